@@ -1,0 +1,117 @@
+//! The one list of driver entry points.
+//!
+//! [`cuda_entry_points!`](crate::cuda_entry_points) and
+//! [`nvml_entry_points!`](crate::nvml_entry_points) hand the list to a macro of the caller's, so
+//! that the function table, the software driver's exports and the coverage checks can never
+//! disagree. The name is the symbol that is looked up: versioned where the driver versions it.
+//!
+//! C enums are `u32` on both sides of the border, because a newer driver may return a number that
+//! a closed Rust enum lacks.
+
+/// Calls `$callback! { name(arg: Type, ...); ... }` with every entry point of `libcuda.so.1` that
+/// Millpond uses. All of them return a [`Status`](crate::sys::Status).
+#[macro_export]
+macro_rules! cuda_entry_points {
+    ($callback:ident) => {
+        $callback! {
+            // Driver and errors
+            cuInit(flags: c_uint);
+            cuDriverGetVersion(version: *mut c_int);
+            cuGetErrorName(error: u32, name: *mut *const c_char);
+            cuGetErrorString(error: u32, text: *mut *const c_char);
+            cuGetProcAddress_v2(symbol: *const c_char, function: *mut *mut c_void, cuda_version: c_int, flags: u64, status: *mut u32);
+            // Devices
+            cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
+            cuDeviceGetCount(count: *mut c_int);
+            cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
+            cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
+            cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
+            cuDeviceGetAttribute(value: *mut c_int, attribute: u32, device: CUdevice);
+            cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, device: CUdevice);
+            // Contexts
+            cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
+            cuDevicePrimaryCtxRelease_v2(device: CUdevice);
+            cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint, active: *mut c_int);
+            cuCtxGetCurrent(context: *mut CUcontext);
+            cuCtxSetCurrent(context: CUcontext);
+            cuCtxPushCurrent_v2(context: CUcontext);
+            cuCtxPopCurrent_v2(context: *mut CUcontext);
+            cuCtxGetDevice(device: *mut CUdevice);
+            cuCtxSynchronize();
+            cuThreadExchangeStreamCaptureMode(mode: *mut u32);
+            // Memory readings
+            cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+            cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr);
+            // Virtual memory management
+            cuMemAddressReserve(pointer: *mut CUdeviceptr, size: usize, alignment: usize, address: CUdeviceptr, flags: u64);
+            cuMemAddressFree(pointer: CUdeviceptr, size: usize);
+            cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const CUmemAllocationProp, flags: u64);
+            cuMemRelease(handle: CUmemGenericAllocationHandle);
+            cuMemMap(pointer: CUdeviceptr, size: usize, offset: usize, handle: CUmemGenericAllocationHandle, flags: u64);
+            cuMemUnmap(pointer: CUdeviceptr, size: usize);
+            cuMemSetAccess(pointer: CUdeviceptr, size: usize, desc: *const CUmemAccessDesc, count: usize);
+            cuMemGetAccess(flags: *mut u64, location: *const CUmemLocation, pointer: CUdeviceptr);
+            cuMemExportToShareableHandle(shareable: *mut c_void, handle: CUmemGenericAllocationHandle, handle_type: u32, flags: u64);
+            cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, os_handle: *mut c_void, handle_type: u32);
+            cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: u32);
+            cuMemGetAllocationPropertiesFromHandle(prop: *mut CUmemAllocationProp, handle: CUmemGenericAllocationHandle);
+            cuMemRetainAllocationHandle(handle: *mut CUmemGenericAllocationHandle, address: *mut c_void);
+            // Linear and pinned memory
+            cuMemAlloc_v2(pointer: *mut CUdeviceptr, size: usize);
+            cuMemFree_v2(pointer: CUdeviceptr);
+            cuMemHostAlloc(pointer: *mut *mut c_void, size: usize, flags: c_uint);
+            cuMemFreeHost(pointer: *mut c_void);
+            cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint);
+            cuMemHostUnregister(pointer: *mut c_void);
+            // Copies and memset
+            cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize);
+            cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize);
+            cuMemcpyDtoD_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
+            cuMemcpyHtoDAsync_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize, stream: CUstream);
+            cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize);
+            cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
+            cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);
+            cuMemsetD32Async(dst: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+            // Streams and events
+            cuStreamCreate(stream: *mut CUstream, flags: c_uint);
+            cuStreamDestroy_v2(stream: CUstream);
+            cuStreamSynchronize(stream: CUstream);
+            cuStreamQuery(stream: CUstream);
+            cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+            cuEventCreate(event: *mut CUevent, flags: c_uint);
+            cuEventDestroy_v2(event: CUevent);
+            cuEventRecord(event: CUevent, stream: CUstream);
+            cuEventQuery(event: CUevent);
+            cuEventSynchronize(event: CUevent);
+            cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
+            // Modules
+            cuModuleLoadData(module: *mut CUmodule, image: *const c_void);
+            cuModuleUnload(module: CUmodule);
+            cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
+            cuLaunchKernel(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, params: *mut *mut c_void, extra: *mut *mut c_void);
+        }
+    };
+}
+
+/// Calls `$callback! { name(arg: Type, ...); ... }` with every entry point of
+/// `libnvidia-ml.so.1` that Millpond uses.
+#[macro_export]
+macro_rules! nvml_entry_points {
+    ($callback:ident) => {
+        $callback! {
+            nvmlInit_v2();
+            nvmlShutdown();
+            nvmlSystemGetDriverVersion(version: *mut c_char, len: c_uint);
+            nvmlSystemGetCudaDriverVersion_v2(version: *mut c_int);
+            nvmlDeviceGetCount_v2(count: *mut c_uint);
+            nvmlDeviceGetHandleByIndex_v2(index: c_uint, device: *mut NvmlDevice);
+            nvmlDeviceGetHandleByUUID(uuid: *const c_char, device: *mut NvmlDevice);
+            nvmlDeviceGetUUID(device: NvmlDevice, uuid: *mut c_char, len: c_uint);
+            nvmlDeviceGetName(device: NvmlDevice, name: *mut c_char, len: c_uint);
+            nvmlDeviceGetMemoryInfo(device: NvmlDevice, memory: *mut NvmlMemory);
+            nvmlDeviceGetComputeRunningProcesses_v3(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+        }
+    };
+}

@@ -1,0 +1,63 @@
+//! The raw layer: types, status codes, the list of entry points and the tables made from it.
+//!
+//! Types and constants are those of `cudarc`; functions are not, see the crate documentation.
+
+mod entry_points;
+mod library;
+mod status;
+mod table;
+mod types;
+
+pub use library::{Library, LoadError, library_containing};
+pub use status::{NvmlStatus, Status};
+pub use table::{CudaTable, MissingSymbol, NvmlTable};
+pub use types::{AllocationProperties, constants};
+
+pub use cudarc::driver::sys::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid,
+};
+
+use std::ffi::{c_uint, c_ulonglong, c_void};
+
+/// An opaque NVML device.
+pub type NvmlDevice = *mut c_void;
+
+/// `nvmlMemory_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NvmlMemory {
+    /// Bytes on the card.
+    pub total: c_ulonglong,
+    /// Bytes not in use by anybody.
+    pub free: c_ulonglong,
+    /// Bytes in use, the driver's own included.
+    pub used: c_ulonglong,
+}
+
+/// `nvmlProcessInfo_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NvmlProcessInfo {
+    /// Process id in NVML's own pid namespace.
+    pub pid: c_uint,
+    /// Bytes used by the process; all ones when the driver does not say.
+    pub used_gpu_memory: c_ulonglong,
+    /// MIG GPU instance, or all ones.
+    pub gpu_instance_id: c_uint,
+    /// MIG compute instance, or all ones.
+    pub compute_instance_id: c_uint,
+}
+
+/// A driver that is part of this program: a look-up from symbol to function.
+///
+/// The software driver offers one, so that a program runs on it without any shared library.
+#[derive(Clone, Copy, Debug)]
+pub struct Provider {
+    /// Shown to people, for example `soft`.
+    pub name: &'static str,
+    /// Returns the address of a `cu*` entry point with exactly the signature of the list, or null.
+    pub cuda_symbol: fn(&str) -> *const c_void,
+    /// The same for `nvml*`.
+    pub nvml_symbol: fn(&str) -> *const c_void,
+}

@@ -1,0 +1,143 @@
+//! Structs that the driver writes, mirrored with plain integers, and the constants we pass.
+//!
+//! `cudarc` declares the fields of these structs as closed enums. Writing such a struct is fine;
+//! letting the driver fill one is undefined behaviour as soon as it knows a newer value.
+
+use super::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, NvmlMemory, NvmlProcessInfo};
+use std::ffi::c_void;
+use std::mem::{align_of, offset_of, size_of};
+use std::ptr;
+
+/// `CUmemAllocationProp` with its enums as numbers, so that the driver may fill it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocationProperties {
+    /// `CUmemAllocationType`: 1 is pinned device memory.
+    pub kind: u32,
+    /// `CUmemAllocationHandleType` bits: how the allocation can be exported.
+    pub handle_types: u32,
+    /// `CUmemLocationType`: 1 is a device.
+    pub location_kind: u32,
+    /// Device ordinal when the location is a device.
+    pub location_id: i32,
+    /// Unused on Linux.
+    pub win32_metadata: *mut c_void,
+    /// 1 when the memory is compressible.
+    pub compression: u8,
+    /// 1 when network cards may reach the memory.
+    pub gpu_direct_rdma: u8,
+    /// `CU_MEM_CREATE_USAGE_*` bits.
+    pub usage: u16,
+    /// Zero.
+    pub reserved: [u8; 4],
+}
+
+impl AllocationProperties {
+    /// Device memory of the given ordinal that can be exported as a POSIX file descriptor.
+    #[must_use]
+    pub const fn exportable(ordinal: i32) -> Self {
+        Self {
+            kind: constants::ALLOCATION_PINNED,
+            handle_types: constants::HANDLE_POSIX_FD,
+            location_kind: constants::LOCATION_DEVICE,
+            location_id: ordinal,
+            win32_metadata: ptr::null_mut(),
+            compression: 0,
+            gpu_direct_rdma: 0,
+            usage: 0,
+            reserved: [0; 4],
+        }
+    }
+
+    /// All fields zero: the buffer to hand to a driver call that fills it.
+    #[must_use]
+    pub const fn zeroed() -> Self {
+        Self { kind: 0, handle_types: 0, location_kind: 0, ..Self::exportable(0) }
+    }
+
+    /// The same address as the type of the entry point's signature.
+    #[must_use]
+    pub const fn as_raw(&self) -> *const CUmemAllocationProp {
+        ptr::from_ref(self).cast()
+    }
+
+    /// The same address as the type of the entry point's signature, to be written.
+    #[must_use]
+    pub const fn as_raw_mut(&mut self) -> *mut CUmemAllocationProp {
+        ptr::from_mut(self).cast()
+    }
+}
+
+const _: () = {
+    assert!(size_of::<AllocationProperties>() == size_of::<CUmemAllocationProp>());
+    assert!(align_of::<AllocationProperties>() == align_of::<CUmemAllocationProp>());
+    assert!(
+        offset_of!(AllocationProperties, handle_types)
+            == offset_of!(CUmemAllocationProp, requestedHandleTypes)
+    );
+    assert!(
+        offset_of!(AllocationProperties, location_kind)
+            == offset_of!(CUmemAllocationProp, location)
+    );
+    assert!(
+        offset_of!(AllocationProperties, win32_metadata)
+            == offset_of!(CUmemAllocationProp, win32HandleMetaData)
+    );
+    assert!(
+        offset_of!(AllocationProperties, compression)
+            == offset_of!(CUmemAllocationProp, allocFlags)
+    );
+    assert!(size_of::<AllocationProperties>() == 32);
+    assert!(size_of::<CUmemLocation>() == 8);
+    assert!(size_of::<CUmemAccessDesc>() == 12);
+    assert!(size_of::<NvmlMemory>() == 24);
+    assert!(size_of::<NvmlProcessInfo>() == 24);
+};
+
+/// Numbers of `cuda.h` that this crate passes or compares, as the plain integers of the list.
+pub mod constants {
+    /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
+    pub const ALLOCATION_PINNED: u32 = 1;
+    /// `CU_MEM_LOCATION_TYPE_DEVICE`.
+    pub const LOCATION_DEVICE: u32 = 1;
+    /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+    pub const HANDLE_POSIX_FD: u32 = 1;
+    /// `CU_MEM_ALLOC_GRANULARITY_MINIMUM`.
+    pub const GRANULARITY_MINIMUM: u32 = 0;
+    /// `CU_MEM_ALLOC_GRANULARITY_RECOMMENDED`.
+    pub const GRANULARITY_RECOMMENDED: u32 = 1;
+    /// `CU_MEM_ACCESS_FLAGS_PROT_NONE`.
+    pub const ACCESS_NONE: u64 = 0;
+    /// `CU_MEM_ACCESS_FLAGS_PROT_READ`.
+    pub const ACCESS_READ: u64 = 1;
+    /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+    pub const ACCESS_READ_WRITE: u64 = 3;
+    /// `CU_STREAM_NON_BLOCKING`.
+    pub const STREAM_NON_BLOCKING: u32 = 1;
+    /// `CU_EVENT_BLOCKING_SYNC`.
+    pub const EVENT_BLOCKING_SYNC: u32 = 1;
+    /// `CU_EVENT_DISABLE_TIMING`.
+    pub const EVENT_DISABLE_TIMING: u32 = 2;
+    /// `CU_MEMHOSTALLOC_PORTABLE`.
+    pub const HOST_ALLOC_PORTABLE: u32 = 1;
+    /// `CU_MEMHOSTREGISTER_PORTABLE`.
+    pub const HOST_REGISTER_PORTABLE: u32 = 1;
+    /// `CU_STREAM_CAPTURE_MODE_GLOBAL`.
+    pub const CAPTURE_GLOBAL: u32 = 0;
+    /// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`.
+    pub const CAPTURE_THREAD_LOCAL: u32 = 1;
+    /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+    pub const CAPTURE_RELAXED: u32 = 2;
+    /// `CU_GET_PROC_ADDRESS_SUCCESS`.
+    pub const PROC_ADDRESS_SUCCESS: u32 = 0;
+    /// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`.
+    pub const POINTER_MEMORY_TYPE: u32 = 2;
+    /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`.
+    pub const POINTER_DEVICE_ORDINAL: u32 = 9;
+    /// `CU_POINTER_ATTRIBUTE_RANGE_START_ADDR`.
+    pub const POINTER_RANGE_START: u32 = 11;
+    /// `CU_POINTER_ATTRIBUTE_RANGE_SIZE`.
+    pub const POINTER_RANGE_SIZE: u32 = 12;
+    /// `CU_MEMORYTYPE_DEVICE`.
+    pub const MEMORY_TYPE_DEVICE: u32 = 2;
+}

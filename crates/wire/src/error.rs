@@ -1,0 +1,183 @@
+//! The one list of error kinds, sorted by what the caller can do.
+
+use std::fmt;
+
+/// What the caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Remedy {
+    /// Ask for something else: the request can never succeed as it is.
+    Change,
+    /// Repeat the same request after a moment.
+    Retry,
+    /// Free something, or raise a limit, and repeat.
+    Free,
+    /// Tell the operator: the pond or the machine is not well.
+    Operator,
+}
+
+macro_rules! error_kinds {
+    ($($code:literal $variant:ident $name:literal $exit:literal $remedy:ident $doc:literal;)*) => {
+        /// Why a request failed.
+        ///
+        /// The number travels, the name is what JSON and other languages show, the exit code is
+        /// the command line's. None of them ever changes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u16)]
+        pub enum ErrorKind {
+            $(#[doc = $doc] $variant = $code,)*
+        }
+
+        impl ErrorKind {
+            /// Every kind, in the order of the table.
+            pub const ALL: &'static [ErrorKind] = &[$(ErrorKind::$variant,)*];
+
+            /// The stable name, for example `not_found`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(ErrorKind::$variant => $name,)* }
+            }
+
+            /// The command line's exit code.
+            #[must_use]
+            pub const fn exit_code(self) -> u8 {
+                match self { $(ErrorKind::$variant => $exit,)* }
+            }
+
+            /// What the caller can do.
+            #[must_use]
+            pub const fn remedy(self) -> Remedy {
+                match self { $(ErrorKind::$variant => Remedy::$remedy,)* }
+            }
+
+            /// One line for documentation.
+            #[must_use]
+            pub const fn describe(self) -> &'static str {
+                match self { $(ErrorKind::$variant => $doc,)* }
+            }
+
+            /// The kind with this number; a number of a newer peer is [`ErrorKind::Internal`].
+            #[must_use]
+            pub const fn from_code(code: u16) -> ErrorKind {
+                match code { $($code => ErrorKind::$variant,)* _ => ErrorKind::Internal }
+            }
+        }
+    };
+}
+
+error_kinds! {
+    1 Internal "internal" 70 Operator "Something that should not happen; the daemon's log says more.";
+    2 Invalid "invalid" 64 Change "The request itself is not possible: bad name, shape or combination.";
+    3 NotFound "not_found" 3 Change "No such object, or none that is shared with the caller.";
+    4 Exists "exists" 4 Change "The name is taken by an object of another dtype, shape or device.";
+    5 Denied "denied" 5 Change "The object exists but is not the caller's to change.";
+    6 NotReady "not_ready" 6 Retry "The tensor is still being written; wait for its publish.";
+    7 GpuFull "gpu_full" 7 Free "The GPU, or the pond's capacity on it, is full.";
+    8 TooMany "too_many" 8 Free "A limit on objects, leases or connections is reached.";
+    9 Later "later" 9 Retry "The pond is busy with this very thing; repeat.";
+    10 Draining "draining" 10 Retry "The pond is shutting down.";
+    11 Lost "lost" 11 Operator "The record survived but its memory did not.";
+    12 Driver "driver" 12 Operator "The GPU driver refused.";
+    13 Protocol "protocol" 13 Change "The message was malformed, or of a version that is not spoken here.";
+    14 UnknownKind "unknown_kind" 14 Change "The daemon is older than this request.";
+    15 NoPond "no_pond" 15 Operator "No pond answers on the socket.";
+    16 Untrusted "untrusted" 16 Operator "What is there does not belong to whom it should.";
+    17 Timeout "timeout" 17 Retry "No answer, or no publish, within the time given.";
+    18 NoDevice "no_device" 18 Change "No such GPU.";
+}
+
+impl ErrorKind {
+    /// The number of the table.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        self as u16
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Who holds memory, for the error that says a GPU is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The owner's user id.
+    pub user: u32,
+    /// Bytes of the owner's slabs.
+    pub bytes: u64,
+    /// Tensors in them.
+    pub tensors: u32,
+}
+
+/// An answer that says no: what happened, to what, and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What the caller can do depends on this.
+    pub kind: ErrorKind,
+    /// One sentence that names the thing.
+    pub message: String,
+    /// The next command to type, or the setting to change.
+    pub hint: Option<String>,
+    /// Names close to one that was not found.
+    pub similar: Vec<String>,
+    /// Bytes asked for, where memory was short.
+    pub requested_bytes: Option<u64>,
+    /// Bytes free, where memory was short.
+    pub free_bytes: Option<u64>,
+    /// The pond's capacity on the GPU, where memory was short.
+    pub capacity_bytes: Option<u64>,
+    /// Who holds the rest, largest first.
+    pub holders: Vec<Holder>,
+}
+
+impl Failure {
+    /// A failure with only a message.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            similar: Vec::new(),
+            requested_bytes: None,
+            free_bytes: None,
+            capacity_bytes: None,
+            holders: Vec::new(),
+        }
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_and_exit_codes_are_distinct_and_an_unknown_number_is_internal() {
+        let names: HashSet<_> = ErrorKind::ALL.iter().map(|kind| kind.name()).collect();
+        let exits: HashSet<_> = ErrorKind::ALL.iter().map(|kind| kind.exit_code()).collect();
+        assert_eq!(names.len(), ErrorKind::ALL.len());
+        assert_eq!(exits.len(), ErrorKind::ALL.len());
+        for kind in ErrorKind::ALL {
+            assert_eq!(ErrorKind::from_code(kind.code()), *kind);
+        }
+        assert_eq!(ErrorKind::from_code(60_000), ErrorKind::Internal);
+    }
+}

@@ -1,0 +1,186 @@
+//! The calls that neither std nor rustix offers: locks on open file descriptions, who is at the
+//! other end of a socket, and how much of what was sent is unread.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use crate::limits;
+
+/// Who connected, as the kernel says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerCredentials {
+    /// Process, in this process's namespace; zero where it is not visible.
+    pub pid: u32,
+    /// User.
+    pub user: u32,
+    /// Primary group.
+    pub group: u32,
+    /// Other groups.
+    pub groups: Vec<u32>,
+}
+
+/// Tries to take the write lock of an open file description. It follows the description through
+/// `dup`, `fork` and `SCM_RIGHTS` and ends when the last of them is closed, also by kill -9.
+///
+/// # Errors
+/// `Ok(false)` if somebody else has it; an error of the system otherwise.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    let mut lock = whole_file_lock();
+    // SAFETY: the descriptor is open for the length of the call and `lock` is a valid flock.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw mut lock) };
+    if result == 0 {
+        return Ok(true);
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EACCES) => Ok(false),
+        _ => Err(error),
+    }
+}
+
+fn whole_file_lock() -> libc::flock {
+    // SAFETY: flock is plain data for which all zeroes is valid: from the start, to the end, pid 0.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock
+}
+
+// The C headers give these as int, the struct holds short; both are 1 and 0 on Linux.
+const F_WRLCK: i16 = 1;
+const SEEK_SET: i16 = 0;
+const _: () = assert!(libc::F_WRLCK == 1 && libc::SEEK_SET == 0);
+
+/// User and groups of the process that connected the other end.
+///
+/// # Errors
+/// What `getsockopt` says.
+pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
+    let fd = socket.as_fd().as_raw_fd();
+    let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = socklen::<libc::ucred>();
+    // SAFETY: the buffer is a ucred and `length` says so.
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut credentials).cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut groups = vec![0u32; limits::GROUPS];
+    let mut length = socklen::<[u32; limits::GROUPS]>();
+    // SAFETY: the buffer holds `length` bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::SOL_SOCKET,
+            libc::SO_PEERGROUPS,
+            groups.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    // A user in more groups than we look at counts as in none of them.
+    let count = if result == 0 { length as usize / size_of::<u32>() } else { 0 };
+    groups.truncate(count);
+    Ok(PeerCredentials {
+        pid: u32::try_from(credentials.pid).unwrap_or(0),
+        user: credentials.uid,
+        group: credentials.gid,
+        groups,
+    })
+}
+
+/// A pidfd of the process that connected the other end, right across pid namespaces and free of
+/// races with pid reuse (Linux 6.5); on older kernels one that was opened by number.
+///
+/// # Errors
+/// What the kernel says; `ESRCH` where the process is gone already.
+pub fn peer_pidfd(socket: impl AsFd) -> io::Result<OwnedFd> {
+    const SO_PEERPIDFD: libc::c_int = 77;
+    let mut pidfd: libc::c_int = -1;
+    let mut length = socklen::<libc::c_int>();
+    // SAFETY: the buffer is an int and `length` says so.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_PEERPIDFD,
+            (&raw mut pidfd).cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 && pidfd >= 0 {
+        // SAFETY: the kernel made this descriptor for us just now; nobody else owns it.
+        return Ok(unsafe { OwnedFd::from_raw_fd(pidfd) });
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() != Some(libc::ENOPROTOOPT) {
+        return Err(error);
+    }
+    let pid = i32::try_from(peer_credentials(&socket)?.pid).unwrap_or(0);
+    let pid = rustix::process::Pid::from_raw(pid)
+        .ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+    Ok(rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?)
+}
+
+/// Bytes that were sent and that the peer has not read.
+///
+/// # Errors
+/// What `ioctl` says.
+pub fn unread_by_peer(socket: impl AsFd) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ (the same number as TIOCOUTQ) writes one int.
+    let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
+fn socklen<T>() -> libc::socklen_t {
+    libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+
+    #[test]
+    fn a_lock_follows_the_description_and_ends_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let open = || {
+            File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap()
+        };
+        let first = open();
+        assert!(try_lock(&first).unwrap());
+        assert!(!try_lock(&open()).unwrap());
+        let copy = first.try_clone().unwrap();
+        drop(first);
+        assert!(!try_lock(&open()).unwrap(), "the copy still holds it");
+        drop(copy);
+        assert!(try_lock(&open()).unwrap());
+    }
+
+    #[test]
+    fn the_peer_is_this_process() {
+        let (a, b) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .unwrap();
+        let peer = peer_credentials(&a).unwrap();
+        assert_eq!(peer.pid, std::process::id());
+        assert!(peer_pidfd(&a).is_ok());
+        assert_eq!(unread_by_peer(&a).unwrap(), 0);
+        rustix::net::send(&a, b"hello", rustix::net::SendFlags::empty()).unwrap();
+        assert!(unread_by_peer(&a).unwrap() > 0);
+        drop(b);
+    }
+}

@@ -1,0 +1,5458 @@
+// Generated from journal.fbs by scripts/generate. Do not edit.
+pub use root::*;
+
+const _: () = ::planus::check_version_compatibility("planus-1.3.0");
+
+/// The root namespace
+///
+/// Generated from these locations:
+/// * File `schema/journal.fbs`
+#[no_implicit_prelude]
+#[allow(clippy::needless_lifetimes)]
+mod root {
+    /// The namespace `millpond`
+    ///
+    /// Generated from these locations:
+    /// * File `schema/journal.fbs`
+    pub mod millpond {
+        /// The namespace `millpond.journal`
+        ///
+        /// Generated from these locations:
+        /// * File `schema/journal.fbs`
+        pub mod journal {
+            /// The struct `Id` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Struct `Id` in the file `schema/journal.fbs:5`
+            #[derive(
+                Copy,
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                Default,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Id {
+                /// The field `high` in the struct `Id`
+                pub high: u64,
+
+                /// The field `low` in the struct `Id`
+                pub low: u64,
+            }
+
+            /// # Safety
+            /// The Planus compiler correctly calculates `ALIGNMENT` and `SIZE`.
+            unsafe impl ::planus::Primitive for Id {
+                const ALIGNMENT: usize = 8;
+                const SIZE: usize = 16;
+            }
+
+            #[allow(clippy::identity_op)]
+            impl ::planus::WriteAsPrimitive<Id> for Id {
+                #[inline]
+                fn write<const N: usize>(
+                    &self,
+                    cursor: ::planus::Cursor<'_, N>,
+                    buffer_position: u32,
+                ) {
+                    let (cur, cursor) = cursor.split::<8, 8>();
+                    self.high.write(cur, buffer_position - 0);
+                    let (cur, cursor) = cursor.split::<8, 0>();
+                    self.low.write(cur, buffer_position - 8);
+                    cursor.finish([]);
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Id> for Id {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Id> {
+                    unsafe {
+                        builder.write_with(16, 7, |buffer_position, bytes| {
+                            let bytes = bytes.as_mut_ptr();
+
+                            ::planus::WriteAsPrimitive::write(
+                                self,
+                                ::planus::Cursor::new(
+                                    &mut *(bytes as *mut [::core::mem::MaybeUninit<u8>; 16]),
+                                ),
+                                buffer_position,
+                            );
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<Id> for Id {
+                type Prepared = Self;
+                #[inline]
+                fn prepare(&self, _builder: &mut ::planus::Builder) -> Self {
+                    *self
+                }
+            }
+
+            impl ::planus::WriteAsOptional<Id> for Id {
+                type Prepared = Self;
+                #[inline]
+                fn prepare(
+                    &self,
+                    _builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<Self> {
+                    ::core::option::Option::Some(*self)
+                }
+            }
+
+            /// Reference to a deserialized [Id].
+            #[derive(Copy, Clone)]
+            pub struct IdRef<'a>(::planus::ArrayWithStartOffset<'a, 16>);
+
+            impl<'a> IdRef<'a> {
+                /// Getter for the [`high` field](Id#structfield.high).
+                pub fn high(&self) -> u64 {
+                    let buffer = self.0.advance_as_array::<8>(0).unwrap();
+
+                    u64::from_le_bytes(*buffer.as_array())
+                }
+
+                /// Getter for the [`low` field](Id#structfield.low).
+                pub fn low(&self) -> u64 {
+                    let buffer = self.0.advance_as_array::<8>(8).unwrap();
+
+                    u64::from_le_bytes(*buffer.as_array())
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for IdRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("IdRef");
+                    f.field("high", &self.high());
+                    f.field("low", &self.low());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::From<::planus::ArrayWithStartOffset<'a, 16>> for IdRef<'a> {
+                fn from(array: ::planus::ArrayWithStartOffset<'a, 16>) -> Self {
+                    Self(array)
+                }
+            }
+
+            impl<'a> ::core::convert::From<IdRef<'a>> for Id {
+                #[allow(unreachable_code)]
+                fn from(value: IdRef<'a>) -> Self {
+                    Self { high: value.high(), low: value.low() }
+                }
+            }
+
+            impl<'a, 'b> ::core::cmp::PartialEq<IdRef<'a>> for IdRef<'b> {
+                fn eq(&self, other: &IdRef<'_>) -> bool {
+                    self.high() == other.high() && self.low() == other.low()
+                }
+            }
+
+            impl<'a> ::core::cmp::Eq for IdRef<'a> {}
+            impl<'a, 'b> ::core::cmp::PartialOrd<IdRef<'a>> for IdRef<'b> {
+                fn partial_cmp(
+                    &self,
+                    other: &IdRef<'_>,
+                ) -> ::core::option::Option<::core::cmp::Ordering> {
+                    ::core::option::Option::Some(::core::cmp::Ord::cmp(self, other))
+                }
+            }
+
+            impl<'a> ::core::cmp::Ord for IdRef<'a> {
+                fn cmp(&self, other: &IdRef<'_>) -> ::core::cmp::Ordering {
+                    self.high().cmp(&other.high()).then_with(|| self.low().cmp(&other.low()))
+                }
+            }
+
+            impl<'a> ::core::hash::Hash for IdRef<'a> {
+                fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
+                    self.high().hash(state);
+                    self.low().hash(state);
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for IdRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    let buffer = buffer.advance_as_array::<16>(offset)?;
+                    ::core::result::Result::Ok(Self(buffer))
+                }
+            }
+
+            impl<'a> ::planus::VectorRead<'a> for IdRef<'a> {
+                const STRIDE: usize = 16;
+
+                #[inline]
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> Self {
+                    Self(unsafe { buffer.unchecked_advance_as_array(offset) })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<Id> for Id {
+                const STRIDE: usize = 16;
+
+                type Value = Id;
+
+                #[inline]
+                fn prepare(&self, _builder: &mut ::planus::Builder) -> Self::Value {
+                    *self
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[Id],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 16];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (16 * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            /// The table `Opened` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `Opened` in the file `schema/journal.fbs:10`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Opened {
+                /// The field `format` in the table `Opened`
+                pub format: u16,
+                /// The field `pond` in the table `Opened`
+                pub pond: ::core::option::Option<self::Id>,
+                /// The field `key` in the table `Opened`
+                pub key: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `created_unix_ms` in the table `Opened`
+                pub created_unix_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Opened {
+                fn default() -> Self {
+                    Self {
+                        format: 0,
+                        pond: ::core::default::Default::default(),
+                        key: ::core::default::Default::default(),
+                        created_unix_ms: 0,
+                    }
+                }
+            }
+
+            impl Opened {
+                /// Creates a [OpenedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> OpenedBuilder<()> {
+                    OpenedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_format: impl ::planus::WriteAsDefault<u16, u16>,
+                    field_pond: impl ::planus::WriteAsOptional<self::Id>,
+                    field_key: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_format = field_format.prepare(builder, &0);
+                    let prepared_pond = field_pond.prepare(builder);
+                    let prepared_key = field_key.prepare(builder);
+                    let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                        ::core::default::Default::default();
+                    if prepared_pond.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_created_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_key.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(2);
+                    }
+                    if prepared_format.is_some() {
+                        table_writer.write_entry::<u16>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_pond) = prepared_pond {
+                                object_writer.write::<_, _, 16>(&prepared_pond);
+                            }
+                            if let ::core::option::Option::Some(prepared_created_unix_ms) =
+                                prepared_created_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_created_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_key) = prepared_key {
+                                object_writer.write::<_, _, 4>(&prepared_key);
+                            }
+                            if let ::core::option::Option::Some(prepared_format) = prepared_format {
+                                object_writer.write::<_, _, 2>(&prepared_format);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Opened>> for Opened {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Opened>> for Opened {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Opened>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Opened> for Opened {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened> {
+                    Opened::create(builder, self.format, self.pond, &self.key, self.created_unix_ms)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Opened] type.
+            ///
+            /// Can be created using the [Opened::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct OpenedBuilder<State>(State);
+
+            impl OpenedBuilder<()> {
+                /// Setter for the [`format` field](Opened#structfield.format).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn format<T0>(self, value: T0) -> OpenedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u16, u16>,
+                {
+                    OpenedBuilder((value,))
+                }
+
+                /// Sets the [`format` field](Opened#structfield.format) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn format_as_default(self) -> OpenedBuilder<(::planus::DefaultValue,)> {
+                    self.format(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> OpenedBuilder<(T0,)> {
+                /// Setter for the [`pond` field](Opened#structfield.pond).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond<T1>(self, value: T1) -> OpenedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    OpenedBuilder((v0, value))
+                }
+
+                /// Sets the [`pond` field](Opened#structfield.pond) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond_as_null(self) -> OpenedBuilder<(T0, ())> {
+                    self.pond(())
+                }
+            }
+
+            impl<T0, T1> OpenedBuilder<(T0, T1)> {
+                /// Setter for the [`key` field](Opened#structfield.key).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn key<T2>(self, value: T2) -> OpenedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1) = self.0;
+                    OpenedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`key` field](Opened#structfield.key) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn key_as_null(self) -> OpenedBuilder<(T0, T1, ())> {
+                    self.key(())
+                }
+            }
+
+            impl<T0, T1, T2> OpenedBuilder<(T0, T1, T2)> {
+                /// Setter for the [`created_unix_ms` field](Opened#structfield.created_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms<T3>(self, value: T3) -> OpenedBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    OpenedBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`created_unix_ms` field](Opened#structfield.created_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms_as_default(
+                    self,
+                ) -> OpenedBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.created_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> OpenedBuilder<(T0, T1, T2, T3)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Opened].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened>
+                where
+                    Self: ::planus::WriteAsOffset<Opened>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u16, u16>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<Opened>> for OpenedBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<Opened>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u16, u16>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<Opened>>
+                for OpenedBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<Opened>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Opened>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u16, u16>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<Opened> for OpenedBuilder<(T0, T1, T2, T3)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened> {
+                    let (v0, v1, v2, v3) = &self.0;
+                    Opened::create(builder, v0, v1, v2, v3)
+                }
+            }
+
+            /// Reference to a deserialized [Opened].
+            #[derive(Copy, Clone)]
+            pub struct OpenedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> OpenedRef<'a> {
+                /// Getter for the [`format` field](Opened#structfield.format).
+                #[inline]
+                pub fn format(&self) -> ::planus::Result<u16> {
+                    ::core::result::Result::Ok(self.0.access(0, "Opened", "format")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`pond` field](Opened#structfield.pond).
+                #[inline]
+                pub fn pond(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "Opened", "pond")
+                }
+
+                /// Getter for the [`key` field](Opened#structfield.key).
+                #[inline]
+                pub fn key(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(2, "Opened", "key")
+                }
+
+                /// Getter for the [`created_unix_ms` field](Opened#structfield.created_unix_ms).
+                #[inline]
+                pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "Opened", "created_unix_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for OpenedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("OpenedRef");
+                    f.field("format", &self.format());
+                    if let ::core::option::Option::Some(field_pond) = self.pond().transpose() {
+                        f.field("pond", &field_pond);
+                    }
+                    if let ::core::option::Option::Some(field_key) = self.key().transpose() {
+                        f.field("key", &field_key);
+                    }
+                    f.field("created_unix_ms", &self.created_unix_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<OpenedRef<'a>> for Opened {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: OpenedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        format: ::core::convert::TryInto::try_into(value.format()?)?,
+                        pond: value.pond()?.map(::core::convert::Into::into),
+                        key: value.key()?.map(|v| v.to_vec()),
+                        created_unix_ms: ::core::convert::TryInto::try_into(
+                            value.created_unix_ms()?,
+                        )?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for OpenedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for OpenedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[OpenedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Opened>> for Opened {
+                type Value = ::planus::Offset<Opened>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Opened>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for OpenedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[OpenedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `ClientSeen` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `ClientSeen` in the file `schema/journal.fbs:18`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct ClientSeen {
+                /// The field `client` in the table `ClientSeen`
+                pub client: ::core::option::Option<self::Id>,
+                /// The field `pid` in the table `ClientSeen`
+                pub pid: u32,
+                /// The field `user` in the table `ClientSeen`
+                pub user: u32,
+                /// The field `group` in the table `ClientSeen`
+                pub group: u32,
+                /// The field `groups` in the table `ClientSeen`
+                pub groups: ::core::option::Option<::planus::alloc::vec::Vec<u32>>,
+                /// The field `tenant` in the table `ClientSeen`
+                pub tenant: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `program` in the table `ClientSeen`
+                pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `since_unix_ms` in the table `ClientSeen`
+                pub since_unix_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ClientSeen {
+                fn default() -> Self {
+                    Self {
+                        client: ::core::default::Default::default(),
+                        pid: 0,
+                        user: 0,
+                        group: 0,
+                        groups: ::core::default::Default::default(),
+                        tenant: ::core::default::Default::default(),
+                        program: ::core::default::Default::default(),
+                        since_unix_ms: 0,
+                    }
+                }
+            }
+
+            impl ClientSeen {
+                /// Creates a [ClientSeenBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ClientSeenBuilder<()> {
+                    ClientSeenBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_client: impl ::planus::WriteAsOptional<self::Id>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_group: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_groups: impl ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                    field_tenant: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_program: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_since_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_client = field_client.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_group = field_group.prepare(builder, &0);
+                    let prepared_groups = field_groups.prepare(builder);
+                    let prepared_tenant = field_tenant.prepare(builder);
+                    let prepared_program = field_program.prepare(builder);
+                    let prepared_since_unix_ms = field_since_unix_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_client.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_since_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(2);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+                    if prepared_groups.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u32]>>(4);
+                    }
+                    if prepared_tenant.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(5);
+                    }
+                    if prepared_program.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(6);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_client) = prepared_client {
+                                object_writer.write::<_, _, 16>(&prepared_client);
+                            }
+                            if let ::core::option::Option::Some(prepared_since_unix_ms) =
+                                prepared_since_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_since_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_groups) = prepared_groups {
+                                object_writer.write::<_, _, 4>(&prepared_groups);
+                            }
+                            if let ::core::option::Option::Some(prepared_tenant) = prepared_tenant {
+                                object_writer.write::<_, _, 4>(&prepared_tenant);
+                            }
+                            if let ::core::option::Option::Some(prepared_program) = prepared_program
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ClientSeen>> for ClientSeen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ClientSeen>> for ClientSeen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ClientSeen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ClientSeen> for ClientSeen {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen> {
+                    ClientSeen::create(
+                        builder,
+                        self.client,
+                        self.pid,
+                        self.user,
+                        self.group,
+                        &self.groups,
+                        &self.tenant,
+                        &self.program,
+                        self.since_unix_ms,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [ClientSeen] type.
+            ///
+            /// Can be created using the [ClientSeen::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ClientSeenBuilder<State>(State);
+
+            impl ClientSeenBuilder<()> {
+                /// Setter for the [`client` field](ClientSeen#structfield.client).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client<T0>(self, value: T0) -> ClientSeenBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    ClientSeenBuilder((value,))
+                }
+
+                /// Sets the [`client` field](ClientSeen#structfield.client) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client_as_null(self) -> ClientSeenBuilder<((),)> {
+                    self.client(())
+                }
+            }
+
+            impl<T0> ClientSeenBuilder<(T0,)> {
+                /// Setter for the [`pid` field](ClientSeen#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T1>(self, value: T1) -> ClientSeenBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    ClientSeenBuilder((v0, value))
+                }
+
+                /// Sets the [`pid` field](ClientSeen#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(self) -> ClientSeenBuilder<(T0, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> ClientSeenBuilder<(T0, T1)> {
+                /// Setter for the [`user` field](ClientSeen#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T2>(self, value: T2) -> ClientSeenBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1) = self.0;
+                    ClientSeenBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`user` field](ClientSeen#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> ClientSeenBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> ClientSeenBuilder<(T0, T1, T2)> {
+                /// Setter for the [`group` field](ClientSeen#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T3>(self, value: T3) -> ClientSeenBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`group` field](ClientSeen#structfield.group) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_default(
+                    self,
+                ) -> ClientSeenBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.group(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> ClientSeenBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`groups` field](ClientSeen#structfield.groups).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn groups<T4>(self, value: T4) -> ClientSeenBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`groups` field](ClientSeen#structfield.groups) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn groups_as_null(self) -> ClientSeenBuilder<(T0, T1, T2, T3, ())> {
+                    self.groups(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> ClientSeenBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`tenant` field](ClientSeen#structfield.tenant).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant<T5>(self, value: T5) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`tenant` field](ClientSeen#structfield.tenant) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant_as_null(self) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, ())> {
+                    self.tenant(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`program` field](ClientSeen#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T6>(
+                    self,
+                    value: T6,
+                ) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`program` field](ClientSeen#structfield.program) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program_as_null(self) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.program(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`since_unix_ms` field](ClientSeen#structfield.since_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn since_unix_ms<T7>(
+                    self,
+                    value: T7,
+                ) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`since_unix_ms` field](ClientSeen#structfield.since_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn since_unix_ms_as_default(
+                    self,
+                ) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.since_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ClientSeen].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen>
+                where
+                    Self: ::planus::WriteAsOffset<ClientSeen>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<ClientSeen>>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<ClientSeen>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<ClientSeen>>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<ClientSeen>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ClientSeen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<ClientSeen>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    ClientSeen::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [ClientSeen].
+            #[derive(Copy, Clone)]
+            pub struct ClientSeenRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ClientSeenRef<'a> {
+                /// Getter for the [`client` field](ClientSeen#structfield.client).
+                #[inline]
+                pub fn client(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "ClientSeen", "client")
+                }
+
+                /// Getter for the [`pid` field](ClientSeen#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "ClientSeen", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`user` field](ClientSeen#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(2, "ClientSeen", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`group` field](ClientSeen#structfield.group).
+                #[inline]
+                pub fn group(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "ClientSeen", "group")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`groups` field](ClientSeen#structfield.groups).
+                #[inline]
+                pub fn groups(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u32>>>
+                {
+                    self.0.access(4, "ClientSeen", "groups")
+                }
+
+                /// Getter for the [`tenant` field](ClientSeen#structfield.tenant).
+                #[inline]
+                pub fn tenant(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(5, "ClientSeen", "tenant")
+                }
+
+                /// Getter for the [`program` field](ClientSeen#structfield.program).
+                #[inline]
+                pub fn program(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(6, "ClientSeen", "program")
+                }
+
+                /// Getter for the [`since_unix_ms` field](ClientSeen#structfield.since_unix_ms).
+                #[inline]
+                pub fn since_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "ClientSeen", "since_unix_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ClientSeenRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ClientSeenRef");
+                    if let ::core::option::Option::Some(field_client) = self.client().transpose() {
+                        f.field("client", &field_client);
+                    }
+                    f.field("pid", &self.pid());
+                    f.field("user", &self.user());
+                    f.field("group", &self.group());
+                    if let ::core::option::Option::Some(field_groups) = self.groups().transpose() {
+                        f.field("groups", &field_groups);
+                    }
+                    if let ::core::option::Option::Some(field_tenant) = self.tenant().transpose() {
+                        f.field("tenant", &field_tenant);
+                    }
+                    if let ::core::option::Option::Some(field_program) = self.program().transpose()
+                    {
+                        f.field("program", &field_program);
+                    }
+                    f.field("since_unix_ms", &self.since_unix_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ClientSeenRef<'a>> for ClientSeen {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ClientSeenRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        client: value.client()?.map(::core::convert::Into::into),
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        group: ::core::convert::TryInto::try_into(value.group()?)?,
+                        groups: if let ::core::option::Option::Some(groups) = value.groups()? {
+                            ::core::option::Option::Some(groups.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        tenant: value.tenant()?.map(::core::convert::Into::into),
+                        program: value.program()?.map(::core::convert::Into::into),
+                        since_unix_ms: ::core::convert::TryInto::try_into(value.since_unix_ms()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ClientSeenRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ClientSeenRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ClientSeenRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ClientSeen>> for ClientSeen {
+                type Value = ::planus::Offset<ClientSeen>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ClientSeen>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ClientSeenRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ClientSeenRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `ClientGone` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `ClientGone` in the file `schema/journal.fbs:29`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct ClientGone {
+                /// The field `client` in the table `ClientGone`
+                pub client: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ClientGone {
+                fn default() -> Self {
+                    Self { client: ::core::default::Default::default() }
+                }
+            }
+
+            impl ClientGone {
+                /// Creates a [ClientGoneBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ClientGoneBuilder<()> {
+                    ClientGoneBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_client: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_client = field_client.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_client.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_client) = prepared_client {
+                                object_writer.write::<_, _, 16>(&prepared_client);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ClientGone>> for ClientGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ClientGone>> for ClientGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ClientGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ClientGone> for ClientGone {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientGone> {
+                    ClientGone::create(builder, self.client)
+                }
+            }
+
+            /// Builder for serializing an instance of the [ClientGone] type.
+            ///
+            /// Can be created using the [ClientGone::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ClientGoneBuilder<State>(State);
+
+            impl ClientGoneBuilder<()> {
+                /// Setter for the [`client` field](ClientGone#structfield.client).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client<T0>(self, value: T0) -> ClientGoneBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    ClientGoneBuilder((value,))
+                }
+
+                /// Sets the [`client` field](ClientGone#structfield.client) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client_as_null(self) -> ClientGoneBuilder<((),)> {
+                    self.client(())
+                }
+            }
+
+            impl<T0> ClientGoneBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ClientGone].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientGone>
+                where
+                    Self: ::planus::WriteAsOffset<ClientGone>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<ClientGone>> for ClientGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<ClientGone>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<ClientGone>>
+                for ClientGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<ClientGone>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ClientGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<ClientGone>
+                for ClientGoneBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientGone> {
+                    let (v0,) = &self.0;
+                    ClientGone::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [ClientGone].
+            #[derive(Copy, Clone)]
+            pub struct ClientGoneRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ClientGoneRef<'a> {
+                /// Getter for the [`client` field](ClientGone#structfield.client).
+                #[inline]
+                pub fn client(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "ClientGone", "client")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ClientGoneRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ClientGoneRef");
+                    if let ::core::option::Option::Some(field_client) = self.client().transpose() {
+                        f.field("client", &field_client);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ClientGoneRef<'a>> for ClientGone {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ClientGoneRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        client: value.client()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ClientGoneRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ClientGoneRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ClientGoneRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ClientGone>> for ClientGone {
+                type Value = ::planus::Offset<ClientGone>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ClientGone>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ClientGoneRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ClientGoneRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `SlabMade` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `SlabMade` in the file `schema/journal.fbs:33`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct SlabMade {
+                /// The field `slab` in the table `SlabMade`
+                pub slab: ::core::option::Option<self::Id>,
+                /// The field `device` in the table `SlabMade`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `bytes` in the table `SlabMade`
+                pub bytes: u64,
+                /// The field `class` in the table `SlabMade`
+                pub class: u8,
+                /// The field `tenant` in the table `SlabMade`
+                pub tenant: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user` in the table `SlabMade`
+                pub user: u32,
+                /// The field `group` in the table `SlabMade`
+                pub group: u32,
+                /// The field `audience` in the table `SlabMade`
+                pub audience: u8,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for SlabMade {
+                fn default() -> Self {
+                    Self {
+                        slab: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        bytes: 0,
+                        class: 0,
+                        tenant: ::core::default::Default::default(),
+                        user: 0,
+                        group: 0,
+                        audience: 0,
+                    }
+                }
+            }
+
+            impl SlabMade {
+                /// Creates a [SlabMadeBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SlabMadeBuilder<()> {
+                    SlabMadeBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_slab: impl ::planus::WriteAsOptional<self::Id>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_class: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_tenant: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_group: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_slab = field_slab.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_class = field_class.prepare(builder, &0);
+                    let prepared_tenant = field_tenant.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_group = field_group.prepare(builder, &0);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_slab.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(1);
+                    }
+                    if prepared_tenant.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(4);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<u32>(6);
+                    }
+                    if prepared_class.is_some() {
+                        table_writer.write_entry::<u8>(3);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(7);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_slab) = prepared_slab {
+                                object_writer.write::<_, _, 16>(&prepared_slab);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_tenant) = prepared_tenant {
+                                object_writer.write::<_, _, 4>(&prepared_tenant);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_class) = prepared_class {
+                                object_writer.write::<_, _, 1>(&prepared_class);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<SlabMade>> for SlabMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<SlabMade>> for SlabMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<SlabMade> for SlabMade {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
+                    SlabMade::create(
+                        builder,
+                        self.slab,
+                        &self.device,
+                        self.bytes,
+                        self.class,
+                        &self.tenant,
+                        self.user,
+                        self.group,
+                        self.audience,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [SlabMade] type.
+            ///
+            /// Can be created using the [SlabMade::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SlabMadeBuilder<State>(State);
+
+            impl SlabMadeBuilder<()> {
+                /// Setter for the [`slab` field](SlabMade#structfield.slab).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab<T0>(self, value: T0) -> SlabMadeBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    SlabMadeBuilder((value,))
+                }
+
+                /// Sets the [`slab` field](SlabMade#structfield.slab) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_as_null(self) -> SlabMadeBuilder<((),)> {
+                    self.slab(())
+                }
+            }
+
+            impl<T0> SlabMadeBuilder<(T0,)> {
+                /// Setter for the [`device` field](SlabMade#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T1>(self, value: T1) -> SlabMadeBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0,) = self.0;
+                    SlabMadeBuilder((v0, value))
+                }
+
+                /// Sets the [`device` field](SlabMade#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> SlabMadeBuilder<(T0, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1> SlabMadeBuilder<(T0, T1)> {
+                /// Setter for the [`bytes` field](SlabMade#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T2>(self, value: T2) -> SlabMadeBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    SlabMadeBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`bytes` field](SlabMade#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> SlabMadeBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> SlabMadeBuilder<(T0, T1, T2)> {
+                /// Setter for the [`class` field](SlabMade#structfield.class).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn class<T3>(self, value: T3) -> SlabMadeBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`class` field](SlabMade#structfield.class) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn class_as_default(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.class(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> SlabMadeBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`tenant` field](SlabMade#structfield.tenant).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant<T4>(self, value: T4) -> SlabMadeBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`tenant` field](SlabMade#structfield.tenant) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant_as_null(self) -> SlabMadeBuilder<(T0, T1, T2, T3, ())> {
+                    self.tenant(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> SlabMadeBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`user` field](SlabMade#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T5>(self, value: T5) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`user` field](SlabMade#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`group` field](SlabMade#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T6>(self, value: T6) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`group` field](SlabMade#structfield.group) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_default(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.group(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`audience` field](SlabMade#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T7>(
+                    self,
+                    value: T7,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    SlabMadeBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`audience` field](SlabMade#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabMade].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade>
+                where
+                    Self: ::planus::WriteAsOffset<SlabMade>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAs<::planus::Offset<SlabMade>>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<SlabMade>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAsOptional<::planus::Offset<SlabMade>>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<SlabMade>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+            > ::planus::WriteAsOffset<SlabMade>
+                for SlabMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabMade> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    SlabMade::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [SlabMade].
+            #[derive(Copy, Clone)]
+            pub struct SlabMadeRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SlabMadeRef<'a> {
+                /// Getter for the [`slab` field](SlabMade#structfield.slab).
+                #[inline]
+                pub fn slab(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "SlabMade", "slab")
+                }
+
+                /// Getter for the [`device` field](SlabMade#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(1, "SlabMade", "device")
+                }
+
+                /// Getter for the [`bytes` field](SlabMade#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(2, "SlabMade", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`class` field](SlabMade#structfield.class).
+                #[inline]
+                pub fn class(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(self.0.access(3, "SlabMade", "class")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`tenant` field](SlabMade#structfield.tenant).
+                #[inline]
+                pub fn tenant(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(4, "SlabMade", "tenant")
+                }
+
+                /// Getter for the [`user` field](SlabMade#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(5, "SlabMade", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`group` field](SlabMade#structfield.group).
+                #[inline]
+                pub fn group(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(6, "SlabMade", "group")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`audience` field](SlabMade#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "SlabMade", "audience")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SlabMadeRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SlabMadeRef");
+                    if let ::core::option::Option::Some(field_slab) = self.slab().transpose() {
+                        f.field("slab", &field_slab);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("bytes", &self.bytes());
+                    f.field("class", &self.class());
+                    if let ::core::option::Option::Some(field_tenant) = self.tenant().transpose() {
+                        f.field("tenant", &field_tenant);
+                    }
+                    f.field("user", &self.user());
+                    f.field("group", &self.group());
+                    f.field("audience", &self.audience());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SlabMadeRef<'a>> for SlabMade {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SlabMadeRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        slab: value.slab()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        class: ::core::convert::TryInto::try_into(value.class()?)?,
+                        tenant: value.tenant()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        group: ::core::convert::TryInto::try_into(value.group()?)?,
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SlabMadeRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SlabMadeRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SlabMadeRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<SlabMade>> for SlabMade {
+                type Value = ::planus::Offset<SlabMade>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<SlabMade>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SlabMadeRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SlabMadeRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `SlabTainted` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `SlabTainted` in the file `schema/journal.fbs:45`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct SlabTainted {
+                /// The field `slab` in the table `SlabTainted`
+                pub slab: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for SlabTainted {
+                fn default() -> Self {
+                    Self { slab: ::core::default::Default::default() }
+                }
+            }
+
+            impl SlabTainted {
+                /// Creates a [SlabTaintedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SlabTaintedBuilder<()> {
+                    SlabTaintedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_slab: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_slab = field_slab.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_slab.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_slab) = prepared_slab {
+                                object_writer.write::<_, _, 16>(&prepared_slab);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<SlabTainted>> for SlabTainted {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabTainted> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<SlabTainted>> for SlabTainted {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabTainted>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<SlabTainted> for SlabTainted {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabTainted> {
+                    SlabTainted::create(builder, self.slab)
+                }
+            }
+
+            /// Builder for serializing an instance of the [SlabTainted] type.
+            ///
+            /// Can be created using the [SlabTainted::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SlabTaintedBuilder<State>(State);
+
+            impl SlabTaintedBuilder<()> {
+                /// Setter for the [`slab` field](SlabTainted#structfield.slab).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab<T0>(self, value: T0) -> SlabTaintedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    SlabTaintedBuilder((value,))
+                }
+
+                /// Sets the [`slab` field](SlabTainted#structfield.slab) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_as_null(self) -> SlabTaintedBuilder<((),)> {
+                    self.slab(())
+                }
+            }
+
+            impl<T0> SlabTaintedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabTainted].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabTainted>
+                where
+                    Self: ::planus::WriteAsOffset<SlabTainted>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<SlabTainted>> for SlabTaintedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<SlabTainted>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabTainted> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<SlabTainted>>
+                for SlabTaintedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<SlabTainted>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabTainted>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<SlabTainted>
+                for SlabTaintedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<SlabTainted> {
+                    let (v0,) = &self.0;
+                    SlabTainted::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [SlabTainted].
+            #[derive(Copy, Clone)]
+            pub struct SlabTaintedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SlabTaintedRef<'a> {
+                /// Getter for the [`slab` field](SlabTainted#structfield.slab).
+                #[inline]
+                pub fn slab(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "SlabTainted", "slab")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SlabTaintedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SlabTaintedRef");
+                    if let ::core::option::Option::Some(field_slab) = self.slab().transpose() {
+                        f.field("slab", &field_slab);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SlabTaintedRef<'a>> for SlabTainted {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SlabTaintedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        slab: value.slab()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SlabTaintedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SlabTaintedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SlabTaintedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<SlabTainted>> for SlabTainted {
+                type Value = ::planus::Offset<SlabTainted>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<SlabTainted>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SlabTaintedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SlabTaintedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `SlabGone` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `SlabGone` in the file `schema/journal.fbs:49`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct SlabGone {
+                /// The field `slab` in the table `SlabGone`
+                pub slab: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for SlabGone {
+                fn default() -> Self {
+                    Self { slab: ::core::default::Default::default() }
+                }
+            }
+
+            impl SlabGone {
+                /// Creates a [SlabGoneBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SlabGoneBuilder<()> {
+                    SlabGoneBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_slab: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_slab = field_slab.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_slab.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_slab) = prepared_slab {
+                                object_writer.write::<_, _, 16>(&prepared_slab);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<SlabGone>> for SlabGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<SlabGone>> for SlabGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<SlabGone> for SlabGone {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabGone> {
+                    SlabGone::create(builder, self.slab)
+                }
+            }
+
+            /// Builder for serializing an instance of the [SlabGone] type.
+            ///
+            /// Can be created using the [SlabGone::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SlabGoneBuilder<State>(State);
+
+            impl SlabGoneBuilder<()> {
+                /// Setter for the [`slab` field](SlabGone#structfield.slab).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab<T0>(self, value: T0) -> SlabGoneBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    SlabGoneBuilder((value,))
+                }
+
+                /// Sets the [`slab` field](SlabGone#structfield.slab) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_as_null(self) -> SlabGoneBuilder<((),)> {
+                    self.slab(())
+                }
+            }
+
+            impl<T0> SlabGoneBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [SlabGone].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabGone>
+                where
+                    Self: ::planus::WriteAsOffset<SlabGone>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<SlabGone>> for SlabGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<SlabGone>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<SlabGone>> for SlabGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<SlabGone>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<SlabGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<SlabGone>
+                for SlabGoneBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<SlabGone> {
+                    let (v0,) = &self.0;
+                    SlabGone::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [SlabGone].
+            #[derive(Copy, Clone)]
+            pub struct SlabGoneRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SlabGoneRef<'a> {
+                /// Getter for the [`slab` field](SlabGone#structfield.slab).
+                #[inline]
+                pub fn slab(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "SlabGone", "slab")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SlabGoneRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SlabGoneRef");
+                    if let ::core::option::Option::Some(field_slab) = self.slab().transpose() {
+                        f.field("slab", &field_slab);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SlabGoneRef<'a>> for SlabGone {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SlabGoneRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        slab: value.slab()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SlabGoneRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SlabGoneRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SlabGoneRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<SlabGone>> for SlabGone {
+                type Value = ::planus::Offset<SlabGone>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<SlabGone>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SlabGoneRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SlabGoneRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorMade` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorMade` in the file `schema/journal.fbs:53`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorMade {
+                /// The field `tensor` in the table `TensorMade`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `TensorMade`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `dtype` in the table `TensorMade`
+                pub dtype: u8,
+                /// The field `shape` in the table `TensorMade`
+                pub shape: ::core::option::Option<::planus::alloc::vec::Vec<u64>>,
+                /// The field `slab` in the table `TensorMade`
+                pub slab: ::core::option::Option<self::Id>,
+                /// The field `offset` in the table `TensorMade`
+                pub offset: u64,
+                /// The field `bytes` in the table `TensorMade`
+                pub bytes: u64,
+                /// The field `ready` in the table `TensorMade`
+                pub ready: bool,
+                /// The field `generation` in the table `TensorMade`
+                pub generation: u64,
+                /// The field `ephemeral` in the table `TensorMade`
+                pub ephemeral: bool,
+                /// The field `creator` in the table `TensorMade`
+                pub creator: ::core::option::Option<self::Id>,
+                /// The field `created_unix_ms` in the table `TensorMade`
+                pub created_unix_ms: u64,
+                /// The field `published` in the table `TensorMade`
+                pub published: ::core::option::Option<self::Id>,
+                /// The field `deleted` in the table `TensorMade`
+                pub deleted: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorMade {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        dtype: 0,
+                        shape: ::core::default::Default::default(),
+                        slab: ::core::default::Default::default(),
+                        offset: 0,
+                        bytes: 0,
+                        ready: false,
+                        generation: 0,
+                        ephemeral: false,
+                        creator: ::core::default::Default::default(),
+                        created_unix_ms: 0,
+                        published: ::core::default::Default::default(),
+                        deleted: false,
+                    }
+                }
+            }
+
+            impl TensorMade {
+                /// Creates a [TensorMadeBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorMadeBuilder<()> {
+                    TensorMadeBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_dtype: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_shape: impl ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                    field_slab: impl ::planus::WriteAsOptional<self::Id>,
+                    field_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_ready: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_generation: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_ephemeral: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_creator: impl ::planus::WriteAsOptional<self::Id>,
+                    field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_published: impl ::planus::WriteAsOptional<self::Id>,
+                    field_deleted: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_dtype = field_dtype.prepare(builder, &0);
+                    let prepared_shape = field_shape.prepare(builder);
+                    let prepared_slab = field_slab.prepare(builder);
+                    let prepared_offset = field_offset.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_ready = field_ready.prepare(builder, &false);
+                    let prepared_generation = field_generation.prepare(builder, &0);
+                    let prepared_ephemeral = field_ephemeral.prepare(builder, &false);
+                    let prepared_creator = field_creator.prepare(builder);
+                    let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
+                    let prepared_published = field_published.prepare(builder);
+                    let prepared_deleted = field_deleted.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<32> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_slab.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
+                    }
+                    if prepared_offset.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_generation.is_some() {
+                        table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_creator.is_some() {
+                        table_writer.write_entry::<self::Id>(10);
+                    }
+                    if prepared_created_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(11);
+                    }
+                    if prepared_published.is_some() {
+                        table_writer.write_entry::<self::Id>(12);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_shape.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u64]>>(3);
+                    }
+                    if prepared_dtype.is_some() {
+                        table_writer.write_entry::<u8>(2);
+                    }
+                    if prepared_ready.is_some() {
+                        table_writer.write_entry::<bool>(7);
+                    }
+                    if prepared_ephemeral.is_some() {
+                        table_writer.write_entry::<bool>(9);
+                    }
+                    if prepared_deleted.is_some() {
+                        table_writer.write_entry::<bool>(13);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_slab) = prepared_slab {
+                                object_writer.write::<_, _, 16>(&prepared_slab);
+                            }
+                            if let ::core::option::Option::Some(prepared_offset) = prepared_offset {
+                                object_writer.write::<_, _, 8>(&prepared_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_generation) =
+                                prepared_generation
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_generation);
+                            }
+                            if let ::core::option::Option::Some(prepared_creator) = prepared_creator
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_creator);
+                            }
+                            if let ::core::option::Option::Some(prepared_created_unix_ms) =
+                                prepared_created_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_created_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_published) =
+                                prepared_published
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_published);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_shape) = prepared_shape {
+                                object_writer.write::<_, _, 4>(&prepared_shape);
+                            }
+                            if let ::core::option::Option::Some(prepared_dtype) = prepared_dtype {
+                                object_writer.write::<_, _, 1>(&prepared_dtype);
+                            }
+                            if let ::core::option::Option::Some(prepared_ready) = prepared_ready {
+                                object_writer.write::<_, _, 1>(&prepared_ready);
+                            }
+                            if let ::core::option::Option::Some(prepared_ephemeral) =
+                                prepared_ephemeral
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_ephemeral);
+                            }
+                            if let ::core::option::Option::Some(prepared_deleted) = prepared_deleted
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_deleted);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorMade>> for TensorMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorMade>> for TensorMade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorMade> for TensorMade {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
+                    TensorMade::create(
+                        builder,
+                        self.tensor,
+                        &self.name,
+                        self.dtype,
+                        &self.shape,
+                        self.slab,
+                        self.offset,
+                        self.bytes,
+                        self.ready,
+                        self.generation,
+                        self.ephemeral,
+                        self.creator,
+                        self.created_unix_ms,
+                        self.published,
+                        self.deleted,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorMade] type.
+            ///
+            /// Can be created using the [TensorMade::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorMadeBuilder<State>(State);
+
+            impl TensorMadeBuilder<()> {
+                /// Setter for the [`tensor` field](TensorMade#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorMadeBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorMadeBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorMade#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorMadeBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorMadeBuilder<(T0,)> {
+                /// Setter for the [`name` field](TensorMade#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> TensorMadeBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    TensorMadeBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](TensorMade#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorMadeBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> TensorMadeBuilder<(T0, T1)> {
+                /// Setter for the [`dtype` field](TensorMade#structfield.dtype).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dtype<T2>(self, value: T2) -> TensorMadeBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorMadeBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`dtype` field](TensorMade#structfield.dtype) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dtype_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.dtype(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> TensorMadeBuilder<(T0, T1, T2)> {
+                /// Setter for the [`shape` field](TensorMade#structfield.shape).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shape<T3>(self, value: T3) -> TensorMadeBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`shape` field](TensorMade#structfield.shape) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shape_as_null(self) -> TensorMadeBuilder<(T0, T1, T2, ())> {
+                    self.shape(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorMadeBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`slab` field](TensorMade#structfield.slab).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab<T4>(self, value: T4) -> TensorMadeBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`slab` field](TensorMade#structfield.slab) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_as_null(self) -> TensorMadeBuilder<(T0, T1, T2, T3, ())> {
+                    self.slab(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorMadeBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`offset` field](TensorMade#structfield.offset).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset<T5>(self, value: T5) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`offset` field](TensorMade#structfield.offset) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.offset(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`bytes` field](TensorMade#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T6>(self, value: T6) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`bytes` field](TensorMade#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`ready` field](TensorMade#structfield.ready).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready<T7>(
+                    self,
+                    value: T7,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`ready` field](TensorMade#structfield.ready) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.ready(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`generation` field](TensorMade#structfield.generation).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn generation<T8>(
+                    self,
+                    value: T8,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`generation` field](TensorMade#structfield.generation) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn generation_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.generation(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`ephemeral` field](TensorMade#structfield.ephemeral).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ephemeral<T9>(
+                    self,
+                    value: T9,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`ephemeral` field](TensorMade#structfield.ephemeral) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ephemeral_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.ephemeral(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`creator` field](TensorMade#structfield.creator).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn creator<T10>(
+                    self,
+                    value: T10,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`creator` field](TensorMade#structfield.creator) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn creator_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, ())>
+                {
+                    self.creator(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`created_unix_ms` field](TensorMade#structfield.created_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms<T11>(
+                    self,
+                    value: T11,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`created_unix_ms` field](TensorMade#structfield.created_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    ::planus::DefaultValue,
+                )> {
+                    self.created_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
+                /// Setter for the [`published` field](TensorMade#structfield.published).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn published<T12>(
+                    self,
+                    value: T12,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    TensorMadeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`published` field](TensorMade#structfield.published) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn published_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, ())>
+                {
+                    self.published(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
+                /// Setter for the [`deleted` field](TensorMade#structfield.deleted).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn deleted<T13>(
+                    self,
+                    value: T13,
+                ) -> TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value,
+                    ))
+                }
+
+                /// Sets the [`deleted` field](TensorMade#structfield.deleted) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn deleted_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    ::planus::DefaultValue,
+                )> {
+                    self.deleted(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMade].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade>
+                where
+                    Self: ::planus::WriteAsOffset<TensorMade>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsOptional<self::Id>,
+                T13: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<TensorMade>>
+                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                type Prepared = ::planus::Offset<TensorMade>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsOptional<self::Id>,
+                T13: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorMade>>
+                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                type Prepared = ::planus::Offset<TensorMade>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorMade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<u8, u8>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u64]>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<bool, bool>,
+                T10: ::planus::WriteAsOptional<self::Id>,
+                T11: ::planus::WriteAsDefault<u64, u64>,
+                T12: ::planus::WriteAsOptional<self::Id>,
+                T13: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<TensorMade>
+                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = &self.0;
+                    TensorMade::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13,
+                    )
+                }
+            }
+
+            /// Reference to a deserialized [TensorMade].
+            #[derive(Copy, Clone)]
+            pub struct TensorMadeRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorMadeRef<'a> {
+                /// Getter for the [`tensor` field](TensorMade#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorMade", "tensor")
+                }
+
+                /// Getter for the [`name` field](TensorMade#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "TensorMade", "name")
+                }
+
+                /// Getter for the [`dtype` field](TensorMade#structfield.dtype).
+                #[inline]
+                pub fn dtype(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "TensorMade", "dtype")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`shape` field](TensorMade#structfield.shape).
+                #[inline]
+                pub fn shape(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u64>>>
+                {
+                    self.0.access(3, "TensorMade", "shape")
+                }
+
+                /// Getter for the [`slab` field](TensorMade#structfield.slab).
+                #[inline]
+                pub fn slab(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "TensorMade", "slab")
+                }
+
+                /// Getter for the [`offset` field](TensorMade#structfield.offset).
+                #[inline]
+                pub fn offset(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "TensorMade", "offset")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](TensorMade#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "TensorMade", "bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`ready` field](TensorMade#structfield.ready).
+                #[inline]
+                pub fn ready(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "TensorMade", "ready")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`generation` field](TensorMade#structfield.generation).
+                #[inline]
+                pub fn generation(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "TensorMade", "generation")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`ephemeral` field](TensorMade#structfield.ephemeral).
+                #[inline]
+                pub fn ephemeral(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(9, "TensorMade", "ephemeral")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`creator` field](TensorMade#structfield.creator).
+                #[inline]
+                pub fn creator(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(10, "TensorMade", "creator")
+                }
+
+                /// Getter for the [`created_unix_ms` field](TensorMade#structfield.created_unix_ms).
+                #[inline]
+                pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(11, "TensorMade", "created_unix_ms")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`published` field](TensorMade#structfield.published).
+                #[inline]
+                pub fn published(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(12, "TensorMade", "published")
+                }
+
+                /// Getter for the [`deleted` field](TensorMade#structfield.deleted).
+                #[inline]
+                pub fn deleted(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(13, "TensorMade", "deleted")?.unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorMadeRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorMadeRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.field("dtype", &self.dtype());
+                    if let ::core::option::Option::Some(field_shape) = self.shape().transpose() {
+                        f.field("shape", &field_shape);
+                    }
+                    if let ::core::option::Option::Some(field_slab) = self.slab().transpose() {
+                        f.field("slab", &field_slab);
+                    }
+                    f.field("offset", &self.offset());
+                    f.field("bytes", &self.bytes());
+                    f.field("ready", &self.ready());
+                    f.field("generation", &self.generation());
+                    f.field("ephemeral", &self.ephemeral());
+                    if let ::core::option::Option::Some(field_creator) = self.creator().transpose()
+                    {
+                        f.field("creator", &field_creator);
+                    }
+                    f.field("created_unix_ms", &self.created_unix_ms());
+                    if let ::core::option::Option::Some(field_published) =
+                        self.published().transpose()
+                    {
+                        f.field("published", &field_published);
+                    }
+                    f.field("deleted", &self.deleted());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorMadeRef<'a>> for TensorMade {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorMadeRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        dtype: ::core::convert::TryInto::try_into(value.dtype()?)?,
+                        shape: if let ::core::option::Option::Some(shape) = value.shape()? {
+                            ::core::option::Option::Some(shape.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        slab: value.slab()?.map(::core::convert::Into::into),
+                        offset: ::core::convert::TryInto::try_into(value.offset()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        ready: ::core::convert::TryInto::try_into(value.ready()?)?,
+                        generation: ::core::convert::TryInto::try_into(value.generation()?)?,
+                        ephemeral: ::core::convert::TryInto::try_into(value.ephemeral()?)?,
+                        creator: value.creator()?.map(::core::convert::Into::into),
+                        created_unix_ms: ::core::convert::TryInto::try_into(
+                            value.created_unix_ms()?,
+                        )?,
+                        published: value.published()?.map(::core::convert::Into::into),
+                        deleted: ::core::convert::TryInto::try_into(value.deleted()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorMadeRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorMadeRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorMadeRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorMade>> for TensorMade {
+                type Value = ::planus::Offset<TensorMade>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorMade>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorMadeRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorMadeRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorPublished` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:70`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorPublished {
+                /// The field `tensor` in the table `TensorPublished`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `token` in the table `TensorPublished`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `generation` in the table `TensorPublished`
+                pub generation: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorPublished {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                        generation: 0,
+                    }
+                }
+            }
+
+            impl TensorPublished {
+                /// Creates a [TensorPublishedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorPublishedBuilder<()> {
+                    TensorPublishedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_generation: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_generation = field_generation.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_generation.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_generation) =
+                                prepared_generation
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_generation);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorPublished>> for TensorPublished {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorPublished> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorPublished>> for TensorPublished {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorPublished>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorPublished> for TensorPublished {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorPublished> {
+                    TensorPublished::create(builder, self.tensor, self.token, self.generation)
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorPublished] type.
+            ///
+            /// Can be created using the [TensorPublished::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorPublishedBuilder<State>(State);
+
+            impl TensorPublishedBuilder<()> {
+                /// Setter for the [`tensor` field](TensorPublished#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorPublishedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorPublishedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorPublished#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorPublishedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorPublishedBuilder<(T0,)> {
+                /// Setter for the [`token` field](TensorPublished#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T1>(self, value: T1) -> TensorPublishedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    TensorPublishedBuilder((v0, value))
+                }
+
+                /// Sets the [`token` field](TensorPublished#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> TensorPublishedBuilder<(T0, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1> TensorPublishedBuilder<(T0, T1)> {
+                /// Setter for the [`generation` field](TensorPublished#structfield.generation).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn generation<T2>(self, value: T2) -> TensorPublishedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorPublishedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`generation` field](TensorPublished#structfield.generation) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn generation_as_default(
+                    self,
+                ) -> TensorPublishedBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.generation(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> TensorPublishedBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorPublished].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorPublished>
+                where
+                    Self: ::planus::WriteAsOffset<TensorPublished>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<TensorPublished>>
+                for TensorPublishedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<TensorPublished>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorPublished> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorPublished>>
+                for TensorPublishedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<TensorPublished>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorPublished>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<TensorPublished> for TensorPublishedBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorPublished> {
+                    let (v0, v1, v2) = &self.0;
+                    TensorPublished::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [TensorPublished].
+            #[derive(Copy, Clone)]
+            pub struct TensorPublishedRef<'a>(
+                #[allow(dead_code)] ::planus::table_reader::Table<'a>,
+            );
+
+            impl<'a> TensorPublishedRef<'a> {
+                /// Getter for the [`tensor` field](TensorPublished#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorPublished", "tensor")
+                }
+
+                /// Getter for the [`token` field](TensorPublished#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "TensorPublished", "token")
+                }
+
+                /// Getter for the [`generation` field](TensorPublished#structfield.generation).
+                #[inline]
+                pub fn generation(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "TensorPublished", "generation")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorPublishedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorPublishedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.field("generation", &self.generation());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorPublishedRef<'a>> for TensorPublished {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorPublishedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                        generation: ::core::convert::TryInto::try_into(value.generation()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorPublishedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorPublishedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorPublishedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorPublished>> for TensorPublished {
+                type Value = ::planus::Offset<TensorPublished>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorPublished>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorPublishedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorPublishedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorDeleted` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:77`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorDeleted {
+                /// The field `tensor` in the table `TensorDeleted`
+                pub tensor: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorDeleted {
+                fn default() -> Self {
+                    Self { tensor: ::core::default::Default::default() }
+                }
+            }
+
+            impl TensorDeleted {
+                /// Creates a [TensorDeletedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorDeletedBuilder<()> {
+                    TensorDeletedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorDeleted>> for TensorDeleted {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorDeleted> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorDeleted>> for TensorDeleted {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorDeleted>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorDeleted> for TensorDeleted {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorDeleted> {
+                    TensorDeleted::create(builder, self.tensor)
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorDeleted] type.
+            ///
+            /// Can be created using the [TensorDeleted::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorDeletedBuilder<State>(State);
+
+            impl TensorDeletedBuilder<()> {
+                /// Setter for the [`tensor` field](TensorDeleted#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorDeletedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorDeletedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorDeleted#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorDeletedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorDeletedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorDeleted].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorDeleted>
+                where
+                    Self: ::planus::WriteAsOffset<TensorDeleted>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<TensorDeleted>> for TensorDeletedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<TensorDeleted>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorDeleted> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<TensorDeleted>>
+                for TensorDeletedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<TensorDeleted>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorDeleted>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<TensorDeleted>
+                for TensorDeletedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorDeleted> {
+                    let (v0,) = &self.0;
+                    TensorDeleted::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [TensorDeleted].
+            #[derive(Copy, Clone)]
+            pub struct TensorDeletedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorDeletedRef<'a> {
+                /// Getter for the [`tensor` field](TensorDeleted#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorDeleted", "tensor")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorDeletedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorDeletedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorDeletedRef<'a>> for TensorDeleted {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorDeletedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorDeletedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorDeletedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorDeletedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorDeleted>> for TensorDeleted {
+                type Value = ::planus::Offset<TensorDeleted>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorDeleted>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorDeletedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorDeletedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `TensorFreed` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:81`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorFreed {
+                /// The field `tensor` in the table `TensorFreed`
+                pub tensor: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorFreed {
+                fn default() -> Self {
+                    Self { tensor: ::core::default::Default::default() }
+                }
+            }
+
+            impl TensorFreed {
+                /// Creates a [TensorFreedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorFreedBuilder<()> {
+                    TensorFreedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorFreed>> for TensorFreed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorFreed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorFreed>> for TensorFreed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorFreed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorFreed> for TensorFreed {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorFreed> {
+                    TensorFreed::create(builder, self.tensor)
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorFreed] type.
+            ///
+            /// Can be created using the [TensorFreed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorFreedBuilder<State>(State);
+
+            impl TensorFreedBuilder<()> {
+                /// Setter for the [`tensor` field](TensorFreed#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorFreedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorFreedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorFreed#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorFreedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorFreedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorFreed].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorFreed>
+                where
+                    Self: ::planus::WriteAsOffset<TensorFreed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<TensorFreed>> for TensorFreedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<TensorFreed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorFreed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<TensorFreed>>
+                for TensorFreedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<TensorFreed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorFreed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<TensorFreed>
+                for TensorFreedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorFreed> {
+                    let (v0,) = &self.0;
+                    TensorFreed::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [TensorFreed].
+            #[derive(Copy, Clone)]
+            pub struct TensorFreedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorFreedRef<'a> {
+                /// Getter for the [`tensor` field](TensorFreed#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorFreed", "tensor")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorFreedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorFreedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorFreedRef<'a>> for TensorFreed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorFreedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorFreedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorFreedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorFreedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorFreed>> for TensorFreed {
+                type Value = ::planus::Offset<TensorFreed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorFreed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorFreedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorFreedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The union `Body` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Union `Body` in the file `schema/journal.fbs:85`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub enum Body {
+                /// The variant of type `Opened` in the union `Body`
+                Opened(::planus::alloc::boxed::Box<self::Opened>),
+
+                /// The variant of type `ClientSeen` in the union `Body`
+                ClientSeen(::planus::alloc::boxed::Box<self::ClientSeen>),
+
+                /// The variant of type `ClientGone` in the union `Body`
+                ClientGone(::planus::alloc::boxed::Box<self::ClientGone>),
+
+                /// The variant of type `SlabMade` in the union `Body`
+                SlabMade(::planus::alloc::boxed::Box<self::SlabMade>),
+
+                /// The variant of type `SlabTainted` in the union `Body`
+                SlabTainted(::planus::alloc::boxed::Box<self::SlabTainted>),
+
+                /// The variant of type `SlabGone` in the union `Body`
+                SlabGone(::planus::alloc::boxed::Box<self::SlabGone>),
+
+                /// The variant of type `TensorMade` in the union `Body`
+                TensorMade(::planus::alloc::boxed::Box<self::TensorMade>),
+
+                /// The variant of type `TensorPublished` in the union `Body`
+                TensorPublished(::planus::alloc::boxed::Box<self::TensorPublished>),
+
+                /// The variant of type `TensorDeleted` in the union `Body`
+                TensorDeleted(::planus::alloc::boxed::Box<self::TensorDeleted>),
+
+                /// The variant of type `TensorFreed` in the union `Body`
+                TensorFreed(::planus::alloc::boxed::Box<self::TensorFreed>),
+            }
+
+            impl Body {
+                /// Creates a [BodyBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> BodyBuilder<::planus::Uninitialized> {
+                    BodyBuilder(::planus::Uninitialized)
+                }
+
+                #[inline]
+                pub fn create_opened(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Opened>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(1, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_client_seen(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::ClientSeen>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(2, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_client_gone(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::ClientGone>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(3, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_slab_made(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::SlabMade>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(4, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_slab_tainted(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::SlabTainted>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(5, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_slab_gone(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::SlabGone>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(6, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_made(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorMade>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(7, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_published(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorPublished>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(8, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_deleted(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorDeleted>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(9, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_tensor_freed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorFreed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(10, value.prepare(builder).downcast())
+                }
+            }
+
+            impl ::planus::WriteAsUnion<Body> for Body {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Self> {
+                    match self {
+                        Self::Opened(value) => Self::create_opened(builder, value),
+                        Self::ClientSeen(value) => Self::create_client_seen(builder, value),
+                        Self::ClientGone(value) => Self::create_client_gone(builder, value),
+                        Self::SlabMade(value) => Self::create_slab_made(builder, value),
+                        Self::SlabTainted(value) => Self::create_slab_tainted(builder, value),
+                        Self::SlabGone(value) => Self::create_slab_gone(builder, value),
+                        Self::TensorMade(value) => Self::create_tensor_made(builder, value),
+                        Self::TensorPublished(value) => {
+                            Self::create_tensor_published(builder, value)
+                        }
+                        Self::TensorDeleted(value) => Self::create_tensor_deleted(builder, value),
+                        Self::TensorFreed(value) => Self::create_tensor_freed(builder, value),
+                    }
+                }
+            }
+
+            impl ::planus::WriteAsOptionalUnion<Body> for Body {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Self>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+
+            /// Builder for serializing an instance of the [Body] type.
+            ///
+            /// Can be created using the [Body::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct BodyBuilder<T>(T);
+
+            impl BodyBuilder<::planus::Uninitialized> {
+                /// Creates an instance of the [`Opened` variant](Body#variant.Opened).
+                #[inline]
+                pub fn opened<T>(self, value: T) -> BodyBuilder<::planus::Initialized<1, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Opened>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`ClientSeen` variant](Body#variant.ClientSeen).
+                #[inline]
+                pub fn client_seen<T>(self, value: T) -> BodyBuilder<::planus::Initialized<2, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::ClientSeen>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`ClientGone` variant](Body#variant.ClientGone).
+                #[inline]
+                pub fn client_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<3, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::ClientGone>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`SlabMade` variant](Body#variant.SlabMade).
+                #[inline]
+                pub fn slab_made<T>(self, value: T) -> BodyBuilder<::planus::Initialized<4, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::SlabMade>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`SlabTainted` variant](Body#variant.SlabTainted).
+                #[inline]
+                pub fn slab_tainted<T>(self, value: T) -> BodyBuilder<::planus::Initialized<5, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::SlabTainted>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`SlabGone` variant](Body#variant.SlabGone).
+                #[inline]
+                pub fn slab_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<6, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::SlabGone>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorMade` variant](Body#variant.TensorMade).
+                #[inline]
+                pub fn tensor_made<T>(self, value: T) -> BodyBuilder<::planus::Initialized<7, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorMade>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorPublished` variant](Body#variant.TensorPublished).
+                #[inline]
+                pub fn tensor_published<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<8, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorPublished>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorDeleted` variant](Body#variant.TensorDeleted).
+                #[inline]
+                pub fn tensor_deleted<T>(self, value: T) -> BodyBuilder<::planus::Initialized<9, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorDeleted>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorFreed` variant](Body#variant.TensorFreed).
+                #[inline]
+                pub fn tensor_freed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<10, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorFreed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+            }
+
+            impl<const N: u8, T> BodyBuilder<::planus::Initialized<N, T>> {
+                /// Finish writing the builder to get an [UnionOffset](::planus::UnionOffset) to a serialized [Body].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body>
+                where
+                    Self: ::planus::WriteAsUnion<Body>,
+                {
+                    ::planus::WriteAsUnion::prepare(&self, builder)
+                }
+            }
+
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<1, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Opened>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(1, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<1, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Opened>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<2, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ClientSeen>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(2, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<2, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ClientSeen>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<3, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ClientGone>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(3, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<3, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ClientGone>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<4, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabMade>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(4, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<4, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabMade>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<5, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabTainted>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(5, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<5, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabTainted>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<6, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabGone>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(6, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<6, T>>
+            where
+                T: ::planus::WriteAsOffset<self::SlabGone>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<7, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorMade>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(7, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<7, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorMade>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<8, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorPublished>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(8, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<8, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorPublished>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<9, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorDeleted>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(9, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<9, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorDeleted>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<10, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorFreed>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(10, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<10, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorFreed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+
+            /// Reference to a deserialized [Body].
+            #[derive(Copy, Clone, Debug)]
+            pub enum BodyRef<'a> {
+                Opened(self::OpenedRef<'a>),
+                ClientSeen(self::ClientSeenRef<'a>),
+                ClientGone(self::ClientGoneRef<'a>),
+                SlabMade(self::SlabMadeRef<'a>),
+                SlabTainted(self::SlabTaintedRef<'a>),
+                SlabGone(self::SlabGoneRef<'a>),
+                TensorMade(self::TensorMadeRef<'a>),
+                TensorPublished(self::TensorPublishedRef<'a>),
+                TensorDeleted(self::TensorDeletedRef<'a>),
+                TensorFreed(self::TensorFreedRef<'a>),
+            }
+
+            impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
+                type Error = ::planus::Error;
+
+                fn try_from(value: BodyRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(match value {
+                        BodyRef::Opened(value) => Self::Opened(::planus::alloc::boxed::Box::new(
+                            ::core::convert::TryFrom::try_from(value)?,
+                        )),
+
+                        BodyRef::ClientSeen(value) => {
+                            Self::ClientSeen(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::ClientGone(value) => {
+                            Self::ClientGone(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::SlabMade(value) => {
+                            Self::SlabMade(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::SlabTainted(value) => {
+                            Self::SlabTainted(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::SlabGone(value) => {
+                            Self::SlabGone(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::TensorMade(value) => {
+                            Self::TensorMade(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::TensorPublished(value) => {
+                            Self::TensorPublished(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::TensorDeleted(value) => {
+                            Self::TensorDeleted(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::TensorFreed(value) => {
+                            Self::TensorFreed(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableReadUnion<'a> for BodyRef<'a> {
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    tag: u8,
+                    field_offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    match tag {
+                        1 => ::core::result::Result::Ok(Self::Opened(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        2 => ::core::result::Result::Ok(Self::ClientSeen(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        3 => ::core::result::Result::Ok(Self::ClientGone(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        4 => ::core::result::Result::Ok(Self::SlabMade(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        5 => ::core::result::Result::Ok(Self::SlabTainted(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        6 => ::core::result::Result::Ok(Self::SlabGone(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        7 => ::core::result::Result::Ok(Self::TensorMade(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        8 => ::core::result::Result::Ok(Self::TensorPublished(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        9 => ::core::result::Result::Ok(Self::TensorDeleted(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        10 => ::core::result::Result::Ok(Self::TensorFreed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        _ => ::core::result::Result::Err(
+                            ::planus::errors::ErrorKind::UnknownUnionTag { tag },
+                        ),
+                    }
+                }
+            }
+
+            impl<'a> ::planus::VectorReadUnion<'a> for BodyRef<'a> {
+                const VECTOR_NAME: &'static str = "[BodyRef]";
+            }
+
+            /// The table `Record` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `Record` in the file `schema/journal.fbs:98`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Record {
+                /// The field `body` in the table `Record`
+                pub body: ::core::option::Option<self::Body>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Record {
+                fn default() -> Self {
+                    Self { body: ::core::default::Default::default() }
+                }
+            }
+
+            impl Record {
+                /// Creates a [RecordBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> RecordBuilder<()> {
+                    RecordBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_body: impl ::planus::WriteAsOptionalUnion<self::Body>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_body = field_body.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_body.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::Body>>(1);
+                    }
+                    if prepared_body.is_some() {
+                        table_writer.write_entry::<u8>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_body) = prepared_body {
+                                object_writer.write::<_, _, 4>(&prepared_body.offset());
+                            }
+                            if let ::core::option::Option::Some(prepared_body) = prepared_body {
+                                object_writer.write::<_, _, 1>(&prepared_body.tag());
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Record>> for Record {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Record> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Record>> for Record {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Record>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Record> for Record {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Record> {
+                    Record::create(builder, &self.body)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Record] type.
+            ///
+            /// Can be created using the [Record::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct RecordBuilder<State>(State);
+
+            impl RecordBuilder<()> {
+                /// Setter for the [`body` field](Record#structfield.body).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn body<T0>(self, value: T0) -> RecordBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptionalUnion<self::Body>,
+                {
+                    RecordBuilder((value,))
+                }
+
+                /// Sets the [`body` field](Record#structfield.body) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn body_as_null(self) -> RecordBuilder<((),)> {
+                    self.body(())
+                }
+            }
+
+            impl<T0> RecordBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Record].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Record>
+                where
+                    Self: ::planus::WriteAsOffset<Record>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptionalUnion<self::Body>>
+                ::planus::WriteAs<::planus::Offset<Record>> for RecordBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Record>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Record> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptionalUnion<self::Body>>
+                ::planus::WriteAsOptional<::planus::Offset<Record>> for RecordBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Record>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Record>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptionalUnion<self::Body>> ::planus::WriteAsOffset<Record>
+                for RecordBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Record> {
+                    let (v0,) = &self.0;
+                    Record::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Record].
+            #[derive(Copy, Clone)]
+            pub struct RecordRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> RecordRef<'a> {
+                /// Getter for the [`body` field](Record#structfield.body).
+                #[inline]
+                pub fn body(&self) -> ::planus::Result<::core::option::Option<self::BodyRef<'a>>> {
+                    self.0.access_union(0, "Record", "body")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for RecordRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("RecordRef");
+                    if let ::core::option::Option::Some(field_body) = self.body().transpose() {
+                        f.field("body", &field_body);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<RecordRef<'a>> for Record {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: RecordRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        body: if let ::core::option::Option::Some(body) = value.body()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(body)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for RecordRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for RecordRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[RecordRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Record>> for Record {
+                type Value = ::planus::Offset<Record>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Record>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for RecordRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[RecordRef]", "read_as_root", 0)
+                    })
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Code that `scripts/generate` writes from `schema/*.fbs`.
+
+#![allow(dead_code, missing_docs, clippy::all, clippy::pedantic, clippy::restriction)]
+
+mod journal;
+mod wire;
+
+pub use journal::millpond::journal as record;
+pub use wire::millpond::wire as message;

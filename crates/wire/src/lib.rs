@@ -1,0 +1,36 @@
+//! Messages, sockets and file descriptors of the Millpond protocol.
+//!
+//! One message is one datagram on a `SOCK_SEQPACKET` unix socket, at most 64 KiB with at most 128
+//! file descriptors; what is larger travels as a sealed memfd. The bytes are FlatBuffers, so that
+//! any language can speak the protocol, but no FlatBuffer is ever passed around inside a program:
+//! a received message is read **completely** into the small structs of this crate, with named caps,
+//! before anything happens. The generated reader checks each access lazily, and offsets may point
+//! to one child many times; a copy of such a message as it stands could be made to fill the memory.
+//!
+//! Everything that every crate must agree on lives here once: [dtypes](Dtype), [error kinds](ErrorKind),
+//! [names](TensorName), [limits], and where a pond is [found](runtime_dir).
+
+#![deny(unsafe_code)]
+
+mod dtype;
+mod error;
+#[allow(unsafe_code)]
+pub mod fd;
+#[allow(unsafe_code)]
+mod generated;
+mod ids;
+pub mod limits;
+pub mod memfd;
+pub mod message;
+mod name;
+pub mod record;
+pub mod runtime_dir;
+mod shape;
+pub mod socket;
+
+pub use dtype::{Dtype, UnknownDtype};
+pub use error::{ErrorKind, Failure, Holder, Remedy};
+pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token};
+pub use message::{Audience, Mode, TensorState};
+pub use name::{NameError, TensorName, TensorRef};
+pub use shape::{Shape, ShapeError};

@@ -1,0 +1,28 @@
+//! Caps on what a peer may send, each with its reason.
+
+/// One datagram. Default socket buffers take about 208 KiB; a quarter of that leaves room for a
+/// few queued messages.
+pub const MESSAGE_BYTES: usize = 64 * 1024;
+/// File descriptors in one datagram. The kernel's limit is 253; half of it keeps one slow reader's
+/// share of the descriptors in flight small.
+pub const MESSAGE_FDS: usize = 128;
+/// A tensor name, as long as a file name may be.
+pub const NAME_BYTES: usize = 255;
+/// Dimensions of a tensor; frameworks stop at 8 to 64, nobody has needed more than 10.
+pub const DIMENSIONS: usize = 16;
+/// Elements of a tensor: far above any card, far below overflow.
+pub const TENSOR_ELEMENTS: u64 = 1 << 50;
+/// A program name as shown by `ps`.
+pub const PROGRAM_BYTES: usize = 255;
+/// Leases in one claim or release; a client with more sends several messages.
+pub const LEASES_PER_MESSAGE: usize = 1024;
+/// Texts inside a failure.
+pub const TEXT_BYTES: usize = 4096;
+/// Names and holders listed inside a failure.
+pub const FAILURE_LIST: usize = 16;
+/// A reply that travels as a memfd: a million tensors fit.
+pub const MEMFD_BYTES: u64 = 1 << 30;
+/// Tensors, clients or leases in one listing.
+pub const LISTING: usize = 4_000_000;
+/// Supplementary groups of a user that are looked at; the kernel allows 65,536, people have 32.
+pub const GROUPS: usize = 1024;

@@ -1,0 +1,110 @@
+//! Helpers that read a FlatBuffer piece by piece, each piece against its cap.
+
+use uuid::Uuid;
+
+use crate::generated::{message as fb, record as jfb};
+use crate::{Dtype, GpuUuid, NameError, Shape, ShapeError, TensorName, limits};
+
+/// Why a message could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Not a FlatBuffer of the schema.
+    #[error("malformed message: {0}")]
+    Malformed(#[from] planus::Error),
+    /// A field that must be there is not.
+    #[error("field '{0}' is missing")]
+    Missing(&'static str),
+    /// More of something than the cap.
+    #[error("field '{field}' has {count}; at most {max}")]
+    TooMany {
+        /// Which field.
+        field: &'static str,
+        /// How many.
+        count: usize,
+        /// The cap.
+        max: usize,
+    },
+    /// A number that means nothing.
+    #[error("field '{field}' cannot be {value}")]
+    BadValue {
+        /// Which field.
+        field: &'static str,
+        /// The number.
+        value: u64,
+    },
+    /// A name that is refused.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A shape that is refused.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+}
+
+pub(crate) type Read<T> = Result<T, DecodeError>;
+
+pub(crate) fn uuid_to_id(uuid: Uuid) -> fb::Id {
+    let (high, low) = uuid.as_u64_pair();
+    fb::Id { high, low }
+}
+
+pub(crate) fn id_to_uuid(id: fb::IdRef<'_>) -> Uuid {
+    Uuid::from_u64_pair(id.high(), id.low())
+}
+
+pub(crate) fn uuid_to_record_id(uuid: Uuid) -> jfb::Id {
+    let (high, low) = uuid.as_u64_pair();
+    jfb::Id { high, low }
+}
+
+pub(crate) fn record_id_to_uuid(id: jfb::IdRef<'_>) -> Uuid {
+    Uuid::from_u64_pair(id.high(), id.low())
+}
+
+pub(crate) fn required<T>(field: &'static str, value: Option<T>) -> Read<T> {
+    value.ok_or(DecodeError::Missing(field))
+}
+
+pub(crate) fn uuid(field: &'static str, id: Option<fb::IdRef<'_>>) -> Read<Uuid> {
+    required(field, id).map(id_to_uuid)
+}
+
+pub(crate) fn at_most(field: &'static str, count: usize, max: usize) -> Read<()> {
+    if count > max { Err(DecodeError::TooMany { field, count, max }) } else { Ok(()) }
+}
+
+pub(crate) fn text(field: &'static str, value: Option<&str>, max: usize) -> Read<String> {
+    let value = value.unwrap_or_default();
+    at_most(field, value.len(), max)?;
+    Ok(value.to_owned())
+}
+
+pub(crate) fn bytes16(field: &'static str, value: &[u8]) -> Read<[u8; 16]> {
+    value.try_into().map_err(|_| DecodeError::TooMany { field, count: value.len(), max: 16 })
+}
+
+pub(crate) fn gpu(field: &'static str, value: Option<&[u8]>) -> Read<GpuUuid> {
+    bytes16(field, required(field, value)?).map(GpuUuid)
+}
+
+pub(crate) fn code<T>(field: &'static str, value: u8, from: impl Fn(u8) -> Option<T>) -> Read<T> {
+    from(value).ok_or(DecodeError::BadValue { field, value: value.into() })
+}
+
+pub(crate) fn name(value: Option<&str>) -> Read<Option<TensorName>> {
+    match value {
+        None => Ok(None),
+        // The cap comes before the copy.
+        Some(text) if text.len() > limits::NAME_BYTES => Err(NameError::TooLong(text.len()).into()),
+        Some(text) => Ok(Some(TensorName::new(text)?)),
+    }
+}
+
+pub(crate) fn dtype(value: u8) -> Read<Dtype> {
+    code("dtype", value, Dtype::from_code)
+}
+
+pub(crate) fn shape(value: Option<planus::Vector<'_, u64>>) -> Read<Shape> {
+    let Some(dims) = value else { return Ok(Shape::new([])?) };
+    at_most("shape", dims.len(), limits::DIMENSIONS)?;
+    Ok(Shape::new(dims.iter().collect::<Vec<u64>>())?)
+}

@@ -1,0 +1,277 @@
+//! What the daemon answers.
+
+use super::{Audience, LeaseToken, Mode, TensorState, small_enum};
+use crate::{
+    ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, PondId, Shape, SlabId, TensorId, TensorName,
+};
+
+/// One reply or event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The request's number; zero for events.
+    pub number: u64,
+    /// The answer.
+    pub body: ReplyBody,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplyBody {
+    /// No, and why.
+    Failure(Failure),
+    /// Yes, and nothing more to say.
+    Done,
+    /// To the hello.
+    Welcome(Welcome),
+    /// To a claim: those that were refused.
+    Claimed {
+        /// Leases whose token or object was not right.
+        refused: Vec<LeaseId>,
+    },
+    /// A tensor, and the lease on it if one was asked for. The slab's descriptor comes along with
+    /// a lease.
+    Tensor(TensorGrant),
+    /// To a publish.
+    Published {
+        /// The tensor's generation now.
+        generation: u64,
+    },
+    /// One tensor and its leases.
+    Details {
+        /// The tensor.
+        info: TensorInfo,
+        /// Who holds it.
+        leases: Vec<LeaseInfo>,
+    },
+    /// A listing.
+    Tensors(Vec<TensorInfo>),
+    /// A listing.
+    Clients(Vec<ClientInfo>),
+    /// The pond.
+    Status(Box<Status>),
+    /// Something happened.
+    Event(Event),
+    /// The reply is in the memfd that came along.
+    InMemfd {
+        /// Its length.
+        bytes: u64,
+    },
+    /// A kind that this version does not know.
+    Unknown,
+}
+
+/// To the hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcome {
+    /// Version of the protocol that will be spoken.
+    pub version: u16,
+    /// What the daemon can do beyond the version.
+    pub capabilities: u64,
+    /// Which pond this is.
+    pub pond: PondId,
+    /// Which daemon of it.
+    pub epoch: Epoch,
+    /// Version of the daemon's program.
+    pub daemon_version: String,
+    /// The tenant that the socket stands for.
+    pub tenant: String,
+    /// Who the daemon thinks the client is.
+    pub user: u32,
+    /// Whether this is the admin socket.
+    pub admin: bool,
+}
+
+/// A tensor with or without a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorGrant {
+    /// The tensor.
+    pub info: TensorInfo,
+    /// The lease that was asked for, with its proof.
+    pub lease: Option<(LeaseId, Mode, LeaseToken)>,
+}
+
+/// What is known about a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// Identity.
+    pub tensor: TensorId,
+    /// Name inside its owner's part.
+    pub name: Option<TensorName>,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents.
+    pub shape: Shape,
+    /// Where it lies.
+    pub device: GpuUuid,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Writing, ready or deleted.
+    pub state: TensorState,
+    /// Counts publishes.
+    pub generation: u64,
+    /// Owner.
+    pub user: u32,
+    /// With whom it is shared.
+    pub audience: Audience,
+    /// Ends with its creator's process.
+    pub ephemeral: bool,
+    /// When it was made.
+    pub created_unix_ms: u64,
+    /// The slab it lies in.
+    pub slab: SlabId,
+    /// That slab's bytes.
+    pub slab_bytes: u64,
+    /// Where in the slab it begins.
+    pub offset: u64,
+    /// How many leases there are on it.
+    pub leases: u32,
+}
+
+/// One lease, as `ps` and `inspect` show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseInfo {
+    /// What it is on.
+    pub tensor: TensorId,
+    /// That tensor's name.
+    pub name: Option<TensorName>,
+    /// How it is mapped.
+    pub mode: Mode,
+    /// That tensor's bytes.
+    pub bytes: u64,
+    /// Since when.
+    pub since_unix_ms: u64,
+    /// Who holds it.
+    pub client: ClientId,
+    /// That client's process.
+    pub pid: u32,
+    /// That client's program.
+    pub program: String,
+}
+
+/// One client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// Identity.
+    pub client: ClientId,
+    /// Process, as the daemon sees it.
+    pub pid: u32,
+    /// User.
+    pub user: u32,
+    /// What it calls itself.
+    pub program: String,
+    /// Since when it is known.
+    pub since_unix_ms: u64,
+    /// Lives, but has no connection: it keeps what it holds.
+    pub silent: bool,
+    /// What it holds.
+    pub leases: Vec<LeaseInfo>,
+}
+
+/// One GPU and its accounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Identity.
+    pub device: GpuUuid,
+    /// Place in the pond's list; for people only.
+    pub index: u32,
+    /// What the driver calls it.
+    pub name: String,
+    /// Bytes on the card.
+    pub total_bytes: u64,
+    /// Bytes that the pond may take.
+    pub capacity_bytes: u64,
+    /// Bytes of the pond's slabs.
+    pub slab_bytes: u64,
+    /// Bytes of the tensors in them.
+    pub tensor_bytes: u64,
+    /// Bytes of slabs without a tensor, kept for their owner.
+    pub recycled_bytes: u64,
+    /// The driver's own reading for the whole card.
+    pub physical_used_bytes: Option<u64>,
+    /// How many slabs.
+    pub slabs: u32,
+    /// How many tensors.
+    pub tensors: u32,
+}
+
+/// The pond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Which pond.
+    pub pond: PondId,
+    /// Which daemon of it.
+    pub epoch: Epoch,
+    /// Version of the daemon's program.
+    pub daemon_version: String,
+    /// The daemon.
+    pub daemon_pid: u32,
+    /// The keeper.
+    pub keeper_pid: u32,
+    /// Name and version of the driver.
+    pub driver: String,
+    /// Whether the driver has answered yet.
+    pub driver_ready: bool,
+    /// When this daemon started.
+    pub started_unix_ms: u64,
+    /// GPUs.
+    pub devices: Vec<DeviceInfo>,
+    /// Clients that are known.
+    pub clients: u32,
+    /// Those of them without a connection.
+    pub silent_clients: u32,
+    /// Leases that are known.
+    pub leases: u32,
+    /// Size of the journal.
+    pub journal_bytes: u64,
+    /// The runtime folder.
+    pub runtime_dir: String,
+    /// Records whose memory was gone at the last recovery.
+    pub lost_tensors: u32,
+}
+
+small_enum! {
+    /// What happened.
+    EventKind {
+        /// A tensor was made.
+        1 TensorCreated "tensor_created",
+        /// A tensor was published.
+        2 TensorPublished "tensor_published",
+        /// A tensor was deleted; leases may be left.
+        3 TensorDeleted "tensor_deleted",
+        /// A tensor's memory was given back.
+        4 TensorFreed "tensor_freed",
+        /// A client connected.
+        5 ClientConnected "client_connected",
+        /// A client hung up but lives.
+        6 ClientSilent "client_silent",
+        /// A client's process is gone.
+        7 ClientGone "client_gone",
+        /// The daemon recovered.
+        8 Recovered "recovered",
+        /// The daemon stops.
+        9 Draining "draining",
+        /// The keeper was replaced.
+        10 KeeperReplaced "keeper_replaced",
+        /// Events were dropped because the subscriber was slow.
+        11 Gap "gap",
+    }
+}
+
+/// Something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Counts events of one daemon.
+    pub sequence: u64,
+    /// When.
+    pub unix_ms: u64,
+    /// What.
+    pub kind: EventKind,
+    /// To which tensor.
+    pub tensor: Option<TensorId>,
+    /// Its name.
+    pub name: Option<TensorName>,
+    /// By or to whom.
+    pub user: Option<u32>,
+    /// Why, in words.
+    pub text: String,
+}

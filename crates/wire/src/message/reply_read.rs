@@ -1,0 +1,372 @@
+//! Bytes to replies.
+
+use planus::ReadAsRoot;
+
+use super::is_unknown_kind;
+use super::read::{self, DecodeError, Read};
+use super::reply::{
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Reply, ReplyBody, Status, TensorGrant,
+    TensorInfo, Welcome,
+};
+use super::{Audience, Mode, TensorState, id_to_uuid};
+use crate::generated::message as fb;
+use crate::{
+    ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, limits,
+};
+
+impl Reply {
+    /// Reads a reply completely.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for anything that is not a reply of the schema, or beyond a cap.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let reply = fb::ReplyRef::read_as_root(bytes)?;
+        let number = reply.number()?;
+        let body = match reply.body() {
+            Ok(Some(body)) => read_body(body)?,
+            Ok(None) => return Err(DecodeError::Missing("body")),
+            Err(error) if is_unknown_kind(&error) => ReplyBody::Unknown,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Reply { number, body })
+    }
+}
+
+fn read_body(body: fb::ReplyBodyRef<'_>) -> Read<ReplyBody> {
+    use fb::ReplyBodyRef as B;
+    Ok(match body {
+        B::Failure(failure) => ReplyBody::Failure(read_failure(failure)?),
+        B::Done(_) => ReplyBody::Done,
+        B::Welcome(welcome) => ReplyBody::Welcome(Welcome {
+            version: welcome.version()?,
+            capabilities: welcome.capabilities()?,
+            pond: PondId(read::uuid("pond", welcome.pond()?)?),
+            epoch: Epoch(welcome.epoch()?),
+            daemon_version: text("daemon_version", welcome.daemon_version()?)?,
+            tenant: text("tenant", welcome.tenant()?)?,
+            user: welcome.user()?,
+            admin: welcome.admin()?,
+        }),
+        B::Claimed(claimed) => ReplyBody::Claimed {
+            refused: match claimed.refused()? {
+                Some(leases) => {
+                    read::at_most("refused", leases.len(), limits::LEASES_PER_MESSAGE)?;
+                    leases.iter().map(LeaseId).collect()
+                }
+                None => Vec::new(),
+            },
+        },
+        B::TensorReply(grant) => ReplyBody::Tensor(read_grant(grant)?),
+        B::Published(published) => ReplyBody::Published { generation: published.generation()? },
+        B::TensorDetails(details) => ReplyBody::Details {
+            info: read_info(read::required("info", details.info()?)?)?,
+            leases: list("leases", details.leases()?, read_lease)?,
+        },
+        B::Tensors(tensors) => ReplyBody::Tensors(list("tensors", tensors.tensors()?, read_info)?),
+        B::Clients(clients) => {
+            ReplyBody::Clients(list("clients", clients.clients()?, read_client)?)
+        }
+        B::Status(status) => ReplyBody::Status(Box::new(read_status(status)?)),
+        B::Event(event) => ReplyBody::Event(read_event(event)?),
+        B::InMemfd(memfd) => ReplyBody::InMemfd { bytes: memfd.bytes()? },
+    })
+}
+
+fn text(field: &'static str, value: Option<&str>) -> Read<String> {
+    read::text(field, value, limits::TEXT_BYTES)
+}
+
+/// Reads a list of tables. Each entry of the message costs at least four bytes, so the cap on the
+/// message bounds the list; the cap here bounds the memory as well.
+fn list<'a, T, U>(
+    field: &'static str,
+    value: Option<planus::Vector<'a, planus::Result<T>>>,
+    read: impl Fn(T) -> Read<U>,
+) -> Read<Vec<U>>
+where
+    planus::Vector<'a, planus::Result<T>>: IntoIterator<Item = planus::Result<T>>,
+{
+    let Some(values) = value else { return Ok(Vec::new()) };
+    read::at_most(field, values.len(), limits::LISTING)?;
+    values.into_iter().map(|value| read(value?)).collect()
+}
+
+fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
+    let mut similar = Vec::new();
+    if let Some(names) = failure.similar()? {
+        read::at_most("similar", names.len(), limits::FAILURE_LIST)?;
+        for name in names {
+            similar.push(text("similar", Some(name?))?);
+        }
+    }
+    let holders = failure.holders()?;
+    if let Some(holders) = &holders {
+        read::at_most("holders", holders.len(), limits::FAILURE_LIST)?;
+    }
+    Ok(Failure {
+        kind: ErrorKind::from_code(failure.kind()?),
+        message: text("message", failure.message()?)?,
+        hint: failure.hint()?.map(|hint| text("hint", Some(hint))).transpose()?,
+        similar,
+        requested_bytes: failure.requested_bytes()?,
+        free_bytes: failure.free_bytes()?,
+        capacity_bytes: failure.capacity_bytes()?,
+        holders: list("holders", holders, |holder: fb::HolderRef<'_>| {
+            Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
+        })?,
+    })
+}
+
+fn read_grant(grant: fb::TensorReplyRef<'_>) -> Read<TensorGrant> {
+    let info = read_info(read::required("info", grant.info()?)?)?;
+    let lease = match grant.lease()? {
+        0 => None,
+        number => Some((
+            LeaseId(number),
+            read::code("mode", grant.mode()?, Mode::from_code)?,
+            read::bytes16("token", read::required("token", grant.token()?)?)?,
+        )),
+    };
+    Ok(TensorGrant { info, lease })
+}
+
+fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
+    Ok(TensorInfo {
+        tensor: TensorId(read::uuid("tensor", info.tensor()?)?),
+        name: read::name(info.name()?)?,
+        dtype: read::dtype(info.dtype()?)?,
+        shape: read::shape(info.shape()?)?,
+        device: read::gpu("device", info.device()?)?,
+        bytes: info.bytes()?,
+        state: read::code("state", info.state()?, TensorState::from_code)?,
+        generation: info.generation()?,
+        user: info.user()?,
+        audience: read::code("audience", info.audience()?, Audience::from_code)?,
+        ephemeral: info.ephemeral()?,
+        created_unix_ms: info.created_unix_ms()?,
+        slab: SlabId(read::uuid("slab", info.slab()?)?),
+        slab_bytes: info.slab_bytes()?,
+        offset: info.offset()?,
+        leases: info.leases()?,
+    })
+}
+
+fn read_lease(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
+    Ok(LeaseInfo {
+        tensor: TensorId(read::uuid("tensor", lease.tensor()?)?),
+        name: read::name(lease.name()?)?,
+        mode: read::code("mode", lease.mode()?, Mode::from_code)?,
+        bytes: lease.bytes()?,
+        since_unix_ms: lease.since_unix_ms()?,
+        client: ClientId(read::uuid("client", lease.client()?)?),
+        pid: lease.pid()?,
+        program: read::text("program", lease.program()?, limits::PROGRAM_BYTES)?,
+    })
+}
+
+fn read_client(client: fb::ClientInfoRef<'_>) -> Read<ClientInfo> {
+    Ok(ClientInfo {
+        client: ClientId(read::uuid("client", client.client()?)?),
+        pid: client.pid()?,
+        user: client.user()?,
+        program: read::text("program", client.program()?, limits::PROGRAM_BYTES)?,
+        since_unix_ms: client.since_unix_ms()?,
+        silent: client.silent()?,
+        leases: list("leases", client.leases()?, read_lease)?,
+    })
+}
+
+fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
+    Ok(DeviceInfo {
+        device: read::gpu("device", device.device()?)?,
+        index: device.index()?,
+        name: text("name", device.name()?)?,
+        total_bytes: device.total_bytes()?,
+        capacity_bytes: device.capacity_bytes()?,
+        slab_bytes: device.slab_bytes()?,
+        tensor_bytes: device.tensor_bytes()?,
+        recycled_bytes: device.recycled_bytes()?,
+        physical_used_bytes: device.physical_used_bytes()?,
+        slabs: device.slabs()?,
+        tensors: device.tensors()?,
+    })
+}
+
+fn read_status(status: fb::StatusRef<'_>) -> Read<Status> {
+    Ok(Status {
+        pond: PondId(read::uuid("pond", status.pond()?)?),
+        epoch: Epoch(status.epoch()?),
+        daemon_version: text("daemon_version", status.daemon_version()?)?,
+        daemon_pid: status.daemon_pid()?,
+        keeper_pid: status.keeper_pid()?,
+        driver: text("driver", status.driver()?)?,
+        driver_ready: status.driver_ready()?,
+        started_unix_ms: status.started_unix_ms()?,
+        devices: list("devices", status.devices()?, read_device)?,
+        clients: status.clients()?,
+        silent_clients: status.silent_clients()?,
+        leases: status.leases()?,
+        journal_bytes: status.journal_bytes()?,
+        runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
+        lost_tensors: status.lost_tensors()?,
+    })
+}
+
+fn read_event(event: fb::EventRef<'_>) -> Read<Event> {
+    Ok(Event {
+        sequence: event.sequence()?,
+        unix_ms: event.unix_ms()?,
+        kind: read::code("kind", event.kind()?, EventKind::from_code)?,
+        tensor: event.tensor()?.map(|id| TensorId(id_to_uuid(id))),
+        name: read::name(event.name()?)?,
+        user: Some(event.user()?).filter(|user| *user != u32::MAX),
+        text: text("text", event.text()?)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use planus::Builder;
+
+    use super::*;
+    use crate::{Dtype, GpuUuid, Shape, TensorName};
+
+    fn info() -> TensorInfo {
+        TensorInfo {
+            tensor: TensorId::random(),
+            name: Some(TensorName::new("acts/x").unwrap()),
+            dtype: Dtype::F8E4M3,
+            shape: Shape::new([2, 3]).unwrap(),
+            device: GpuUuid([3; 16]),
+            bytes: 6,
+            state: TensorState::Ready,
+            generation: 2,
+            user: 1000,
+            audience: Audience::Everybody,
+            ephemeral: false,
+            created_unix_ms: 1,
+            slab: SlabId::random(),
+            slab_bytes: 2 << 20,
+            offset: 256,
+            leases: 1,
+        }
+    }
+
+    fn lease() -> LeaseInfo {
+        LeaseInfo {
+            tensor: TensorId::random(),
+            name: None,
+            mode: Mode::ReadOnly,
+            bytes: 6,
+            since_unix_ms: 5,
+            client: ClientId::random(),
+            pid: 77,
+            program: "worker".into(),
+        }
+    }
+
+    fn samples() -> Vec<ReplyBody> {
+        let failure = Failure {
+            similar: vec!["acts/y".into()],
+            requested_bytes: Some(1),
+            free_bytes: Some(0),
+            capacity_bytes: Some(5),
+            holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }],
+            ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
+        };
+        let status = Status {
+            pond: PondId::random(),
+            epoch: Epoch(3),
+            daemon_version: "0.1.0".into(),
+            daemon_pid: 4,
+            keeper_pid: 5,
+            driver: "soft".into(),
+            driver_ready: true,
+            started_unix_ms: 9,
+            devices: vec![DeviceInfo {
+                device: GpuUuid([3; 16]),
+                index: 0,
+                name: "H200".into(),
+                total_bytes: 10,
+                capacity_bytes: 9,
+                slab_bytes: 8,
+                tensor_bytes: 7,
+                recycled_bytes: 1,
+                physical_used_bytes: Some(8),
+                slabs: 1,
+                tensors: 2,
+            }],
+            clients: 1,
+            silent_clients: 0,
+            leases: 2,
+            journal_bytes: 100,
+            runtime_dir: "/run/millpond".into(),
+            lost_tensors: 0,
+        };
+        vec![
+            ReplyBody::Failure(failure),
+            ReplyBody::Failure(Failure::new(ErrorKind::NotFound, "no")),
+            ReplyBody::Done,
+            ReplyBody::Welcome(Welcome {
+                version: 1,
+                capabilities: 0,
+                pond: PondId::random(),
+                epoch: Epoch(1),
+                daemon_version: "0.1.0".into(),
+                tenant: "local".into(),
+                user: 1000,
+                admin: false,
+            }),
+            ReplyBody::Claimed { refused: vec![LeaseId(4)] },
+            ReplyBody::Tensor(TensorGrant { info: info(), lease: None }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info(),
+                lease: Some((LeaseId(1), Mode::ReadWrite, [1; 16])),
+            }),
+            ReplyBody::Published { generation: 4 },
+            ReplyBody::Details { info: info(), leases: vec![lease()] },
+            ReplyBody::Tensors(vec![info(), info()]),
+            ReplyBody::Clients(vec![ClientInfo {
+                client: ClientId::random(),
+                pid: 1,
+                user: 2,
+                program: "x".into(),
+                since_unix_ms: 3,
+                silent: true,
+                leases: vec![lease()],
+            }]),
+            ReplyBody::Status(Box::new(status)),
+            ReplyBody::Event(Event {
+                sequence: 1,
+                unix_ms: 2,
+                kind: EventKind::TensorFreed,
+                tensor: Some(TensorId::random()),
+                name: None,
+                user: None,
+                text: "gone".into(),
+            }),
+            ReplyBody::InMemfd { bytes: 70_000 },
+        ]
+    }
+
+    #[test]
+    fn every_reply_comes_back_as_it_was() {
+        let mut builder = Builder::new();
+        for (number, body) in (0..).zip(samples()) {
+            let reply = Reply { number, body };
+            let bytes = reply.encode(&mut builder).to_vec();
+            assert_eq!(Reply::decode(&bytes).unwrap(), reply);
+        }
+    }
+
+    #[test]
+    fn a_cut_reply_is_an_error_and_no_panic() {
+        let mut builder = Builder::new();
+        for body in samples() {
+            let bytes = Reply { number: 1, body }.encode(&mut builder).to_vec();
+            for length in 0..bytes.len() {
+                let _ = Reply::decode(&bytes[..length]);
+            }
+        }
+    }
+}

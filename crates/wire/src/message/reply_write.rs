@@ -1,0 +1,188 @@
+//! Replies to bytes.
+
+use planus::Builder;
+
+use super::reply::{
+    ClientInfo, DeviceInfo, Event, LeaseInfo, Reply, ReplyBody, Status, TensorGrant, TensorInfo,
+};
+use super::uuid_to_id;
+use crate::generated::message as fb;
+use crate::{Failure, TensorName};
+
+impl Reply {
+    /// Writes the reply into `builder` and returns its bytes, however many they are.
+    pub fn encode<'b>(&self, builder: &'b mut Builder) -> &'b [u8] {
+        builder.clear();
+        builder.finish(fb::Reply { number: self.number, body: write_body(&self.body) }, None)
+    }
+}
+
+fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
+    use fb::ReplyBody as B;
+    Some(match body {
+        ReplyBody::Failure(failure) => B::Failure(Box::new(write_failure(failure))),
+        ReplyBody::Done => B::Done(Box::default()),
+        ReplyBody::Welcome(welcome) => B::Welcome(Box::new(fb::Welcome {
+            version: welcome.version,
+            capabilities: welcome.capabilities,
+            pond: Some(uuid_to_id(welcome.pond.0)),
+            epoch: welcome.epoch.0,
+            daemon_version: Some(welcome.daemon_version.clone()),
+            tenant: Some(welcome.tenant.clone()),
+            user: welcome.user,
+            admin: welcome.admin,
+        })),
+        ReplyBody::Claimed { refused } => B::Claimed(Box::new(fb::Claimed {
+            refused: Some(refused.iter().map(|lease| lease.0).collect()),
+        })),
+        ReplyBody::Tensor(grant) => B::TensorReply(Box::new(write_grant(grant))),
+        ReplyBody::Published { generation } => {
+            B::Published(Box::new(fb::Published { generation: *generation }))
+        }
+        ReplyBody::Details { info, leases } => B::TensorDetails(Box::new(fb::TensorDetails {
+            info: Some(Box::new(write_info(info))),
+            leases: Some(leases.iter().map(write_lease).collect()),
+        })),
+        ReplyBody::Tensors(tensors) => B::Tensors(Box::new(fb::Tensors {
+            tensors: Some(tensors.iter().map(write_info).collect()),
+        })),
+        ReplyBody::Clients(clients) => B::Clients(Box::new(fb::Clients {
+            clients: Some(clients.iter().map(write_client).collect()),
+        })),
+        ReplyBody::Status(status) => B::Status(Box::new(write_status(status))),
+        ReplyBody::Event(event) => B::Event(Box::new(write_event(event))),
+        ReplyBody::InMemfd { bytes } => B::InMemfd(Box::new(fb::InMemfd { bytes: *bytes })),
+        ReplyBody::Unknown => return None,
+    })
+}
+
+fn write_failure(failure: &Failure) -> fb::Failure {
+    fb::Failure {
+        kind: failure.kind.code(),
+        message: Some(failure.message.clone()),
+        hint: failure.hint.clone(),
+        similar: Some(failure.similar.clone()),
+        requested_bytes: failure.requested_bytes,
+        free_bytes: failure.free_bytes,
+        capacity_bytes: failure.capacity_bytes,
+        holders: Some(
+            failure
+                .holders
+                .iter()
+                .map(|holder| fb::Holder {
+                    user: holder.user,
+                    bytes: holder.bytes,
+                    tensors: holder.tensors,
+                })
+                .collect(),
+        ),
+    }
+}
+
+fn write_name(name: Option<&TensorName>) -> Option<String> {
+    name.map(ToString::to_string)
+}
+
+fn write_grant(grant: &TensorGrant) -> fb::TensorReply {
+    let (lease, mode, token) = match &grant.lease {
+        Some((lease, mode, token)) => (lease.0, mode.code(), Some(token.to_vec())),
+        None => (0, 0, None),
+    };
+    fb::TensorReply { info: Some(Box::new(write_info(&grant.info))), lease, mode, token }
+}
+
+fn write_info(info: &TensorInfo) -> fb::TensorInfo {
+    fb::TensorInfo {
+        tensor: Some(uuid_to_id(info.tensor.0)),
+        name: write_name(info.name.as_ref()),
+        dtype: info.dtype.code(),
+        shape: Some(info.shape.dims().to_vec()),
+        strides: Some(info.shape.strides()),
+        device: Some(info.device.0.to_vec()),
+        bytes: info.bytes,
+        state: info.state.code(),
+        generation: info.generation,
+        user: info.user,
+        audience: info.audience.code(),
+        ephemeral: info.ephemeral,
+        created_unix_ms: info.created_unix_ms,
+        slab: Some(uuid_to_id(info.slab.0)),
+        slab_bytes: info.slab_bytes,
+        offset: info.offset,
+        leases: info.leases,
+    }
+}
+
+fn write_lease(lease: &LeaseInfo) -> fb::LeaseInfo {
+    fb::LeaseInfo {
+        tensor: Some(uuid_to_id(lease.tensor.0)),
+        name: write_name(lease.name.as_ref()),
+        mode: lease.mode.code(),
+        bytes: lease.bytes,
+        since_unix_ms: lease.since_unix_ms,
+        client: Some(uuid_to_id(lease.client.0)),
+        pid: lease.pid,
+        program: Some(lease.program.clone()),
+    }
+}
+
+fn write_client(client: &ClientInfo) -> fb::ClientInfo {
+    fb::ClientInfo {
+        client: Some(uuid_to_id(client.client.0)),
+        pid: client.pid,
+        user: client.user,
+        program: Some(client.program.clone()),
+        since_unix_ms: client.since_unix_ms,
+        silent: client.silent,
+        leases: Some(client.leases.iter().map(write_lease).collect()),
+    }
+}
+
+fn write_device(device: &DeviceInfo) -> fb::DeviceInfo {
+    fb::DeviceInfo {
+        device: Some(device.device.0.to_vec()),
+        name: Some(device.name.clone()),
+        total_bytes: device.total_bytes,
+        capacity_bytes: device.capacity_bytes,
+        slab_bytes: device.slab_bytes,
+        tensor_bytes: device.tensor_bytes,
+        recycled_bytes: device.recycled_bytes,
+        physical_used_bytes: device.physical_used_bytes,
+        slabs: device.slabs,
+        tensors: device.tensors,
+        index: device.index,
+    }
+}
+
+fn write_status(status: &Status) -> fb::Status {
+    fb::Status {
+        pond: Some(uuid_to_id(status.pond.0)),
+        epoch: status.epoch.0,
+        daemon_version: Some(status.daemon_version.clone()),
+        daemon_pid: status.daemon_pid,
+        keeper_pid: status.keeper_pid,
+        driver: Some(status.driver.clone()),
+        driver_ready: status.driver_ready,
+        started_unix_ms: status.started_unix_ms,
+        devices: Some(status.devices.iter().map(write_device).collect()),
+        clients: status.clients,
+        silent_clients: status.silent_clients,
+        leases: status.leases,
+        journal_bytes: status.journal_bytes,
+        runtime_dir: Some(status.runtime_dir.clone()),
+        lost_tensors: status.lost_tensors,
+    }
+}
+
+fn write_event(event: &Event) -> fb::Event {
+    fb::Event {
+        sequence: event.sequence,
+        unix_ms: event.unix_ms,
+        kind: event.kind.code(),
+        tensor: event.tensor.map(|tensor| uuid_to_id(tensor.0)),
+        name: write_name(event.name.as_ref()),
+        // Zero is root; absence travels as the overflow user, who can never be a client.
+        user: event.user.unwrap_or(u32::MAX),
+        text: Some(event.text.clone()),
+    }
+}

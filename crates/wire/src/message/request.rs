@@ -1,0 +1,162 @@
+//! What a client asks.
+
+use super::{Audience, Mode};
+use crate::{ClientId, Dtype, GpuUuid, LeaseId, Shape, TensorId, TensorName, TensorRef, Token};
+
+/// The keyed hash that proves a lease to the next daemon.
+pub type LeaseToken = [u8; 16];
+
+/// `wait_ms` that never ends.
+pub const WAIT_FOREVER: u64 = u64::MAX;
+
+/// One request; its number comes back in the reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Chosen by the client, unique on its connection, not zero.
+    pub number: u64,
+    /// What is asked.
+    pub body: RequestBody,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestBody {
+    /// The first message of every connection.
+    Hello(Hello),
+    /// Leases of an earlier connection of the same process.
+    Claim(Claim),
+    /// The client has unmapped everything and goes.
+    Goodbye,
+    /// Answered by `Done`.
+    Ping,
+    /// The pond, its GPUs and accounts.
+    PondStatus,
+    /// Who is connected and what it holds.
+    ClientList,
+    /// A new tensor, with or without a lease on it.
+    TensorCreate(TensorCreate),
+    /// A lease on a tensor.
+    TensorGet(TensorGet),
+    /// The tensor's bytes are complete.
+    TensorPublish {
+        /// The tensor.
+        tensor: TensorId,
+        /// Recognises a repeat.
+        token: Token,
+    },
+    /// No new leases; the memory goes when the last lease has ended.
+    TensorDelete {
+        /// The tensor.
+        tensor: TensorId,
+    },
+    /// Everything about one tensor.
+    TensorInspect(Target),
+    /// Every tensor that is shared with the caller.
+    TensorList {
+        /// Only names that begin so.
+        prefix: String,
+    },
+    /// These leases are unmapped.
+    LeaseRelease {
+        /// At most [`crate::limits::LEASES_PER_MESSAGE`].
+        leases: Vec<LeaseId>,
+    },
+    /// Send events from now on.
+    Subscribe {
+        /// First sequence number wanted; zero means from now on.
+        from: u64,
+    },
+    /// A kind that this version does not know; it is answered, not punished.
+    Unknown,
+}
+
+/// Who connects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Version of the protocol.
+    pub version: u16,
+    /// Bits for what the client can do beyond the version.
+    pub capabilities: u64,
+    /// The process, across its connections.
+    pub client: ClientId,
+    /// Shown by `ps`.
+    pub program: String,
+    /// Claims follow.
+    pub claims: bool,
+}
+
+/// Some of the leases that a process holds from earlier connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// At most [`crate::limits::LEASES_PER_MESSAGE`].
+    pub leases: Vec<LeaseClaim>,
+    /// No more claims follow: the client is not silent any longer.
+    pub last: bool,
+}
+
+/// One lease, with the proof that it was granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseClaim {
+    /// The lease.
+    pub lease: LeaseId,
+    /// What it is on.
+    pub tensor: TensorId,
+    /// How it is mapped.
+    pub mode: Mode,
+    /// As it was granted.
+    pub token: LeaseToken,
+}
+
+/// A tensor by name or by identity.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// By name, as its user sees it.
+    Name(TensorRef),
+    /// By identity.
+    Id(TensorId),
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Target::Name(name) => name.fmt(f),
+            Target::Id(id) => id.fmt(f),
+        }
+    }
+}
+
+/// A tensor to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorCreate {
+    /// Made by the client: a repeat finds the tensor instead of making another.
+    pub tensor: TensorId,
+    /// Without a name it is found by identity only.
+    pub name: Option<TensorName>,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents.
+    pub shape: Shape,
+    /// The pond's first GPU if absent.
+    pub device: Option<GpuUuid>,
+    /// With whom it is shared.
+    pub audience: Audience,
+    /// Ends with its creator's process.
+    pub ephemeral: bool,
+    /// Filled with zeroes, and so ready at once.
+    pub zero: bool,
+    /// A read-write lease for the creator.
+    pub lease: Option<LeaseId>,
+}
+
+/// A lease that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorGet {
+    /// On what.
+    pub target: Target,
+    /// The lease's number.
+    pub lease: LeaseId,
+    /// How it will be mapped.
+    pub mode: Mode,
+    /// How long to wait until it exists and is published; zero means not at all.
+    pub wait_ms: u64,
+}

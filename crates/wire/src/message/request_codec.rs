@@ -1,0 +1,320 @@
+//! Requests to bytes and back.
+
+use planus::{Builder, ReadAsRoot};
+
+use super::read::{self, DecodeError, Read};
+use super::request::{
+    Claim, Hello, LeaseClaim, Request, RequestBody, Target, TensorCreate, TensorGet,
+};
+use super::{Audience, MAGIC, Mode, uuid_to_id};
+use crate::generated::message as fb;
+use crate::{ClientId, LeaseId, TensorId, TensorRef, Token, limits};
+
+impl Request {
+    /// Writes the request into `builder` and returns its bytes.
+    pub fn encode<'b>(&self, builder: &'b mut Builder) -> &'b [u8] {
+        builder.clear();
+        let request = fb::Request { number: self.number, body: write_body(&self.body) };
+        builder.finish(request, None)
+    }
+
+    /// Reads a request completely.
+    ///
+    /// # Errors
+    /// [`DecodeError`], together with the request's number where that much could be read, so that
+    /// the answer can name it.
+    pub fn decode(bytes: &[u8]) -> Result<Self, (u64, DecodeError)> {
+        let request = fb::RequestRef::read_as_root(bytes).map_err(|error| (0, error.into()))?;
+        let number = request.number().map_err(|error| (0, error.into()))?;
+        let body = match request.body() {
+            Ok(Some(body)) => read_body(body).map_err(|error| (number, error))?,
+            Ok(None) => return Err((number, DecodeError::Missing("body"))),
+            Err(error) if is_unknown_kind(&error) => RequestBody::Unknown,
+            Err(error) => return Err((number, error.into())),
+        };
+        Ok(Request { number, body })
+    }
+}
+
+pub(crate) fn is_unknown_kind(error: &planus::Error) -> bool {
+    matches!(error.error_kind, planus::errors::ErrorKind::UnknownUnionTag { .. })
+}
+
+fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
+    use fb::RequestBody as B;
+    Some(match body {
+        RequestBody::Hello(hello) => B::Hello(Box::new(fb::Hello {
+            magic: MAGIC,
+            version: hello.version,
+            capabilities: hello.capabilities,
+            client: Some(uuid_to_id(hello.client.0)),
+            program: Some(hello.program.clone()),
+            claims: hello.claims,
+        })),
+        RequestBody::Claim(claim) => B::Claim(Box::new(fb::Claim {
+            leases: Some(claim.leases.iter().map(write_claim).collect()),
+            last: claim.last,
+        })),
+        RequestBody::Goodbye => B::Goodbye(Box::default()),
+        RequestBody::Ping => B::Ping(Box::default()),
+        RequestBody::PondStatus => B::PondStatus(Box::default()),
+        RequestBody::ClientList => B::ClientList(Box::default()),
+        RequestBody::TensorCreate(create) => B::TensorCreate(Box::new(fb::TensorCreate {
+            tensor: Some(uuid_to_id(create.tensor.0)),
+            name: create.name.as_ref().map(ToString::to_string),
+            dtype: create.dtype.code(),
+            shape: Some(create.shape.dims().to_vec()),
+            device: create.device.map(|device| device.0.to_vec()),
+            audience: create.audience.code(),
+            ephemeral: create.ephemeral,
+            zero: create.zero,
+            lease: create.lease.map_or(0, |lease| lease.0),
+        })),
+        RequestBody::TensorGet(get) => {
+            let (name, tensor) = write_target(&get.target);
+            B::TensorGet(Box::new(fb::TensorGet {
+                name,
+                tensor,
+                lease: get.lease.0,
+                mode: get.mode.code(),
+                wait_ms: get.wait_ms,
+            }))
+        }
+        RequestBody::TensorPublish { tensor, token } => {
+            B::TensorPublish(Box::new(fb::TensorPublish {
+                tensor: Some(uuid_to_id(tensor.0)),
+                token: Some(uuid_to_id(token.0)),
+            }))
+        }
+        RequestBody::TensorDelete { tensor } => {
+            B::TensorDelete(Box::new(fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)) }))
+        }
+        RequestBody::TensorInspect(target) => {
+            let (name, tensor) = write_target(target);
+            B::TensorInspect(Box::new(fb::TensorInspect { name, tensor }))
+        }
+        RequestBody::TensorList { prefix } => {
+            B::TensorList(Box::new(fb::TensorList { prefix: Some(prefix.clone()) }))
+        }
+        RequestBody::LeaseRelease { leases } => B::LeaseRelease(Box::new(fb::LeaseRelease {
+            leases: Some(leases.iter().map(|lease| lease.0).collect()),
+        })),
+        RequestBody::Subscribe { from } => B::Subscribe(Box::new(fb::Subscribe { from: *from })),
+        RequestBody::Unknown => return None,
+    })
+}
+
+fn write_claim(claim: &LeaseClaim) -> fb::LeaseClaim {
+    fb::LeaseClaim {
+        lease: claim.lease.0,
+        tensor: Some(uuid_to_id(claim.tensor.0)),
+        mode: claim.mode.code(),
+        token: Some(claim.token.to_vec()),
+    }
+}
+
+fn write_target(target: &Target) -> (Option<String>, Option<fb::Id>) {
+    match target {
+        Target::Name(name) => (Some(name.to_string()), None),
+        Target::Id(id) => (None, Some(uuid_to_id(id.0))),
+    }
+}
+
+fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
+    use fb::RequestBodyRef as B;
+    Ok(match body {
+        B::Hello(hello) => RequestBody::Hello(read_hello(hello)?),
+        B::Claim(claim) => RequestBody::Claim(read_claims(claim)?),
+        B::Goodbye(_) => RequestBody::Goodbye,
+        B::Ping(_) => RequestBody::Ping,
+        B::PondStatus(_) => RequestBody::PondStatus,
+        B::ClientList(_) => RequestBody::ClientList,
+        B::TensorCreate(create) => RequestBody::TensorCreate(read_create(create)?),
+        B::TensorGet(get) => RequestBody::TensorGet(TensorGet {
+            target: read_target(get.name()?, get.tensor()?)?,
+            lease: read_lease(get.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
+            mode: read::code("mode", get.mode()?, Mode::from_code)?,
+            wait_ms: get.wait_ms()?,
+        }),
+        B::TensorPublish(publish) => RequestBody::TensorPublish {
+            tensor: TensorId(read::uuid("tensor", publish.tensor()?)?),
+            token: Token(read::uuid("token", publish.token()?)?),
+        },
+        B::TensorDelete(delete) => {
+            RequestBody::TensorDelete { tensor: TensorId(read::uuid("tensor", delete.tensor()?)?) }
+        }
+        B::TensorInspect(inspect) => {
+            RequestBody::TensorInspect(read_target(inspect.name()?, inspect.tensor()?)?)
+        }
+        B::TensorList(list) => RequestBody::TensorList {
+            prefix: read::text("prefix", list.prefix()?, limits::NAME_BYTES)?,
+        },
+        B::LeaseRelease(release) => {
+            let leases = read::required("leases", release.leases()?)?;
+            read::at_most("leases", leases.len(), limits::LEASES_PER_MESSAGE)?;
+            RequestBody::LeaseRelease { leases: leases.iter().map(LeaseId).collect() }
+        }
+        B::Subscribe(subscribe) => RequestBody::Subscribe { from: subscribe.from()? },
+    })
+}
+
+fn read_hello(hello: fb::HelloRef<'_>) -> Read<Hello> {
+    let magic = hello.magic()?;
+    if magic != MAGIC {
+        return Err(DecodeError::BadValue { field: "magic", value: magic.into() });
+    }
+    Ok(Hello {
+        version: hello.version()?,
+        capabilities: hello.capabilities()?,
+        client: ClientId(read::uuid("client", hello.client()?)?),
+        program: read::text("program", hello.program()?, limits::PROGRAM_BYTES)?,
+        claims: hello.claims()?,
+    })
+}
+
+fn read_claims(claim: fb::ClaimRef<'_>) -> Read<Claim> {
+    let mut leases = Vec::new();
+    if let Some(claims) = claim.leases()? {
+        read::at_most("leases", claims.len(), limits::LEASES_PER_MESSAGE)?;
+        for claim in claims {
+            let claim = claim?;
+            leases.push(LeaseClaim {
+                lease: read_lease(claim.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
+                tensor: TensorId(read::uuid("tensor", claim.tensor()?)?),
+                mode: read::code("mode", claim.mode()?, Mode::from_code)?,
+                token: read::bytes16("token", read::required("token", claim.token()?)?)?,
+            });
+        }
+    }
+    Ok(Claim { leases, last: claim.last()? })
+}
+
+fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate> {
+    let dtype = read::dtype(create.dtype()?)?;
+    let shape = read::shape(create.shape()?)?;
+    shape.bytes(dtype)?;
+    Ok(TensorCreate {
+        tensor: TensorId(read::uuid("tensor", create.tensor()?)?),
+        name: read::name(create.name()?)?,
+        dtype,
+        shape,
+        device: create.device()?.map(|device| read::gpu("device", Some(device))).transpose()?,
+        audience: read::code("audience", create.audience()?, Audience::from_code)?,
+        ephemeral: create.ephemeral()?,
+        zero: create.zero()?,
+        lease: read_lease(create.lease()?)?,
+    })
+}
+
+fn read_lease(number: u64) -> Read<Option<LeaseId>> {
+    Ok((number != 0).then_some(LeaseId(number)))
+}
+
+fn read_target(name: Option<&str>, id: Option<fb::IdRef<'_>>) -> Read<Target> {
+    match (name, id) {
+        (_, Some(id)) => Ok(Target::Id(TensorId(super::id_to_uuid(id)))),
+        (Some(name), None) => {
+            // A name, and before it '~', ten digits and a slash.
+            read::at_most("name", name.len(), limits::NAME_BYTES + 12)?;
+            Ok(Target::Name(name.parse::<TensorRef>()?))
+        }
+        (None, None) => Err(DecodeError::Missing("name")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Dtype, GpuUuid, Shape, TensorName};
+
+    fn samples() -> Vec<RequestBody> {
+        let create = TensorCreate {
+            tensor: TensorId::random(),
+            name: Some(TensorName::new("acts/x").unwrap()),
+            dtype: Dtype::Bf16,
+            shape: Shape::new([4096, 4096]).unwrap(),
+            device: Some(GpuUuid([7; 16])),
+            audience: Audience::Group,
+            ephemeral: true,
+            zero: true,
+            lease: Some(LeaseId(9)),
+        };
+        let bare = TensorCreate { name: None, device: None, lease: None, ..create.clone() };
+        let get = |target| {
+            RequestBody::TensorGet(TensorGet {
+                target,
+                lease: LeaseId(3),
+                mode: Mode::ReadOnly,
+                wait_ms: 5000,
+            })
+        };
+        let claim = LeaseClaim {
+            lease: LeaseId(1),
+            tensor: TensorId::random(),
+            mode: Mode::ReadWrite,
+            token: [5; 16],
+        };
+        vec![
+            RequestBody::Hello(Hello {
+                version: 1,
+                capabilities: 3,
+                client: ClientId::random(),
+                program: "worker".into(),
+                claims: true,
+            }),
+            RequestBody::Claim(Claim { leases: vec![claim; 3], last: true }),
+            RequestBody::Goodbye,
+            RequestBody::Ping,
+            RequestBody::PondStatus,
+            RequestBody::ClientList,
+            RequestBody::TensorCreate(create),
+            RequestBody::TensorCreate(bare),
+            get(Target::Id(TensorId::random())),
+            get(Target::Name("~5/acts/x".parse().unwrap())),
+            RequestBody::TensorPublish { tensor: TensorId::random(), token: Token::random() },
+            RequestBody::TensorDelete { tensor: TensorId::random() },
+            RequestBody::TensorInspect(Target::Name("x".parse().unwrap())),
+            RequestBody::TensorList { prefix: "acts/".into() },
+            RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] },
+            RequestBody::Subscribe { from: 17 },
+        ]
+    }
+
+    #[test]
+    fn every_request_comes_back_as_it_was() {
+        let mut builder = Builder::new();
+        for (number, body) in (1..).zip(samples()) {
+            let request = Request { number, body };
+            let bytes = request.encode(&mut builder).to_vec();
+            assert_eq!(Request::decode(&bytes).unwrap(), request);
+        }
+    }
+
+    #[test]
+    fn caps_hold() {
+        let mut builder = Builder::new();
+        let leases = vec![LeaseId(1); limits::LEASES_PER_MESSAGE + 1];
+        let body = RequestBody::LeaseRelease { leases };
+        let bytes = Request { number: 4, body }.encode(&mut builder).to_vec();
+        let (number, error) = Request::decode(&bytes).unwrap_err();
+        assert_eq!(number, 4);
+        assert!(matches!(error, DecodeError::TooMany { field: "leases", .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_requests_never_panic(flips in prop::collection::vec((any::<u16>(), any::<u8>()), 1..8), which in 0usize..16, cut in any::<u16>()) {
+            let mut builder = Builder::new();
+            let mut bytes = Request { number: 7, body: samples().swap_remove(which) }.encode(&mut builder).to_vec();
+            for (at, value) in flips {
+                let at = usize::from(at) % bytes.len();
+                bytes[at] = value;
+            }
+            let _ = Request::decode(&bytes);
+            bytes.truncate(usize::from(cut) % (bytes.len() + 1));
+            let _ = Request::decode(&bytes);
+        }
+    }
+}

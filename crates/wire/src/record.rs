@@ -1,0 +1,368 @@
+//! Journal records as structs of our own, to bytes and back.
+//!
+//! The journal is read by the next daemon, which may be older or newer: a record of an unknown
+//! kind is [`Record::Unknown`], not an error.
+
+use planus::{Builder, ReadAsRoot};
+
+use crate::generated::record as fb;
+use crate::message::{DecodeError, record_id_to_uuid, uuid_to_record_id};
+use crate::{
+    Audience, ClientId, Dtype, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName, Token,
+};
+use crate::{limits, message};
+
+/// The layout of the journal that this crate writes.
+pub const FORMAT: u16 = 1;
+
+/// One change of the pond's state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// The first record.
+    Opened {
+        /// Which pond.
+        pond: PondId,
+        /// Key of the lease tokens.
+        key: [u8; 16],
+        /// When the pond was made.
+        created_unix_ms: u64,
+    },
+    /// A client process is known; its pidfd is held.
+    ClientSeen(ClientRecord),
+    /// That process is gone, or has said goodbye.
+    ClientGone(ClientId),
+    /// A slab exists; its descriptor is held.
+    SlabMade(SlabRecord),
+    /// A lease on the slab ended by death: it is never recycled.
+    SlabTainted(SlabId),
+    /// The slab's descriptor will be dropped.
+    SlabGone(SlabId),
+    /// A tensor exists.
+    TensorMade(TensorRecord),
+    /// A tensor was published.
+    TensorPublished {
+        /// Which.
+        tensor: TensorId,
+        /// By which publish.
+        token: Token,
+        /// Its generation now.
+        generation: u64,
+    },
+    /// No new leases on it.
+    TensorDeleted(TensorId),
+    /// Its memory was given back.
+    TensorFreed(TensorId),
+    /// A kind that this version does not know.
+    Unknown,
+}
+
+/// A client process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientRecord {
+    /// Identity.
+    pub client: ClientId,
+    /// Process.
+    pub pid: u32,
+    /// User.
+    pub user: u32,
+    /// Primary group.
+    pub group: u32,
+    /// Other groups.
+    pub groups: Vec<u32>,
+    /// The tenant whose socket it used.
+    pub tenant: String,
+    /// What it calls itself.
+    pub program: String,
+    /// Since when.
+    pub since_unix_ms: u64,
+}
+
+/// A slab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlabRecord {
+    /// Identity.
+    pub slab: SlabId,
+    /// Where.
+    pub device: GpuUuid,
+    /// Size.
+    pub bytes: u64,
+    /// Class, by the daemon's numbering.
+    pub class: u8,
+    /// Owner's tenant.
+    pub tenant: String,
+    /// Owner.
+    pub user: u32,
+    /// Owner's primary group.
+    pub group: u32,
+    /// With whom it is shared.
+    pub audience: Audience,
+}
+
+/// A tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorRecord {
+    /// Identity.
+    pub tensor: TensorId,
+    /// Name.
+    pub name: Option<TensorName>,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents.
+    pub shape: Shape,
+    /// Its slab, which also says owner, audience and GPU.
+    pub slab: SlabId,
+    /// Where in the slab.
+    pub offset: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Published.
+    pub ready: bool,
+    /// Counts publishes.
+    pub generation: u64,
+    /// Ends with its creator.
+    pub ephemeral: bool,
+    /// Who made it.
+    pub creator: ClientId,
+    /// When.
+    pub created_unix_ms: u64,
+    /// The last publish.
+    pub published: Option<Token>,
+    /// Deleted, with leases left.
+    pub deleted: bool,
+}
+
+impl Record {
+    /// Writes the record into `builder` and returns its bytes.
+    pub fn encode<'b>(&self, builder: &'b mut Builder) -> &'b [u8] {
+        builder.clear();
+        builder.finish(fb::Record { body: write(self) }, None)
+    }
+
+    /// Reads a record completely.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for bytes that are not a record.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let record = fb::RecordRef::read_as_root(bytes)?;
+        match record.body() {
+            Ok(Some(body)) => read(body),
+            Ok(None) => Err(DecodeError::Missing("body")),
+            Err(error) if message::is_unknown_kind(&error) => Ok(Record::Unknown),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn id(uuid: uuid::Uuid) -> Option<fb::Id> {
+    Some(uuid_to_record_id(uuid))
+}
+
+fn write(record: &Record) -> Option<fb::Body> {
+    use fb::Body as B;
+    Some(match record {
+        Record::Opened { pond, key, created_unix_ms } => B::Opened(Box::new(fb::Opened {
+            format: FORMAT,
+            pond: id(pond.0),
+            key: Some(key.to_vec()),
+            created_unix_ms: *created_unix_ms,
+        })),
+        Record::ClientSeen(client) => B::ClientSeen(Box::new(fb::ClientSeen {
+            client: id(client.client.0),
+            pid: client.pid,
+            user: client.user,
+            group: client.group,
+            groups: Some(client.groups.clone()),
+            tenant: Some(client.tenant.clone()),
+            program: Some(client.program.clone()),
+            since_unix_ms: client.since_unix_ms,
+        })),
+        Record::ClientGone(client) => {
+            B::ClientGone(Box::new(fb::ClientGone { client: id(client.0) }))
+        }
+        Record::SlabMade(slab) => B::SlabMade(Box::new(fb::SlabMade {
+            slab: id(slab.slab.0),
+            device: Some(slab.device.0.to_vec()),
+            bytes: slab.bytes,
+            class: slab.class,
+            tenant: Some(slab.tenant.clone()),
+            user: slab.user,
+            group: slab.group,
+            audience: slab.audience.code(),
+        })),
+        Record::SlabTainted(slab) => B::SlabTainted(Box::new(fb::SlabTainted { slab: id(slab.0) })),
+        Record::SlabGone(slab) => B::SlabGone(Box::new(fb::SlabGone { slab: id(slab.0) })),
+        Record::TensorMade(tensor) => B::TensorMade(Box::new(fb::TensorMade {
+            tensor: id(tensor.tensor.0),
+            name: tensor.name.as_ref().map(ToString::to_string),
+            dtype: tensor.dtype.code(),
+            shape: Some(tensor.shape.dims().to_vec()),
+            slab: id(tensor.slab.0),
+            offset: tensor.offset,
+            bytes: tensor.bytes,
+            ready: tensor.ready,
+            generation: tensor.generation,
+            ephemeral: tensor.ephemeral,
+            creator: id(tensor.creator.0),
+            created_unix_ms: tensor.created_unix_ms,
+            published: tensor.published.and_then(|token| id(token.0)),
+            deleted: tensor.deleted,
+        })),
+        Record::TensorPublished { tensor, token, generation } => {
+            B::TensorPublished(Box::new(fb::TensorPublished {
+                tensor: id(tensor.0),
+                token: id(token.0),
+                generation: *generation,
+            }))
+        }
+        Record::TensorDeleted(tensor) => {
+            B::TensorDeleted(Box::new(fb::TensorDeleted { tensor: id(tensor.0) }))
+        }
+        Record::TensorFreed(tensor) => {
+            B::TensorFreed(Box::new(fb::TensorFreed { tensor: id(tensor.0) }))
+        }
+        Record::Unknown => return None,
+    })
+}
+
+fn uuid(field: &'static str, id: Option<fb::IdRef<'_>>) -> Result<uuid::Uuid, DecodeError> {
+    message::required(field, id).map(record_id_to_uuid)
+}
+
+fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
+    use fb::BodyRef as B;
+    Ok(match body {
+        B::Opened(opened) => {
+            let format = opened.format()?;
+            if format != FORMAT {
+                return Err(DecodeError::BadValue { field: "format", value: format.into() });
+            }
+            Record::Opened {
+                pond: PondId(uuid("pond", opened.pond()?)?),
+                key: message::bytes16("key", message::required("key", opened.key()?)?)?,
+                created_unix_ms: opened.created_unix_ms()?,
+            }
+        }
+        B::ClientSeen(client) => {
+            let groups = match client.groups()? {
+                Some(groups) => {
+                    message::at_most("groups", groups.len(), limits::GROUPS)?;
+                    groups.iter().collect()
+                }
+                None => Vec::new(),
+            };
+            Record::ClientSeen(ClientRecord {
+                client: ClientId(uuid("client", client.client()?)?),
+                pid: client.pid()?,
+                user: client.user()?,
+                group: client.group()?,
+                groups,
+                tenant: message::text("tenant", client.tenant()?, limits::NAME_BYTES)?,
+                program: message::text("program", client.program()?, limits::PROGRAM_BYTES)?,
+                since_unix_ms: client.since_unix_ms()?,
+            })
+        }
+        B::ClientGone(gone) => Record::ClientGone(ClientId(uuid("client", gone.client()?)?)),
+        B::SlabMade(slab) => Record::SlabMade(SlabRecord {
+            slab: SlabId(uuid("slab", slab.slab()?)?),
+            device: message::gpu("device", slab.device()?)?,
+            bytes: slab.bytes()?,
+            class: slab.class()?,
+            tenant: message::text("tenant", slab.tenant()?, limits::NAME_BYTES)?,
+            user: slab.user()?,
+            group: slab.group()?,
+            audience: message::code("audience", slab.audience()?, Audience::from_code)?,
+        }),
+        B::SlabTainted(slab) => Record::SlabTainted(SlabId(uuid("slab", slab.slab()?)?)),
+        B::SlabGone(slab) => Record::SlabGone(SlabId(uuid("slab", slab.slab()?)?)),
+        B::TensorMade(tensor) => Record::TensorMade(TensorRecord {
+            tensor: TensorId(uuid("tensor", tensor.tensor()?)?),
+            name: message::name(tensor.name()?)?,
+            dtype: message::dtype(tensor.dtype()?)?,
+            shape: message::shape(tensor.shape()?)?,
+            slab: SlabId(uuid("slab", tensor.slab()?)?),
+            offset: tensor.offset()?,
+            bytes: tensor.bytes()?,
+            ready: tensor.ready()?,
+            generation: tensor.generation()?,
+            ephemeral: tensor.ephemeral()?,
+            creator: ClientId(uuid("creator", tensor.creator()?)?),
+            created_unix_ms: tensor.created_unix_ms()?,
+            published: tensor.published()?.map(|id| Token(record_id_to_uuid(id))),
+            deleted: tensor.deleted()?,
+        }),
+        B::TensorPublished(published) => Record::TensorPublished {
+            tensor: TensorId(uuid("tensor", published.tensor()?)?),
+            token: Token(uuid("token", published.token()?)?),
+            generation: published.generation()?,
+        },
+        B::TensorDeleted(deleted) => {
+            Record::TensorDeleted(TensorId(uuid("tensor", deleted.tensor()?)?))
+        }
+        B::TensorFreed(freed) => Record::TensorFreed(TensorId(uuid("tensor", freed.tensor()?)?)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_record_comes_back_as_it_was() {
+        let slab = SlabId::random();
+        let tensor = TensorId::random();
+        let client = ClientId::random();
+        let records = [
+            Record::Opened { pond: PondId::random(), key: [3; 16], created_unix_ms: 5 },
+            Record::ClientSeen(ClientRecord {
+                client,
+                pid: 1,
+                user: 2,
+                group: 3,
+                groups: vec![4, 5],
+                tenant: "local".into(),
+                program: "p".into(),
+                since_unix_ms: 6,
+            }),
+            Record::ClientGone(client),
+            Record::SlabMade(SlabRecord {
+                slab,
+                device: GpuUuid([1; 16]),
+                bytes: 2 << 20,
+                class: 1,
+                tenant: "local".into(),
+                user: 2,
+                group: 3,
+                audience: Audience::Group,
+            }),
+            Record::SlabTainted(slab),
+            Record::SlabGone(slab),
+            Record::TensorMade(TensorRecord {
+                tensor,
+                name: Some(TensorName::new("a/b").unwrap()),
+                dtype: Dtype::I8,
+                shape: Shape::new([5]).unwrap(),
+                slab,
+                offset: 512,
+                bytes: 5,
+                ready: true,
+                generation: 9,
+                ephemeral: true,
+                creator: client,
+                created_unix_ms: 7,
+                published: Some(Token::random()),
+                deleted: true,
+            }),
+            Record::TensorPublished { tensor, token: Token::random(), generation: 2 },
+            Record::TensorDeleted(tensor),
+            Record::TensorFreed(tensor),
+        ];
+        let mut builder = Builder::new();
+        for record in records {
+            let bytes = record.encode(&mut builder).to_vec();
+            assert_eq!(Record::decode(&bytes).unwrap(), record);
+            for length in 0..bytes.len() {
+                let _ = Record::decode(&bytes[..length]);
+            }
+        }
+    }
+}

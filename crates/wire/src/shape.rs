@@ -1,0 +1,145 @@
+//! Shapes, and the bytes they need: checked before anything is allocated.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::dtype::Dtype;
+use crate::limits;
+
+/// The extent of a tensor in each dimension; empty for a scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Shape(Vec<u64>);
+
+/// Why a shape is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// More dimensions than [`limits::DIMENSIONS`].
+    #[error("{0} dimensions; at most {max} are possible", max = limits::DIMENSIONS)]
+    TooManyDimensions(usize),
+    /// A dimension is zero, so there is nothing to keep.
+    #[error("shape {0} has no elements; a tensor needs at least one")]
+    Empty(String),
+    /// More elements than [`limits::TENSOR_ELEMENTS`], or more than a number can hold.
+    #[error("shape {0} has more than 2^50 elements")]
+    TooLarge(String),
+    /// Packed elements that do not fill their last byte.
+    #[error("shape {shape} of {dtype} is {bits} bits, which is not a whole number of bytes")]
+    PartialByte {
+        /// The shape.
+        shape: String,
+        /// The element type.
+        dtype: Dtype,
+        /// Its bits in all.
+        bits: u64,
+    },
+    /// Not a comma-separated list of numbers.
+    #[error("'{0}' is not a shape; write it as 4096,4096")]
+    Syntax(String),
+}
+
+impl Shape {
+    /// Checks number of dimensions and elements.
+    ///
+    /// # Errors
+    /// [`ShapeError`] for too many dimensions, no elements, or too many of them.
+    pub fn new(dims: impl Into<Vec<u64>>) -> Result<Self, ShapeError> {
+        let shape = Shape(dims.into());
+        if shape.0.len() > limits::DIMENSIONS {
+            return Err(ShapeError::TooManyDimensions(shape.0.len()));
+        }
+        if shape.0.contains(&0) {
+            return Err(ShapeError::Empty(shape.to_string()));
+        }
+        let elements = shape.0.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim));
+        match elements {
+            Some(elements) if elements <= limits::TENSOR_ELEMENTS => Ok(shape),
+            _ => Err(ShapeError::TooLarge(shape.to_string())),
+        }
+    }
+
+    /// The extents.
+    #[must_use]
+    pub fn dims(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// How many elements there are; at least one.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        // Cannot overflow: checked by `new`.
+        self.0.iter().product()
+    }
+
+    /// Bytes of a packed tensor of this shape.
+    ///
+    /// # Errors
+    /// [`ShapeError::PartialByte`] where packed elements do not fill their last byte.
+    pub fn bytes(&self, dtype: Dtype) -> Result<u64, ShapeError> {
+        let bits = self.elements() * dtype.bits();
+        if bits.is_multiple_of(8) {
+            Ok(bits / 8)
+        } else {
+            Err(ShapeError::PartialByte { shape: self.to_string(), dtype, bits })
+        }
+    }
+
+    /// Row-major strides, in elements.
+    #[must_use]
+    pub fn strides(&self) -> Vec<u64> {
+        let mut strides = vec![1; self.0.len()];
+        for index in (1..self.0.len()).rev() {
+            strides[index - 1] = strides[index] * self.0[index];
+        }
+        strides
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.0.iter().map(u64::to_string).collect();
+        f.pad(&format!("[{}]", dims.join(",")))
+    }
+}
+
+impl FromStr for Shape {
+    type Err = ShapeError;
+
+    fn from_str(text: &str) -> Result<Self, ShapeError> {
+        let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
+        if bare.trim().is_empty() {
+            return Shape::new([]);
+        }
+        let dims: Option<Vec<u64>> =
+            bare.split([',', 'x']).map(|part| part.trim().parse().ok()).collect();
+        Shape::new(dims.ok_or_else(|| ShapeError::Syntax(text.to_owned()))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_that_cannot_be_are_refused() {
+        assert!(matches!(Shape::new([0, 3]), Err(ShapeError::Empty(_))));
+        assert!(matches!(Shape::new([1 << 60]), Err(ShapeError::TooLarge(_))));
+        assert!(matches!(Shape::new([u64::MAX, u64::MAX]), Err(ShapeError::TooLarge(_))));
+        assert!(matches!(Shape::new(vec![1; 17]), Err(ShapeError::TooManyDimensions(17))));
+        assert!(matches!("2,a".parse::<Shape>(), Err(ShapeError::Syntax(_))));
+        assert!(matches!(
+            Shape::new([3]).unwrap().bytes(Dtype::F4),
+            Err(ShapeError::PartialByte { bits: 12, .. })
+        ));
+    }
+
+    #[test]
+    fn bytes_and_strides() {
+        let shape: Shape = "2,3,4".parse().unwrap();
+        assert_eq!(shape.strides(), [12, 4, 1]);
+        assert_eq!(shape.bytes(Dtype::Bf16).unwrap(), 48);
+        assert_eq!(shape.bytes(Dtype::F4).unwrap(), 12);
+        assert_eq!(Shape::default().bytes(Dtype::F32).unwrap(), 4);
+        assert_eq!(shape.to_string(), "[2,3,4]");
+        assert_eq!("4096x2".parse::<Shape>().unwrap().dims(), [4096, 2]);
+    }
+}

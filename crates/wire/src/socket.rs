@@ -1,0 +1,336 @@
+//! Datagrams with file descriptors over unix sockets.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+};
+
+use crate::limits;
+
+/// A path that does not fit the kernel's address structure.
+pub const PATH_BYTES: usize = 107;
+
+/// Why there is no connection, or a message could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The path does not fit a socket address.
+    #[error("socket path '{path}' has {length} bytes; the kernel takes at most {PATH_BYTES}")]
+    PathTooLong {
+        /// The path.
+        path: PathBuf,
+        /// Its length.
+        length: usize,
+    },
+    /// The socket, or the folder it is in, belongs to somebody it should not belong to.
+    #[error("'{path}' belongs to user {owner}, not to {expected}")]
+    Untrusted {
+        /// Which path.
+        path: PathBuf,
+        /// Whose it is.
+        owner: u32,
+        /// Whose it may be.
+        expected: String,
+    },
+    /// The peer broke a rule of the protocol.
+    #[error("{0}")]
+    Lying(&'static str),
+    /// The peer is gone.
+    #[error("the peer hung up")]
+    HungUp,
+    /// The system said no.
+    #[error("{what}: {source}")]
+    Io {
+        /// Doing what.
+        what: String,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl SocketError {
+    fn io(what: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> SocketError {
+        let what = what.into();
+        move |errno| SocketError::Io { what, source: errno.into() }
+    }
+
+    /// Whether the message should be sent again later: the peer's queue is full, or there are too
+    /// many descriptors in flight.
+    #[must_use]
+    pub fn is_later(&self) -> bool {
+        let SocketError::Io { source, .. } = self else { return false };
+        let code = source.raw_os_error();
+        source.kind() == io::ErrorKind::WouldBlock
+            || [libc::ETOOMANYREFS, libc::ENOBUFS].map(Some).contains(&code)
+    }
+}
+
+/// One message as it came.
+#[derive(Debug, Default)]
+pub struct Received {
+    /// How many bytes of the buffer are the message.
+    pub bytes: usize,
+    /// What came along.
+    pub fds: Vec<OwnedFd>,
+}
+
+fn address(path: &Path) -> Result<SocketAddrUnix, SocketError> {
+    let length = path.as_os_str().len();
+    if length > PATH_BYTES {
+        return Err(SocketError::PathTooLong { path: path.to_owned(), length });
+    }
+    SocketAddrUnix::new(path).map_err(SocketError::io(format!("socket path '{}'", path.display())))
+}
+
+fn new_socket() -> Result<OwnedFd, SocketError> {
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+        .map_err(SocketError::io("making a socket"))
+}
+
+/// Binds and listens, non-blocking. A socket that is there already and that nobody listens on is
+/// replaced; the caller holds the folder's lock.
+///
+/// # Errors
+/// [`SocketError`].
+pub fn listen(path: &Path) -> Result<OwnedFd, SocketError> {
+    let address = address(path)?;
+    let socket = new_socket()?;
+    let what = || format!("listening on '{}'", path.display());
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_socket() => {
+            std::fs::remove_file(path)
+                .map_err(|source| SocketError::Io { what: what(), source })?;
+        }
+        _ => {}
+    }
+    rustix::net::bind(&socket, &address).map_err(SocketError::io(what()))?;
+    rustix::net::listen(&socket, 4096).map_err(SocketError::io(what()))?;
+    set_nonblocking(&socket)?;
+    Ok(socket)
+}
+
+/// Makes a descriptor non-blocking.
+///
+/// # Errors
+/// [`SocketError::Io`].
+pub fn set_nonblocking(fd: impl AsFd) -> Result<(), SocketError> {
+    let flags = rustix::fs::fcntl_getfl(&fd).map_err(SocketError::io("reading flags"))?;
+    rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK)
+        .map_err(SocketError::io("setting flags"))
+}
+
+/// Takes one waiting connection, if there is one.
+///
+/// # Errors
+/// [`SocketError::Io`], for example when there are no descriptors left.
+pub fn accept(listener: impl AsFd) -> Result<Option<OwnedFd>, SocketError> {
+    use rustix::io::Errno;
+    match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
+        Err(errno) => Err(SocketError::io("accepting a connection")(errno)),
+    }
+}
+
+/// Connects, blocking, after a look at whose socket it is: only one of this user or of root is
+/// trusted.
+///
+/// # Errors
+/// [`SocketError`].
+pub fn connect(path: &Path) -> Result<OwnedFd, SocketError> {
+    let address = address(path)?;
+    let what = || format!("connecting to '{}'", path.display());
+    let me = rustix::process::geteuid().as_raw();
+    let found = std::fs::symlink_metadata(path)
+        .map_err(|source| SocketError::Io { what: what(), source })?;
+    if !found.file_type().is_socket() {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
+        return Err(SocketError::Io { what: what(), source });
+    }
+    trusted(path, found.uid(), me)?;
+    let socket = new_socket()?;
+    rustix::net::connect(&socket, &address).map_err(SocketError::io(what()))?;
+    // The file's owner is who made it; the listener's credentials are who answers.
+    let peer = crate::fd::peer_credentials(&socket)
+        .map_err(|source| SocketError::Io { what: what(), source })?;
+    trusted(path, peer.user, me)?;
+    Ok(socket)
+}
+
+fn trusted(path: &Path, owner: u32, me: u32) -> Result<(), SocketError> {
+    if owner == me || owner == 0 {
+        return Ok(());
+    }
+    let expected = if me == 0 { "root (0)".to_owned() } else { format!("you ({me}) or root (0)") };
+    Err(SocketError::Untrusted { path: path.to_owned(), owner, expected })
+}
+
+/// Two connected ends.
+///
+/// # Errors
+/// [`SocketError::Io`].
+pub fn pair() -> Result<(OwnedFd, OwnedFd), SocketError> {
+    rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+        .map_err(SocketError::io("making a socket pair"))
+}
+
+/// Sends one message with its descriptors, all or nothing.
+///
+/// # Errors
+/// [`SocketError`]; [`SocketError::is_later`] tells when to try again.
+pub fn send(
+    socket: impl AsFd,
+    bytes: &[u8],
+    fds: &[BorrowedFd<'_>],
+    blocking: bool,
+) -> Result<(), SocketError> {
+    if bytes.len() > limits::MESSAGE_BYTES || fds.len() > limits::MESSAGE_FDS {
+        return Err(SocketError::Lying("the message to be sent is too large"));
+    }
+    let mut flags = SendFlags::NOSIGNAL;
+    if !blocking {
+        flags |= SendFlags::DONTWAIT;
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+        return Err(SocketError::Lying("too many descriptors to be sent"));
+    }
+    loop {
+        match rustix::net::sendmsg(&socket, &[IoSlice::new(bytes)], &mut control, flags) {
+            Ok(_) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::PIPE | rustix::io::Errno::CONNRESET) => {
+                return Err(SocketError::HungUp);
+            }
+            Err(errno) => return Err(SocketError::io("sending a message")(errno)),
+        }
+    }
+}
+
+/// Receives one message into `buffer`. `None` means that nothing is there yet (only when not
+/// blocking).
+///
+/// # Errors
+/// [`SocketError::HungUp`] at the end; [`SocketError::Lying`] for a message that is too large or
+/// has too many descriptors, which are all closed.
+pub fn receive(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    blocking: bool,
+) -> Result<Option<Received>, SocketError> {
+    use rustix::io::Errno;
+    let mut flags = RecvFlags::CMSG_CLOEXEC;
+    if !blocking {
+        flags |= RecvFlags::DONTWAIT;
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let message = loop {
+        let result =
+            rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(buffer)], &mut control, flags);
+        match result {
+            Ok(message) => break message,
+            // A peer that died with unread data resets first; its messages follow.
+            Err(Errno::INTR | Errno::CONNRESET) => {}
+            Err(Errno::AGAIN) => return Ok(None),
+            Err(errno) => return Err(SocketError::io("receiving a message")(errno)),
+        }
+    };
+    let mut fds = Vec::new();
+    for ancillary in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = ancillary {
+            fds.extend(received);
+        }
+    }
+    if message.flags.intersects(ReturnFlags::TRUNC) {
+        return Err(SocketError::Lying("a message was larger than 64 KiB"));
+    }
+    if message.flags.intersects(ReturnFlags::CTRUNC) || fds.len() > limits::MESSAGE_FDS {
+        return Err(SocketError::Lying("a message came with more than 128 descriptors"));
+    }
+    if message.bytes == 0 {
+        return Err(SocketError::HungUp);
+    }
+    Ok(Some(Received { bytes: message.bytes, fds }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn bytes_and_descriptors_arrive_together() {
+        let (a, b) = pair().unwrap();
+        let null = File::open("/dev/null").unwrap();
+        send(&a, b"one", &[null.as_fd(), null.as_fd()], true).unwrap();
+        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let received = receive(&b, &mut buffer, true).unwrap().unwrap();
+        assert_eq!(&buffer[..received.bytes], b"one");
+        assert_eq!(received.fds.len(), 2);
+        assert!(receive(&b, &mut buffer, false).unwrap().is_none());
+        drop(a);
+        assert!(matches!(receive(&b, &mut buffer, true), Err(SocketError::HungUp)));
+    }
+
+    #[test]
+    fn too_large_is_refused_on_both_sides() {
+        let (a, b) = pair().unwrap();
+        let large = vec![1; limits::MESSAGE_BYTES + 1];
+        assert!(matches!(send(&a, &large, &[], true), Err(SocketError::Lying(_))));
+        rustix::net::send(&a, &large, SendFlags::empty()).unwrap();
+        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        assert!(matches!(receive(&b, &mut buffer, true), Err(SocketError::Lying(_))));
+    }
+
+    #[test]
+    fn a_full_queue_means_later() {
+        let (a, _b) = pair().unwrap();
+        let message = vec![1; 32 * 1024];
+        let error = loop {
+            if let Err(error) = send(&a, &message, &[], false) {
+                break error;
+            }
+        };
+        assert!(error.is_later(), "{error}");
+    }
+
+    #[test]
+    fn long_paths_and_other_files_are_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let long = dir.path().join("x".repeat(120));
+        assert!(matches!(listen(&long), Err(SocketError::PathTooLong { .. })));
+        assert!(matches!(connect(&long), Err(SocketError::PathTooLong { .. })));
+        let file = dir.path().join("sock");
+        std::fs::write(&file, b"").unwrap();
+        assert!(connect(&file).unwrap_err().to_string().contains("not a socket"));
+    }
+
+    #[test]
+    fn a_socket_of_another_user_is_refused() {
+        assert!(trusted(Path::new("/x"), 1000, 1000).is_ok());
+        assert!(trusted(Path::new("/x"), 0, 1000).is_ok());
+        assert!(trusted(Path::new("/x"), 1001, 1000).is_err());
+        let error = trusted(Path::new("/x"), 1000, 0).unwrap_err().to_string();
+        assert_eq!(error, "'/x' belongs to user 1000, not to root (0)");
+    }
+
+    #[test]
+    fn a_stale_socket_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sock");
+        drop(listen(&path).unwrap());
+        let listener = listen(&path).unwrap();
+        let client = connect(&path).unwrap();
+        let server = accept(&listener).unwrap().unwrap();
+        send(&client, b"x", &[], true).unwrap();
+        assert_eq!(receive(&server, &mut [0; 8], true).unwrap().unwrap().bytes, 1);
+    }
+}
