@@ -1,2 +1,37 @@
-//! Placeholder while the crate is written.
-fn main() {}
+//! The `millpond` command: parse, call, print.
+//!
+//! Everything that can be done is a client of the pond's one protocol; the keeper and the daemon
+//! are in this binary too, so that one file is the whole product and each can start the other
+//! from wherever the binary lies.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod env_vars;
+mod error;
+mod exit;
+mod json;
+mod logging;
+mod pond;
+mod printer;
+mod scene;
+mod table;
+mod units;
+mod users;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::printer::Printer;
+
+fn main() -> ExitCode {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(commands::usage::print(&error).number()),
+    };
+    let printer = Printer::new(&cli.global, cli.command.is_json());
+    let outcome = commands::run(&cli, &printer);
+    ExitCode::from(printer::finish(&printer, outcome).number())
+}

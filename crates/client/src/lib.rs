@@ -1,1 +1,105 @@
-//! Placeholder while the crate is written.
+//! GPU memory that belongs to no process.
+//!
+//! A pond keeps tensors outside the programs that use them: one program makes a tensor and gives
+//! it a name, others map the same bytes by that name, and all of them may come, go and crash
+//! without the memory being lost or leaked. This crate is how a Rust program takes part.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use millpond::{Dtype, GetOptions, Pond, TensorSpec};
+//!
+//! # fn main() -> Result<(), millpond::Error> {
+//! // The producer.
+//! let pond = Pond::connect()?;
+//! let x = pond.create(TensorSpec::new("acts/x", Dtype::F32, [1024, 1024]))?;
+//! x.fill(0)?; // or any kernel on `x.device_ptr()`
+//! x.publish()?;
+//!
+//! // A consumer, usually another process.
+//! let x = pond.get_with("acts/x", GetOptions::read_only().wait(Duration::from_secs(5)))?;
+//! let bytes = x.to_vec()?;
+//! # drop(bytes);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The key decision: a lease ends only after the work
+//!
+//! A kernel may still read a tensor when its [`Tensor`] goes out of scope. So dropping one neither
+//! unmaps nor talks to anybody: it only puts the lease on a list. A thread beside the program
+//! waits until the device has done all work that was submitted before, unmaps, and only then tells
+//! the pond that the lease has ended. Dropping never blocks and never fails, and nothing is ever
+//! unmapped under running work. (Waiting in `drop` was refused: it would turn every end of scope
+//! into a synchronisation of the device.)
+//!
+//! # What happens when the pond restarts
+//!
+//! Mapped memory stays mapped and valid. The connection is made anew, the leases are claimed, and
+//! requests that were under way are repeated with the same identities, so that nothing happens
+//! twice. A call simply takes a little longer. [`Tensor::is_lost`] tells when a new pond does not
+//! know a tensor any more.
+//!
+//! # Threads and processes
+//!
+//! A [`Pond`] is cheap to clone and may be used from all threads at once; the process has one
+//! connection per pond. There is no reader thread: a thread that waits for its answer reads the
+//! socket itself and hands other threads theirs, so a call costs no switch between threads.
+//! After `fork` the child gets a connection of its own with its first call; tensors of the parent
+//! are not the child's, and dropping them there does nothing.
+//!
+//! # Without a GPU
+//!
+//! With the feature `soft` (on by default) and no working CUDA driver, tensors live in host memory
+//! behind the same calls; see `MILLPOND_DRIVER` in [`cuda::DriverChoice`]. Calls that map nothing
+//! ([`Pond::reserve`], [`Pond::list`], [`Pond::status`] and so on) need no driver at all.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod builder;
+mod connection;
+mod core;
+mod cuda_side;
+mod demux;
+mod error;
+mod establish;
+mod events;
+mod grant;
+mod lead;
+mod leases;
+mod link;
+mod pond;
+mod process;
+mod registry;
+mod retire;
+mod slab_map;
+mod spec;
+mod target;
+mod tensor;
+#[cfg(test)]
+mod testing;
+mod users;
+mod watch;
+
+pub use builder::PondBuilder;
+pub use error::Error;
+pub use events::Events;
+/// The driver that tensors are mapped with.
+pub use millpond_cuda as cuda;
+pub use millpond_cuda::DevicePtr;
+pub use millpond_wire::message::{
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Status, Target, TensorInfo,
+};
+pub use millpond_wire::{
+    Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode,
+    NameError, PondId, Remedy, Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef,
+    TensorState, UnknownDtype, runtime_dir,
+};
+pub use pond::Pond;
+pub use spec::{GetOptions, TensorDetails, TensorSpec};
+pub use target::IntoTarget;
+pub use tensor::Tensor;
+pub use users::UnknownUser;
+
+/// What every call of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,1 +1,29 @@
-//! Placeholder while the crate is written.
+//! The only brain of a pond: catalog, leases, accounts, and the process that serves them.
+//!
+//! The key decision is the border between [`policy`] and [`shell`]. The policy is pure: it is told
+//! what happened and answers through [`policy::Ports`], and knows neither socket nor file nor
+//! driver; so every rule can be tested, and killed at every step, without any of them. The shell is
+//! one event loop that owns the policy and never waits for anything but events; slow driver calls
+//! are made by the one thread of [`driver`], and no CUDA context is ever made.
+//!
+//! State is a [`journal`] in a memfd plus the descriptors that the keeper holds. Nothing else
+//! survives a daemon, and nothing else needs to.
+
+#![forbid(unsafe_code)]
+
+pub mod driver;
+pub mod journal;
+pub mod policy;
+pub mod shell;
+
+pub use shell::{DaemonError, run};
+
+/// Runs as the daemon that a keeper started: the channel is on standard input.
+///
+/// # Errors
+/// [`DaemonError`]; the keeper starts the next daemon.
+pub fn run_from_stdin() -> Result<(), DaemonError> {
+    let start = millpond_keeper::daemon_side::connect_stdin()
+        .map_err(|error| DaemonError::Handover(error.to_string()))?;
+    run(start)
+}

@@ -37,9 +37,7 @@ pub fn primary_state(table: &CudaTable, device: CUdevice) -> Result<(u32, bool),
     let mut flags: c_uint = 0;
     let mut active: c_int = 0;
     // SAFETY: both out-pointers are valid for the call.
-    unsafe {
-        call!(table, cuDevicePrimaryCtxGetState(device, &raw mut flags, &raw mut active))
-    }?;
+    unsafe { call!(table, cuDevicePrimaryCtxGetState(device, &raw mut flags, &raw mut active)) }?;
     Ok((flags, active != 0))
 }
 

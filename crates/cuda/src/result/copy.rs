@@ -14,7 +14,12 @@ use std::ffi::c_void;
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words).
-pub unsafe fn host_to_device(table: &CudaTable, target: CUdeviceptr, source: *const c_void, bytes: usize) -> Result<(), CudaError> {
+pub unsafe fn host_to_device(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    source: *const c_void,
+    bytes: usize,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyHtoD_v2(target, source, bytes)) }
 }
@@ -26,7 +31,12 @@ pub unsafe fn host_to_device(table: &CudaTable, target: CUdeviceptr, source: *co
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words).
-pub unsafe fn device_to_host(table: &CudaTable, target: *mut c_void, source: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
+pub unsafe fn device_to_host(
+    table: &CudaTable,
+    target: *mut c_void,
+    source: CUdeviceptr,
+    bytes: usize,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyDtoH_v2(target, source, bytes)) }
 }
@@ -38,7 +48,12 @@ pub unsafe fn device_to_host(table: &CudaTable, target: *mut c_void, source: CUd
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words).
-pub unsafe fn device_to_device(table: &CudaTable, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
+pub unsafe fn device_to_device(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    source: CUdeviceptr,
+    bytes: usize,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyDtoD_v2(target, source, bytes)) }
 }
@@ -50,7 +65,13 @@ pub unsafe fn device_to_device(table: &CudaTable, target: CUdeviceptr, source: C
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words), until the stream has passed the work. `stream` is null or a living stream of the current context.
-pub unsafe fn host_to_device_async(table: &CudaTable, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
+pub unsafe fn host_to_device_async(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    source: *const c_void,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyHtoDAsync_v2(target, source, bytes, stream)) }
 }
@@ -62,7 +83,13 @@ pub unsafe fn host_to_device_async(table: &CudaTable, target: CUdeviceptr, sourc
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words), until the stream has passed the work. `stream` is null or a living stream of the current context.
-pub unsafe fn device_to_host_async(table: &CudaTable, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
+pub unsafe fn device_to_host_async(
+    table: &CudaTable,
+    target: *mut c_void,
+    source: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyDtoHAsync_v2(target, source, bytes, stream)) }
 }
@@ -74,7 +101,13 @@ pub unsafe fn device_to_host_async(table: &CudaTable, target: *mut c_void, sourc
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words), until the stream has passed the work. `stream` is null or a living stream of the current context.
-pub unsafe fn device_to_device_async(table: &CudaTable, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
+pub unsafe fn device_to_device_async(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    source: CUdeviceptr,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemcpyDtoDAsync_v2(target, source, bytes, stream)) }
 }
@@ -86,7 +119,12 @@ pub unsafe fn device_to_device_async(table: &CudaTable, target: CUdeviceptr, sou
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words).
-pub unsafe fn fill_u8(table: &CudaTable, target: CUdeviceptr, value: u8, count: usize) -> Result<(), CudaError> {
+pub unsafe fn fill_u8(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    value: u8,
+    count: usize,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemsetD8_v2(target, value, count)) }
 }
@@ -98,7 +136,12 @@ pub unsafe fn fill_u8(table: &CudaTable, target: CUdeviceptr, value: u8, count: 
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words).
-pub unsafe fn fill_u32(table: &CudaTable, target: CUdeviceptr, value: u32, count: usize) -> Result<(), CudaError> {
+pub unsafe fn fill_u32(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    value: u32,
+    count: usize,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemsetD32_v2(target, value, count)) }
 }
@@ -110,7 +153,13 @@ pub unsafe fn fill_u32(table: &CudaTable, target: CUdeviceptr, value: u32, count
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words), until the stream has passed the work. `stream` is null or a living stream of the current context.
-pub unsafe fn fill_u8_async(table: &CudaTable, target: CUdeviceptr, value: u8, count: usize, stream: CUstream) -> Result<(), CudaError> {
+pub unsafe fn fill_u8_async(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    value: u8,
+    count: usize,
+    stream: CUstream,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemsetD8Async(target, value, count, stream)) }
 }
@@ -122,7 +171,13 @@ pub unsafe fn fill_u8_async(table: &CudaTable, target: CUdeviceptr, value: u8, c
 ///
 /// # Safety
 /// All ranges are valid for that many bytes (or words), until the stream has passed the work. `stream` is null or a living stream of the current context.
-pub unsafe fn fill_u32_async(table: &CudaTable, target: CUdeviceptr, value: u32, count: usize, stream: CUstream) -> Result<(), CudaError> {
+pub unsafe fn fill_u32_async(
+    table: &CudaTable,
+    target: CUdeviceptr,
+    value: u32,
+    count: usize,
+    stream: CUstream,
+) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for all handles and ranges.
     unsafe { call!(table, cuMemsetD32Async(target, value, count, stream)) }
 }

@@ -34,11 +34,7 @@ pub unsafe fn destroy(table: &CudaTable, event: CUevent) -> Result<(), CudaError
 ///
 /// # Safety
 /// `event` is alive, and `stream` is null or alive.
-pub unsafe fn record(
-    table: &CudaTable,
-    event: CUevent,
-    stream: CUstream,
-) -> Result<(), CudaError> {
+pub unsafe fn record(table: &CudaTable, event: CUevent, stream: CUstream) -> Result<(), CudaError> {
     // SAFETY: the caller vouches for both handles.
     unsafe { call!(table, cuEventRecord(event, stream)) }
 }

@@ -79,7 +79,7 @@ pub unsafe fn properties(
     Ok(properties)
 }
 
-/// `cuMemExportToShareableHandle` as a POSIX file descriptor, close-on-exec set by the driver.
+/// `cuMemExportToShareableHandle` as a POSIX file descriptor, with close-on-exec set.
 ///
 /// # Errors
 /// `INVALID_VALUE` for an imported handle: only the creator can export.
@@ -108,7 +108,11 @@ pub unsafe fn export(
         return Err(CudaError::refused("cuMemExportToShareableHandle", format!("fd {fd}")));
     }
     // SAFETY: on success the driver opened the fd for us and keeps no claim to it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // An fd that slips into a child keeps the memory alive there; drivers differ in what they set.
+    rustix::io::fcntl_setfd(&fd, rustix::io::FdFlags::CLOEXEC)
+        .map_err(|error| CudaError::refused("cuMemExportToShareableHandle", error.to_string()))?;
+    Ok(fd)
 }
 
 /// `cuMemImportFromShareableHandle` from a POSIX file descriptor, which stays the caller's.
@@ -127,11 +131,7 @@ pub fn import(
     unsafe {
         call!(
             table,
-            cuMemImportFromShareableHandle(
-                &raw mut handle,
-                os_handle,
-                constants::HANDLE_POSIX_FD
-            )
+            cuMemImportFromShareableHandle(&raw mut handle, os_handle, constants::HANDLE_POSIX_FD)
         )
     }?;
     Ok(handle)
@@ -182,11 +182,7 @@ pub fn reserve(
 ///
 /// # Safety
 /// The caller owns the reservation, and nothing uses addresses in it any more.
-pub unsafe fn free(
-    table: &CudaTable,
-    address: CUdeviceptr,
-    bytes: usize,
-) -> Result<(), CudaError> {
+pub unsafe fn free(table: &CudaTable, address: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
     // SAFETY: the caller owns the reservation.
     unsafe { call!(table, cuMemAddressFree(address, bytes)) }
         .map_err(|error| error.with_detail(format!("{bytes} bytes at {address:#x}")))

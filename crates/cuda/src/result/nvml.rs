@@ -149,11 +149,7 @@ pub unsafe fn processes(
         let result = unsafe {
             call!(
                 table,
-                nvmlDeviceGetComputeRunningProcesses_v3(
-                    device,
-                    &raw mut count,
-                    infos.as_mut_ptr()
-                )
+                nvmlDeviceGetComputeRunningProcesses_v3(device, &raw mut count, infos.as_mut_ptr())
             )
         };
         let count = usize::try_from(count).unwrap_or(usize::MAX);

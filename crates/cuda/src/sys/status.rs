@@ -21,6 +21,9 @@ macro_rules! status_codes {
                 pub const $constant: $type = $type($number);
             )*
 
+            /// Every code that this crate knows.
+            pub const KNOWN: &'static [$type] = &[$( Self::$constant ),*];
+
             /// The constant's name in NVIDIA's header, for codes that this crate knows.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {

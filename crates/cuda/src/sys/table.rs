@@ -3,8 +3,8 @@
 // The list names every type that some signature uses.
 use super::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice, NvmlMemory,
-    NvmlProcessInfo, NvmlStatus, Status,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice,
+    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
 };
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::fmt;

@@ -1,0 +1,20 @@
+//! What only Millpond itself starts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// A process of the demo or the bench: reads orders, one on a line, and answers each
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// What `ps` shows
+    #[arg(long, default_value = "millpond worker")]
+    pub label: String,
+}
+
+/// Waits until its standard input ends, then stops the pond in a folder and removes the folder
+#[derive(Debug, Args)]
+pub struct JanitorArgs {
+    /// The temporary folder
+    pub folder: PathBuf,
+}

@@ -1,0 +1,245 @@
+//! The command line: one definition for `-h`, `--help`, man pages and completions.
+
+mod bench;
+mod demo;
+mod hidden;
+mod serve;
+mod styles;
+mod tensor;
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+pub use bench::BenchArgs;
+pub use demo::DemoArgs;
+pub use hidden::{JanitorArgs, WorkerArgs};
+pub use serve::{LogArgs, ServeArgs};
+pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
+
+use crate::env_vars;
+
+/// GPU memory that belongs to no process
+///
+/// Millpond keeps GPU memory outside the processes that use it: a tensor is loaded once, every
+/// worker maps it in about a millisecond, and nothing is lost when anything dies. Without a GPU
+/// it runs on its own software driver.
+#[derive(Debug, Parser)]
+#[command(
+    name = "millpond",
+    version,
+    styles = styles::STYLES,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Run `millpond demo` to see what it does, `millpond help <COMMAND>` for more.",
+    after_long_help = "\
+Examples:
+  millpond demo                       see it work, with or without a GPU
+  millpond serve                      start a pond and stay in the foreground
+  millpond tensor create acts/x --dtype bf16 --shape 4096,4096
+  millpond tensor ls                  what there is
+  millpond ps                         who holds what
+
+See `millpond help exit-codes` and `millpond help environment`."
+)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What holds for every command.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// The pond's folder
+    ///
+    /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
+    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR)]
+    pub runtime_dir: Option<PathBuf>,
+    /// Say more, on standard error
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// Print only the bare answer: names in listings, no remarks
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: ColorChoice,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// For commands that read.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct JsonArg {
+    /// Print JSON; bytes are integers, errors are JSON on standard error
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(DemoArgs),
+    Serve(Box<ServeArgs>),
+    Doctor(DoctorArgs),
+    #[command(subcommand)]
+    Tensor(TensorCommand),
+    Inspect(InspectArgs),
+    Ps(PsArgs),
+    Status(StatusArgs),
+    Bench(BenchArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+    Version(VersionArgs),
+    Help(HelpArgs),
+    #[command(hide = true)]
+    Daemon(LogArgs),
+    #[command(hide = true)]
+    Keeper(LogArgs),
+    #[command(hide = true)]
+    Worker(WorkerArgs),
+    #[command(hide = true)]
+    Echo,
+    #[command(hide = true)]
+    Janitor(JanitorArgs),
+}
+
+impl Command {
+    /// Whether JSON is wanted.
+    pub fn is_json(&self) -> bool {
+        match self {
+            Command::Demo(args) => args.json.json,
+            Command::Doctor(args) => args.json.json,
+            Command::Tensor(command) => command.is_json(),
+            Command::Inspect(args) => args.json.json,
+            Command::Ps(args) => args.json.json,
+            Command::Status(args) => args.json.json,
+            Command::Bench(args) => args.json.json,
+            Command::Version(args) => args.json.json,
+            _ => false,
+        }
+    }
+}
+
+/// Check this machine: driver, GPUs, kernel, limits, folder
+///
+/// Each check says ok, warn or fail, what was found and what to do. Works without a GPU: then the
+/// software driver will be used.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exits with 0 if a pond can run here, with 1 if something fails.
+
+Examples:
+  millpond doctor
+  millpond doctor --json | jq '.checks[] | select(.verdict != \"ok\")'")]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// List the programs that are connected and what they hold
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A program that lives but has lost its connection is silent: it keeps what it holds.
+
+Examples:
+  millpond ps
+  millpond ps -q                      only process ids
+  millpond ps --json")]
+pub struct PsArgs {
+    #[command(flatten)]
+    pub json: JsonArg,
+    /// Show long cells whole
+    #[arg(long)]
+    pub no_trunc: bool,
+}
+
+/// Show the pond: its daemon, its driver, its GPUs and their accounts
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Accounted and physical are two numbers: SLABS is what the pond has taken, USED is what the driver
+says about the whole card, other programs included.
+
+Examples:
+  millpond status
+  millpond status --json | jq .devices[0].slab_bytes")]
+pub struct StatusArgs {
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// Print a completion script
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond completions bash > ~/.local/share/bash-completion/completions/millpond
+  millpond completions zsh > ~/.zfunc/_millpond
+  millpond completions fish > ~/.config/fish/completions/millpond.fish")]
+pub struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print the man page, or write all of them into a folder
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond man | man -l -
+  millpond man ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Where to write one page for each command
+    pub dir: Option<PathBuf>,
+}
+
+/// Print the version
+#[derive(Debug, Args)]
+pub struct VersionArgs {
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// Print help for a command, or about `exit-codes` or `environment`
+#[derive(Debug, Args)]
+pub struct HelpArgs {
+    /// A command such as `tensor ls`, `exit-codes` or `environment`
+    #[arg(value_name = "TOPIC")]
+    pub topic: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_anywhere() {
+        for line in [["millpond", "-q", "ps"], ["millpond", "ps", "-q"]] {
+            assert!(Cli::try_parse_from(line).unwrap().global.quiet);
+        }
+        let cli = Cli::try_parse_from(["millpond", "tensor", "ls", "--json", "acts/"]).unwrap();
+        assert!(cli.command.is_json());
+    }
+}

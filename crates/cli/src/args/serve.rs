@@ -1,0 +1,96 @@
+//! `millpond serve`, with one flag for each setting of the keeper's table.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use millpond_keeper::config::{ConfigOverrides, KEYS};
+
+/// Start a pond and stay in the foreground
+///
+/// Holds the memory and starts the daemon, again and again if need be. Ctrl-C or SIGTERM stops it:
+/// then the memory is given back. Settings come from flags, the environment (`millpond help
+/// environment`) and one configuration file, in this order.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond serve
+  millpond serve --capacity 80% --devices 0,1
+  MILLPOND_DRIVER=soft millpond serve --runtime-dir /tmp/pond --log debug")]
+pub struct ServeArgs {
+    /// Configuration file [default: the first of `~/.config/millpond/config.toml` and `/etc/millpond/config.toml`]
+    #[arg(long, value_name = "FILE", env = millpond_keeper::config::CONFIG_VARIABLE)]
+    pub config: Option<PathBuf>,
+    #[arg(long, value_name = "DRIVER", help = doc("driver"))]
+    driver: Option<String>,
+    #[arg(long, value_name = "GPU,GPU...", help = doc("devices"))]
+    devices: Vec<String>,
+    #[arg(long, value_name = "SIZE", help = doc("capacity"))]
+    capacity: Option<String>,
+    #[arg(long, value_name = "UUID=SIZE", help = doc("capacity_by_gpu"))]
+    capacity_by_gpu: Vec<String>,
+    #[arg(long, value_name = "BYTES", help = doc("recycle_bytes"))]
+    recycle_bytes: Option<String>,
+    #[arg(long, value_name = "SECONDS", help = doc("drain_seconds"))]
+    drain_seconds: Option<String>,
+    #[arg(long, value_name = "SECONDS", help = doc("watchdog_seconds"))]
+    watchdog_seconds: Option<String>,
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+/// What is logged, on standard error.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LogArgs {
+    #[arg(long, value_name = "FILTER", help = doc("log"))]
+    pub log: Option<String>,
+    #[arg(long, value_name = "FORMAT", help = doc("log_format"))]
+    pub log_format: Option<String>,
+}
+
+impl ServeArgs {
+    /// The flags as the keeper takes them.
+    pub fn overrides(&self, runtime_dir: Option<PathBuf>) -> ConfigOverrides {
+        ConfigOverrides {
+            runtime_dir,
+            driver: self.driver.clone(),
+            log: self.log.log.clone(),
+            log_format: self.log.log_format.clone(),
+            devices: self.devices.clone(),
+            capacity: self.capacity.clone(),
+            capacity_by_gpu: self.capacity_by_gpu.clone(),
+            recycle_bytes: self.recycle_bytes.clone(),
+            drain_seconds: self.drain_seconds.clone(),
+            watchdog_seconds: self.watchdog_seconds.clone(),
+        }
+    }
+}
+
+/// A setting's documentation and default, from the one table.
+fn doc(name: &str) -> String {
+    let Some(key) = KEYS.iter().find(|key| key.name == name) else { return String::new() };
+    match key.default {
+        "" => key.doc.to_owned(),
+        default => format!("{} [default: {default}]", key.doc),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn every_setting_outside_the_limits_is_a_flag_with_its_documentation() {
+        let mut root = Cli::command();
+        root.build();
+        let serve = root.find_subcommand("serve").unwrap();
+        for key in KEYS.iter().filter(|key| !key.name.starts_with("limits.")) {
+            let flag = key.flag();
+            let long = flag.trim_start_matches('-');
+            let arg = serve.get_arguments().find(|arg| arg.get_long() == Some(long));
+            assert!(arg.is_some_and(|arg| arg.get_help().is_some()), "{}", key.name);
+        }
+    }
+}

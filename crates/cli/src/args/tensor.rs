@@ -1,0 +1,159 @@
+//! `millpond tensor …` and `millpond inspect`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use millpond_wire::{Audience, Dtype, Shape, TensorName};
+
+use super::JsonArg;
+
+/// Make, list and delete tensors
+#[derive(Debug, Subcommand)]
+pub enum TensorCommand {
+    Create(CreateArgs),
+    #[command(visible_alias = "list")]
+    Ls(LsArgs),
+    Rm(RmArgs),
+    Inspect(InspectArgs),
+}
+
+impl TensorCommand {
+    /// Whether JSON is wanted.
+    pub fn is_json(&self) -> bool {
+        match self {
+            TensorCommand::Create(args) => args.json.json,
+            TensorCommand::Ls(args) => args.json.json,
+            TensorCommand::Rm(_) => false,
+            TensorCommand::Inspect(args) => args.json.json,
+        }
+    }
+}
+
+/// Make a tensor
+///
+/// The memory is taken from the GPU and stays there until the tensor is deleted, whoever exits
+/// meanwhile. Without `--zero` it waits in the state `writing` for a program that fills and
+/// publishes it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond tensor create acts/x --dtype bf16 --shape 4096,4096
+  millpond tensor create counts --dtype i64 --shape 128 --zero --share group")]
+pub struct CreateArgs {
+    /// A path-like name such as `acts/x`; under `public/` it is found by everybody
+    pub name: TensorName,
+    /// Element type, in safetensors', numpy's or torch's spelling
+    #[arg(long, value_name = "DTYPE")]
+    pub dtype: Dtype,
+    /// Extents, as in `4096,4096`
+    #[arg(long, value_name = "N,N...")]
+    pub shape: Shape,
+    /// Which GPU: its place in `millpond status`, or its UUID
+    #[arg(long, value_name = "GPU")]
+    pub device: Option<String>,
+    /// With whom it is shared
+    #[arg(long, value_name = "WHO", value_enum, default_value_t)]
+    pub share: Share,
+    /// End it with the process that made it, which is this command
+    #[arg(long)]
+    pub ephemeral: bool,
+    /// Fill it with zeroes, so that it is ready at once
+    #[arg(long)]
+    pub zero: bool,
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// With whom a tensor is shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Share {
+    /// Only with programs of your user
+    #[default]
+    User,
+    /// With members of your primary group
+    Group,
+    /// With every user of the pond
+    Everybody,
+}
+
+impl From<Share> for Audience {
+    fn from(share: Share) -> Self {
+        match share {
+            Share::User => Audience::User,
+            Share::Group => Audience::Group,
+            Share::Everybody => Audience::Everybody,
+        }
+    }
+}
+
+/// List tensors
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond tensor ls
+  millpond tensor ls acts/            only names that begin so
+  millpond tensor rm $(millpond tensor ls -q acts/)
+  millpond tensor ls --json | jq '[.tensors[].bytes] | add'")]
+pub struct LsArgs {
+    /// Only names that begin so
+    #[arg(default_value = "", hide_default_value = true)]
+    pub prefix: String,
+    /// Show names, identities and GPUs whole
+    #[arg(long)]
+    pub no_trunc: bool,
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+/// Delete tensors
+///
+/// Nobody can get them any more at once; the memory is freed when the last program that holds
+/// them lets go.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond tensor rm acts/x acts/y")]
+pub struct RmArgs {
+    /// Names or identities
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+}
+
+/// Show everything about a tensor, and who holds it
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  millpond inspect acts/x
+  millpond inspect '~1001/acts/x'     of another user
+  millpond inspect acts/x --json")]
+pub struct InspectArgs {
+    /// Its name or identity
+    pub name: String,
+    #[command(flatten)]
+    pub json: JsonArg,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn create(line: &str) -> Result<CreateArgs, clap::Error> {
+        let words = "millpond tensor create".split(' ').chain(line.split(' '));
+        match Cli::try_parse_from(words)?.command {
+            Command::Tensor(TensorCommand::Create(args)) => Ok(args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_tensor_is_checked_before_anybody_is_asked() {
+        let args = create("acts/x --dtype torch.bfloat16 --shape 2x3 --share group").unwrap();
+        assert_eq!((args.dtype, args.shape.dims()), (Dtype::Bf16, &[2, 3][..]));
+        assert_eq!(Audience::from(args.share), Audience::Group);
+        let error = |line: &str| create(line).unwrap_err().to_string();
+        assert!(error("x --dtype f33 --shape 1").contains("unknown dtype 'f33'"));
+        assert!(error("x --dtype f32 --shape 0").contains("no elements"));
+        assert!(error("a//b --dtype f32 --shape 1").contains("nothing between two slashes"));
+    }
+}

@@ -1,0 +1,65 @@
+//! `millpond help`: a command, or one of the topics that have no command.
+
+use clap::CommandFactory;
+
+use crate::args::{Cli, HelpArgs};
+use crate::error::{Outcome, Report};
+use crate::exit::{self, Code};
+use crate::printer::Printer;
+use crate::table::{Side, Table};
+use crate::{env_vars, printer};
+
+/// Prints help.
+pub fn run(args: &HelpArgs, printer: &Printer) -> Outcome {
+    match args.topic.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["exit-codes"] => printer.line(exit_codes()),
+        ["environment"] => printer.line(environment(printer)),
+        path => command(path, printer),
+    }
+}
+
+/// The table of exit codes.
+pub fn exit_codes() -> String {
+    let mut table =
+        Table::new(&[("CODE", Side::Right), ("KIND", Side::Left), ("MEANING", Side::Left)])
+            .no_trunc(true);
+    for row in exit::table() {
+        table.row(vec![row.number.to_string(), row.name.to_owned(), row.meaning.to_owned()]);
+    }
+    table.render()
+}
+
+fn environment(printer: &Printer) -> String {
+    let entries = env_vars::table().into_iter().map(|(name, meaning)| {
+        format!("{}\n    {meaning}", printer.paint(printer::Tone::Bold, name))
+    });
+    entries.collect::<Vec<_>>().join("\n")
+}
+
+fn command(path: &[&str], printer: &Printer) -> Outcome {
+    let mut root = Cli::command();
+    root.build();
+    let mut found = &mut root;
+    for word in path {
+        let next = found.find_subcommand_mut(word).filter(|command| !command.is_hide_set());
+        let Some(next) = next else {
+            let message = format!("no command or topic '{}'", path.join(" "));
+            return Err(Report::new(Code::Usage, message).hint("millpond help").into());
+        };
+        found = next;
+    }
+    printer.raw(found.render_long_help().to_string().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_every_code() {
+        let text = exit_codes();
+        for row in exit::table() {
+            assert!(text.contains(row.name) && text.contains(row.meaning));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The daemon, and a keeper that a daemon starts: both get what they need through their standard
+//! input, from each other.
+
+use millpond_keeper::Launch;
+use millpond_keeper::config::LogFormat;
+
+use super::serve;
+use crate::args::LogArgs;
+use crate::error::{Outcome, failed, wrong};
+use crate::{env_vars, logging};
+
+/// `millpond daemon`.
+pub fn daemon(log: &LogArgs) -> Outcome {
+    start_log(log)?;
+    millpond_daemon::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
+}
+
+/// `millpond keeper`.
+pub fn keeper(log: &LogArgs) -> Outcome {
+    start_log(log)?;
+    let daemon = Launch::this_program("daemon")
+        .map_err(|error| failed("finding this program's file", error))?;
+    serve::ended(millpond_keeper::adopt_stdin(daemon))
+}
+
+fn start_log(log: &LogArgs) -> Outcome {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let filter = log.log.clone().or_else(|| variable(env_vars::LOG));
+    let format = log.log_format.clone().or_else(|| variable(env_vars::LOG_FORMAT));
+    let format: Option<LogFormat> =
+        format.map(|text| text.parse()).transpose().map_err(|text: String| wrong(text))?;
+    logging::start(filter.as_deref().unwrap_or("info"), format.unwrap_or_default())
+}

@@ -1,0 +1,77 @@
+//! `millpond inspect`.
+
+use millpond_wire::message::{LeaseInfo, TensorInfo};
+
+use crate::args::{Global, InspectArgs};
+use crate::error::Outcome;
+use crate::json::{DetailsJson, LeaseJson, TensorJson};
+use crate::printer::{Printer, Tone};
+use crate::table::{Side, Table};
+use crate::{pond, units, users};
+
+/// Prints everything about one tensor.
+pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
+    let details = pond::connect(global)?.inspect(args.name.as_str())?;
+    let (info, leases) = (details.info, details.leases);
+    if printer.is_json() {
+        let leases = leases.iter().map(LeaseJson::from).collect();
+        return printer.json(&DetailsJson { tensor: TensorJson::from(&info), leases });
+    }
+    if printer.is_quiet() {
+        return printer.line(info.tensor);
+    }
+    for (name, value) in facts(&info) {
+        printer.line(format_args!("{:<11} {value}", printer.paint(Tone::Dim, name)))?;
+    }
+    if leases.is_empty() {
+        return Ok(());
+    }
+    printer.line("")?;
+    printer.line(holders(&leases).render())
+}
+
+fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
+    let exact = |bytes: u64| {
+        format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes))
+    };
+    let life = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
+    let age = units::age(info.created_unix_ms);
+    vec![
+        ("name", info.name.as_ref().map_or("-".to_owned(), ToString::to_string)),
+        ("id", info.tensor.to_string()),
+        ("owner", format!("{} ({})", users::name(info.user), info.user)),
+        ("shared with", info.audience.to_string()),
+        ("dtype", info.dtype.to_string()),
+        ("shape", info.shape.to_string()),
+        ("size", exact(info.bytes)),
+        ("device", info.device.to_string()),
+        ("state", format!("{}, generation {}", info.state, info.generation)),
+        ("life", life.to_owned()),
+        ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
+        (
+            "slab",
+            format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset),
+        ),
+        ("leases", info.leases.to_string()),
+    ]
+}
+
+fn holders(leases: &[LeaseInfo]) -> Table {
+    let mut table = Table::new(&[
+        ("PID", Side::Right),
+        ("PROGRAM", Side::Left),
+        ("MODE", Side::Left),
+        ("SINCE", Side::Left),
+        ("CLIENT", Side::Left),
+    ]);
+    for lease in leases {
+        table.row(vec![
+            lease.pid.to_string(),
+            lease.program.clone(),
+            lease.mode.to_string(),
+            units::age(lease.since_unix_ms),
+            lease.client.to_string(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,48 @@
+//! One module for each command.
+
+mod bench;
+mod completions;
+mod demo;
+mod doctor;
+mod help;
+mod hidden;
+mod inspect;
+mod man;
+mod ps;
+mod serve;
+mod status;
+mod tensor;
+pub mod usage;
+mod version;
+
+use crate::args::{Cli, Command, TensorCommand};
+use crate::error::Outcome;
+use crate::printer::Printer;
+
+/// Does what the command line says.
+pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
+    let global = &cli.global;
+    match &cli.command {
+        Command::Demo(args) => demo::run(args, printer),
+        Command::Serve(args) => serve::run(args, global, printer),
+        Command::Doctor(_) => doctor::run(global, printer),
+        Command::Tensor(TensorCommand::Create(args)) => tensor::create(args, global, printer),
+        Command::Tensor(TensorCommand::Ls(args)) => tensor::list(args, global, printer),
+        Command::Tensor(TensorCommand::Rm(args)) => tensor::remove(args, global, printer),
+        Command::Tensor(TensorCommand::Inspect(args)) | Command::Inspect(args) => {
+            inspect::run(args, global, printer)
+        }
+        Command::Ps(args) => ps::run(args, global, printer),
+        Command::Status(_) => status::run(global, printer),
+        Command::Bench(args) => bench::run(args, printer),
+        Command::Completions(args) => completions::run(args, printer),
+        Command::Man(args) => man::run(args, printer),
+        Command::Version(_) => version::run(printer),
+        Command::Help(args) => help::run(args, printer),
+        Command::Daemon(log) => hidden::daemon(log),
+        Command::Keeper(log) => hidden::keeper(log),
+        Command::Worker(args) => crate::scene::worker::run(args, global, printer),
+        Command::Echo => bench::echo(),
+        Command::Janitor(args) => crate::scene::janitor::run(&args.folder),
+    }
+}

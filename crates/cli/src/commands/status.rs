@@ -1,0 +1,87 @@
+//! `millpond status`.
+
+use millpond_wire::message::Status;
+
+use crate::args::Global;
+use crate::error::Outcome;
+use crate::json::StatusJson;
+use crate::printer::{Printer, Tone};
+use crate::table::{Side, Table};
+use crate::{pond, units};
+
+/// Prints the pond.
+pub fn run(global: &Global, printer: &Printer) -> Outcome {
+    let status = pond::connect(global)?.status()?;
+    if printer.is_json() {
+        return printer.json(&StatusJson::from(&status));
+    }
+    if printer.is_quiet() {
+        return printer.line(status.pond);
+    }
+    for (name, value) in facts(&status) {
+        printer.line(format_args!("{:<10} {value}", printer.paint(Tone::Dim, name)))?;
+    }
+    printer.line("")?;
+    printer.line(devices(&status).render())?;
+    if status.lost_tensors > 0 {
+        let lost = units::count(u64::from(status.lost_tensors), "tensor");
+        printer.note(format_args!("\nwarning: {lost} lost at the last recovery; see the log"));
+    }
+    Ok(())
+}
+
+fn facts(status: &Status) -> Vec<(&'static str, String)> {
+    let driver = if status.driver_ready { "" } else { " (not ready yet)" };
+    let silent = match status.silent_clients {
+        0 => String::new(),
+        silent => format!(", {silent} silent"),
+    };
+    let clients = units::count(u64::from(status.clients), "client");
+    let leases = units::count(u64::from(status.leases), "lease");
+    vec![
+        ("pond", status.pond.to_string()),
+        ("folder", status.runtime_dir.clone()),
+        (
+            "daemon",
+            format!(
+                "pid {}, version {}, epoch {}, up {}",
+                status.daemon_pid,
+                status.daemon_version,
+                status.epoch,
+                units::age(status.started_unix_ms)
+            ),
+        ),
+        ("keeper", format!("pid {}", status.keeper_pid)),
+        ("driver", format!("{}{driver}", status.driver)),
+        ("in use by", format!("{clients}{silent}, {leases}")),
+        ("journal", units::bytes(status.journal_bytes)),
+    ]
+}
+
+fn devices(status: &Status) -> Table {
+    let mut table = Table::new(&[
+        ("GPU", Side::Right),
+        ("NAME", Side::Left),
+        ("UUID", Side::Left),
+        ("TOTAL", Side::Right),
+        ("CAPACITY", Side::Right),
+        ("SLABS", Side::Right),
+        ("TENSORS", Side::Right),
+        ("RECYCLED", Side::Right),
+        ("USED", Side::Right),
+    ]);
+    for device in &status.devices {
+        table.row(vec![
+            device.index.to_string(),
+            device.name.clone(),
+            device.device.to_string(),
+            units::bytes(device.total_bytes),
+            units::bytes(device.capacity_bytes),
+            format!("{} in {}", units::bytes(device.slab_bytes), device.slabs),
+            format!("{} in {}", units::bytes(device.tensor_bytes), device.tensors),
+            units::bytes(device.recycled_bytes),
+            device.physical_used_bytes.map_or("-".to_owned(), units::bytes),
+        ]);
+    }
+    table
+}

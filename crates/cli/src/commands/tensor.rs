@@ -1,0 +1,156 @@
+//! `millpond tensor create`, `ls` and `rm`.
+
+use millpond::TensorSpec;
+use millpond_wire::message::TensorInfo;
+
+use crate::args::{CreateArgs, Global, LsArgs, RmArgs};
+use crate::error::{CommandError, Outcome};
+use crate::exit::Code;
+use crate::json::{TensorJson, TensorsJson};
+use crate::printer::Printer;
+use crate::table::{Side, Table};
+use crate::{pond, printer, units, users};
+
+/// Makes a tensor without mapping it.
+pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome {
+    let pond = pond::connect(global)?;
+    let mut spec = TensorSpec::new(args.name.as_str(), args.dtype, args.shape.dims())
+        .share(args.share.into())
+        .ephemeral(args.ephemeral)
+        .zero(args.zero);
+    if let Some(device) = &args.device {
+        spec = spec.device(pond::device(&pond, device)?);
+    }
+    let info = pond.reserve(spec)?;
+    if printer.is_json() {
+        return printer.json(&TensorJson::from(&info));
+    }
+    printer.line(shown_name(&info))?;
+    let size = units::bytes(info.bytes);
+    printer.detail(format_args!("{size} on {}, {}", info.device, info.state));
+    if args.ephemeral {
+        printer.note("note: `--ephemeral` ends the tensor with this command");
+    }
+    Ok(())
+}
+
+/// Lists tensors.
+pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
+    let tensors = pond::connect(global)?.list(&args.prefix)?;
+    if printer.is_json() {
+        let tensors = tensors.iter().map(TensorJson::from).collect();
+        return printer.json(&TensorsJson { tensors });
+    }
+    if printer.is_quiet() {
+        return tensors.iter().try_for_each(|info| printer.line(shown_name(info)));
+    }
+    printer.line(table(&tensors, args.no_trunc).render())
+}
+
+/// Deletes tensors, all that can be, and says which could not.
+pub fn remove(args: &RmArgs, global: &Global, printer: &Printer) -> Outcome {
+    let pond = pond::connect(global)?;
+    let mut code = Code::Ok;
+    for name in &args.names {
+        match pond.delete(name.as_str()) {
+            Ok(_) => printer.line(name)?,
+            Err(error) => code = printer::finish(printer, Err(error.into())),
+        }
+    }
+    if code == Code::Ok { Ok(()) } else { Err(CommandError::Said(code)) }
+}
+
+/// The name as it can be typed: with its owner where that is somebody else, or the identity.
+pub fn shown_name(info: &TensorInfo) -> String {
+    match &info.name {
+        None => info.tensor.to_string(),
+        Some(name) if info.user == users::me() || name.is_public() => name.to_string(),
+        Some(name) => format!("~{}/{name}", info.user),
+    }
+}
+
+fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
+    let short = |text: String, characters: usize| {
+        if no_trunc { text } else { text.chars().take(characters).collect() }
+    };
+    let mut table = Table::new(&[
+        ("NAME", Side::Left),
+        ("ID", Side::Left),
+        ("DTYPE", Side::Left),
+        ("SHAPE", Side::Left),
+        ("SIZE", Side::Right),
+        ("GPU", Side::Left),
+        ("STATE", Side::Left),
+        ("SHARE", Side::Left),
+        ("USER", Side::Left),
+        ("LEASES", Side::Right),
+        ("CREATED", Side::Left),
+    ])
+    .no_trunc(no_trunc);
+    for info in tensors {
+        let name = if info.name.is_some() { shown_name(info) } else { "-".to_owned() };
+        table.row(vec![
+            name,
+            short(info.tensor.to_string(), 8),
+            info.dtype.to_string(),
+            info.shape.to_string(),
+            units::bytes(info.bytes),
+            short(info.device.to_string(), 12),
+            info.state.to_string(),
+            info.audience.to_string(),
+            users::name(info.user),
+            info.leases.to_string(),
+            format!("{} ago", units::age(info.created_unix_ms)),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::{
+        Audience, Dtype, GpuUuid, Shape, SlabId, TensorId, TensorName, TensorState,
+    };
+
+    use super::*;
+
+    fn info(name: Option<&str>, user: u32) -> TensorInfo {
+        TensorInfo {
+            tensor: TensorId::random(),
+            name: name.map(|name| TensorName::new(name).unwrap()),
+            dtype: Dtype::Bf16,
+            shape: Shape::new([2, 3]).unwrap(),
+            device: GpuUuid([1; 16]),
+            bytes: 12,
+            state: TensorState::Ready,
+            generation: 1,
+            user,
+            audience: Audience::User,
+            ephemeral: false,
+            created_unix_ms: units::now_unix_ms(),
+            slab: SlabId::random(),
+            slab_bytes: 2 << 20,
+            offset: 0,
+            leases: 3,
+        }
+    }
+
+    #[test]
+    fn names_can_be_typed_as_they_are_shown() {
+        let other = users::me() + 1;
+        assert_eq!(shown_name(&info(Some("a/b"), users::me())), "a/b");
+        assert_eq!(shown_name(&info(Some("a/b"), other)), format!("~{other}/a/b"));
+        assert_eq!(shown_name(&info(Some("public/b"), other)), "public/b");
+        let unnamed = info(None, other);
+        assert_eq!(shown_name(&unnamed), unnamed.tensor.to_string());
+    }
+
+    #[test]
+    fn identities_are_short_unless_asked() {
+        let unnamed = info(None, 0);
+        let id = unnamed.tensor.to_string();
+        let text = table(std::slice::from_ref(&unnamed), false).render();
+        assert!(text.contains(&id[..8]) && !text.contains(&id) && text.contains("[2,3]"));
+        assert!(table(&[unnamed], true).render().contains(&id));
+    }
+}

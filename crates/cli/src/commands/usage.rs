@@ -1,0 +1,53 @@
+//! A command line that was not understood, and help that was asked for.
+
+use clap::error::ErrorKind;
+
+use crate::error::Report;
+use crate::exit::Code;
+use crate::printer::Printer;
+
+/// Prints what the parser says: help to standard output, an error to standard error, as JSON
+/// where the command line has `--json`.
+pub fn print(error: &clap::Error) -> Code {
+    if !error.use_stderr() {
+        let printed = error.print();
+        // A closed pipe is success, as everywhere.
+        return match printed {
+            Err(broken) if broken.kind() != std::io::ErrorKind::BrokenPipe => Code::Failed,
+            _ => Code::Ok,
+        };
+    }
+    if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        Printer::plain(true).error(&report(error));
+    } else {
+        // Nobody can be told that standard error is gone.
+        let _ = error.print();
+    }
+    Code::Usage
+}
+
+fn wants_json() -> bool {
+    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    words.any(|word| word == "--json")
+}
+
+/// The first paragraph is what is wrong; the rest is usage.
+fn report(error: &clap::Error) -> Report {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first).trim();
+    Report::new(Code::Usage, message).hint("millpond help")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn the_message_is_what_is_wrong_without_the_usage() {
+        let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
+        assert_eq!(report(&error).message, "unrecognized subcommand 'inspekt'");
+    }
+}

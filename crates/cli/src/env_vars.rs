@@ -1,0 +1,50 @@
+//! The one table of environment variables, for `millpond help environment`, the man page and
+//! `millpond doctor`.
+
+use millpond_keeper::config::KEYS;
+
+/// One variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, with its values and what holds without it.
+    pub meaning: &'static str,
+}
+
+/// The runtime folder.
+pub const RUNTIME_DIR: &str = millpond_wire::runtime_dir::ENVIRONMENT;
+/// What is logged.
+pub const LOG: &str = "MILLPOND_LOG";
+/// How it is logged.
+pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";
+/// Where the software driver's devices are.
+pub const SOFT_DIR: &str = "MILLPOND_SOFT_DIR";
+
+const OWN: &[Variable] = &[
+    Variable {
+        name: millpond_keeper::config::CONFIG_VARIABLE,
+        meaning: "The configuration file of `serve`, as with `--config`",
+    },
+    Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
+];
+
+/// Every variable that Millpond reads: its own, the settings of `serve`, the software driver's.
+pub fn table() -> Vec<(&'static str, String)> {
+    let own = OWN.iter().map(|variable| (variable.name, variable.meaning.to_owned()));
+    let settings = KEYS.iter().map(|key| {
+        let text = match key.default {
+            "" => key.doc.to_owned(),
+            default => format!("{}; without it {default}", key.doc),
+        };
+        (key.environment, text)
+    });
+    let soft = millpond_softgpu::ENVIRONMENT.iter().map(|variable| {
+        let text = format!(
+            "Software driver: {}; {}; without it {}",
+            variable.meaning, variable.values, variable.default
+        );
+        (variable.name, text)
+    });
+    settings.chain(own).chain(soft).collect()
+}

@@ -1,0 +1,25 @@
+//! What `--json` prints. Names here are stable: fields may be added, none is renamed or removed.
+//!
+//! Bytes, counts and moments (`_unix_ms`) are integers, GPUs and objects are named by UUID, and
+//! what does not exist is `null`. Durations carry their unit in the name.
+
+mod client;
+mod error;
+mod status;
+mod tensor;
+
+use serde::Serialize;
+
+pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
+pub use error::ErrorJson;
+pub use status::StatusJson;
+pub use tensor::{DetailsJson, TensorJson, TensorsJson};
+
+/// `version`.
+#[derive(Debug, Serialize)]
+pub struct VersionJson {
+    /// The program's version.
+    pub version: &'static str,
+    /// The version of the protocol that it speaks.
+    pub protocol: u16,
+}

@@ -1,0 +1,106 @@
+//! The pond as JSON.
+
+use millpond_wire::message::{DeviceInfo, Status};
+use serde::Serialize;
+
+/// `status`.
+#[derive(Debug, Serialize)]
+pub struct StatusJson {
+    /// Which pond.
+    pond: String,
+    /// Which daemon of it; every start has the next number.
+    epoch: u64,
+    /// Version of the daemon's program.
+    version: String,
+    /// The daemon's process.
+    daemon_pid: u32,
+    /// The keeper's process.
+    keeper_pid: u32,
+    /// Name and version of the driver.
+    driver: String,
+    /// Whether the driver has answered yet.
+    driver_ready: bool,
+    /// When this daemon started.
+    started_unix_ms: u64,
+    /// The pond's folder.
+    runtime_dir: String,
+    /// Clients that are known.
+    clients: u32,
+    /// Those of them without a connection.
+    silent_clients: u32,
+    /// Leases that are known.
+    leases: u32,
+    /// Size of the journal.
+    journal_bytes: u64,
+    /// Records whose memory was gone at the last recovery.
+    lost_tensors: u32,
+    /// GPUs.
+    devices: Vec<DeviceJson>,
+}
+
+/// One GPU and its accounts.
+#[derive(Debug, Serialize)]
+struct DeviceJson {
+    /// Its UUID.
+    device: String,
+    /// Place in the pond's list; for people only.
+    index: u32,
+    /// What the driver calls it.
+    name: String,
+    /// Bytes on the card.
+    total_bytes: u64,
+    /// Bytes that the pond may take.
+    capacity_bytes: u64,
+    /// Bytes of the pond's slabs.
+    slab_bytes: u64,
+    /// Bytes of the tensors in them.
+    tensor_bytes: u64,
+    /// Bytes of slabs without a tensor, kept for their owner.
+    recycled_bytes: u64,
+    /// The driver's own reading for the whole card, all programs together.
+    physical_used_bytes: Option<u64>,
+    /// How many slabs.
+    slabs: u32,
+    /// How many tensors.
+    tensors: u32,
+}
+
+impl From<&DeviceInfo> for DeviceJson {
+    fn from(device: &DeviceInfo) -> Self {
+        Self {
+            device: device.device.to_string(),
+            index: device.index,
+            name: device.name.clone(),
+            total_bytes: device.total_bytes,
+            capacity_bytes: device.capacity_bytes,
+            slab_bytes: device.slab_bytes,
+            tensor_bytes: device.tensor_bytes,
+            recycled_bytes: device.recycled_bytes,
+            physical_used_bytes: device.physical_used_bytes,
+            slabs: device.slabs,
+            tensors: device.tensors,
+        }
+    }
+}
+
+impl From<&Status> for StatusJson {
+    fn from(status: &Status) -> Self {
+        Self {
+            pond: status.pond.to_string(),
+            epoch: status.epoch.0,
+            version: status.daemon_version.clone(),
+            daemon_pid: status.daemon_pid,
+            keeper_pid: status.keeper_pid,
+            driver: status.driver.clone(),
+            driver_ready: status.driver_ready,
+            started_unix_ms: status.started_unix_ms,
+            runtime_dir: status.runtime_dir.clone(),
+            clients: status.clients,
+            silent_clients: status.silent_clients,
+            leases: status.leases,
+            journal_bytes: status.journal_bytes,
+            lost_tensors: status.lost_tensors,
+            devices: status.devices.iter().map(DeviceJson::from).collect(),
+        }
+    }
+}

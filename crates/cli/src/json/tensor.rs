@@ -1,0 +1,83 @@
+//! Tensors as JSON.
+
+use millpond_wire::message::TensorInfo;
+use serde::Serialize;
+
+use super::LeaseJson;
+
+/// One tensor: `tensor create`, and one of `tensor ls`.
+#[derive(Debug, Serialize)]
+pub struct TensorJson {
+    /// Identity.
+    id: String,
+    /// Name inside its owner's part; `null` for a tensor that has none.
+    name: Option<String>,
+    /// Owner's user id.
+    user: u32,
+    /// Element type in safetensors' spelling.
+    dtype: &'static str,
+    /// Extents.
+    shape: Vec<u64>,
+    /// Its bytes.
+    bytes: u64,
+    /// UUID of its GPU.
+    device: String,
+    /// `writing`, `ready` or `deleted`.
+    state: &'static str,
+    /// Counts publishes.
+    generation: u64,
+    /// `user`, `group` or `everybody`.
+    share: &'static str,
+    /// Ends with its creator's process.
+    ephemeral: bool,
+    /// When it was made.
+    created_unix_ms: u64,
+    /// The slab it lies in.
+    slab: String,
+    /// That slab's bytes.
+    slab_bytes: u64,
+    /// Where in the slab it begins.
+    slab_offset_bytes: u64,
+    /// How many leases there are on it.
+    lease_count: u32,
+}
+
+impl From<&TensorInfo> for TensorJson {
+    fn from(info: &TensorInfo) -> Self {
+        Self {
+            id: info.tensor.to_string(),
+            name: info.name.as_ref().map(ToString::to_string),
+            user: info.user,
+            dtype: info.dtype.name(),
+            shape: info.shape.dims().to_vec(),
+            bytes: info.bytes,
+            device: info.device.to_string(),
+            state: info.state.name(),
+            generation: info.generation,
+            share: info.audience.name(),
+            ephemeral: info.ephemeral,
+            created_unix_ms: info.created_unix_ms,
+            slab: info.slab.to_string(),
+            slab_bytes: info.slab_bytes,
+            slab_offset_bytes: info.offset,
+            lease_count: info.leases,
+        }
+    }
+}
+
+/// `tensor ls`.
+#[derive(Debug, Serialize)]
+pub struct TensorsJson {
+    /// Sorted as the daemon sends them.
+    pub tensors: Vec<TensorJson>,
+}
+
+/// `inspect`: the tensor's fields and its leases.
+#[derive(Debug, Serialize)]
+pub struct DetailsJson {
+    /// The tensor.
+    #[serde(flatten)]
+    pub tensor: TensorJson,
+    /// Who holds it.
+    pub leases: Vec<LeaseJson>,
+}

@@ -1,0 +1,238 @@
+//! The one place that prints: data to standard output, everything else to standard error.
+//!
+//! A closed pipe is not an error: `millpond tensor ls | head -1` has what it wants. `println!`
+//! would panic there, so it is forbidden in this program and every line goes through here.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::args::{ColorChoice, Global};
+use crate::error::{CommandError, Outcome, Report};
+use crate::exit::Code;
+use crate::json::ErrorJson;
+
+/// How something looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Headings.
+    Bold,
+    /// True, alive, fine.
+    Good,
+    /// Worth a look.
+    Careful,
+    /// False, dead, broken.
+    Bad,
+    /// Less important than the rest.
+    Dim,
+    /// What to type.
+    Hint,
+}
+
+impl Tone {
+    const fn code(self) -> &'static str {
+        match self {
+            Tone::Bold => "1",
+            Tone::Good => "32",
+            Tone::Careful => "33",
+            Tone::Bad => "1;31",
+            Tone::Dim => "2",
+            Tone::Hint => "36",
+        }
+    }
+}
+
+/// Prints.
+#[derive(Clone, Debug)]
+pub struct Printer {
+    color_stdout: bool,
+    color_stderr: bool,
+    unicode: bool,
+    quiet: bool,
+    verbose: bool,
+    json: bool,
+}
+
+impl Printer {
+    /// For a parsed command line; `json` says that data and errors are wanted as JSON.
+    pub fn new(global: &Global, json: bool) -> Self {
+        let wanted = |is_terminal: bool| match global.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && !variable_is_set("NO_COLOR"),
+        };
+        let stdout_is_terminal = io::stdout().is_terminal();
+        Self {
+            color_stdout: wanted(stdout_is_terminal) && !json,
+            color_stderr: wanted(io::stderr().is_terminal()) && !json,
+            unicode: stdout_is_terminal && locale_is_utf8(),
+            quiet: global.quiet,
+            verbose: global.verbose > 0,
+            json,
+        }
+    }
+
+    /// For errors before there is a command line: no colour.
+    pub fn plain(json: bool) -> Self {
+        Self {
+            color_stdout: false,
+            color_stderr: false,
+            unicode: false,
+            quiet: false,
+            verbose: false,
+            json,
+        }
+    }
+
+    /// Whether JSON is wanted.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether only the bare answer is wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether more than the ASCII characters can be shown.
+    pub fn is_unicode(&self) -> bool {
+        self.unicode
+    }
+
+    /// One line, or several, of data.
+    pub fn line(&self, text: impl Display) -> Outcome {
+        write_stdout(format_args!("{text}\n"))
+    }
+
+    /// Data as it is, without a line end.
+    pub fn raw(&self, bytes: &[u8]) -> Outcome {
+        let mut stdout = io::stdout().lock();
+        closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    }
+
+    /// Data as JSON.
+    pub fn json(&self, value: &impl Serialize) -> Outcome {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| crate::error::failed("writing JSON", error))?;
+        self.line(text)
+    }
+
+    /// A remark; not with `--quiet`.
+    pub fn note(&self, text: impl Display) {
+        if !self.quiet {
+            write_stderr(format_args!("{text}\n"));
+        }
+    }
+
+    /// A remark that only `--verbose` shows.
+    pub fn detail(&self, text: impl Display) {
+        if self.verbose {
+            write_stderr(format_args!("{text}\n"));
+        }
+    }
+
+    /// An error, its similar names and its hint, as text or JSON, on standard error.
+    pub fn error(&self, report: &Report) {
+        if self.json {
+            let text = serde_json::to_string(&ErrorJson::from(report)).unwrap_or_default();
+            write_stderr(format_args!("{text}\n"));
+            return;
+        }
+        let title = self.paint_if(self.color_stderr, Tone::Bad, "error");
+        write_stderr(format_args!("{title}: {}\n", report.message));
+        for name in &report.similar {
+            write_stderr(format_args!("  similar: {name}\n"));
+        }
+        for holder in &report.holders {
+            let size = crate::units::bytes(holder.bytes);
+            let user = crate::users::name(holder.user);
+            let tensors = crate::units::count(u64::from(holder.tensors), "tensor");
+            write_stderr(format_args!("  held by {user}: {size} in {tensors}\n"));
+        }
+        if let Some(hint) = &report.hint {
+            let title = self.paint_if(self.color_stderr, Tone::Hint, "hint");
+            write_stderr(format_args!("\n{title}: {hint}\n"));
+        }
+    }
+
+    /// Text in colour, where standard output shows colour.
+    pub fn paint(&self, tone: Tone, text: impl Display) -> String {
+        self.paint_if(self.color_stdout, tone, text)
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as one family with `paint`")]
+    fn paint_if(&self, color: bool, tone: Tone, text: impl Display) -> String {
+        if color { format!("\x1b[{}m{text}\x1b[0m", tone.code()) } else { text.to_string() }
+    }
+}
+
+/// Prints what is left to say and gives the exit code.
+pub fn finish(printer: &Printer, outcome: Outcome) -> Code {
+    match outcome {
+        Ok(()) | Err(CommandError::Closed) => Code::Ok,
+        Err(CommandError::Said(code)) => code,
+        Err(CommandError::Failed(report)) => {
+            printer.error(&report);
+            report.code
+        }
+    }
+}
+
+fn write_stdout(text: std::fmt::Arguments<'_>) -> Outcome {
+    closed(io::stdout().lock().write_fmt(text))
+}
+
+/// Nobody can be told that standard error is gone.
+fn write_stderr(text: std::fmt::Arguments<'_>) {
+    let _ = io::stderr().lock().write_fmt(text);
+}
+
+fn closed(result: io::Result<()>) -> Outcome {
+    match result {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::Closed),
+        Err(error) => Err(crate::error::failed("writing to standard output", error)),
+    }
+}
+
+fn variable_is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn locale_is_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| variable_is_set(name));
+    locale.and_then(|name| std::env::var(name).ok()).is_some_and(|value| is_utf8(&value))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.ends_with("utf-8") || locale.ends_with("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_success_and_another_error_is_not() {
+        let broken = closed(Err(io::Error::from(io::ErrorKind::BrokenPipe)));
+        assert_eq!(finish(&Printer::plain(false), broken), Code::Ok);
+        let full = closed(Err(io::Error::from(io::ErrorKind::StorageFull)));
+        assert!(matches!(full, Err(CommandError::Failed(_))));
+    }
+
+    #[test]
+    fn colour_only_where_it_is_wanted() {
+        let mut printer = Printer::plain(false);
+        assert_eq!(printer.paint(Tone::Good, "x"), "x");
+        printer.color_stdout = true;
+        assert_eq!(printer.paint(Tone::Good, "x"), "\x1b[32mx\x1b[0m");
+    }
+
+    #[test]
+    fn locales() {
+        assert!(is_utf8("en_US.UTF-8") && is_utf8("C.utf8"));
+        assert!(!is_utf8("C") && !is_utf8("POSIX"));
+    }
+}

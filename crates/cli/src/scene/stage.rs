@@ -1,0 +1,146 @@
+//! A pond of one's own.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use millpond::Pond;
+use millpond_wire::message::Status;
+use tempfile::TempDir;
+
+use super::janitor::Janitor;
+use super::process::{self, Process};
+use super::{PATIENCE, Worker, folder, until};
+use crate::env_vars;
+use crate::error::{CommandError, Report, failed, wrong};
+use crate::exit::Code;
+
+/// Where the pond writes its log, in its folder.
+const LOG: &str = "serve.log";
+
+/// A pond of one's own in a temporary folder. Dropped, everything is stopped and removed.
+#[derive(Debug)]
+pub struct Stage {
+    // Fields are dropped in this order: the janitor looks after everything has been tried here.
+    folder: TempDir,
+    serve: Option<Child>,
+    janitor: Option<Janitor>,
+}
+
+/// Sets what every process of a scene needs: the software driver's devices are in the folder too,
+/// so that nothing else on the machine is disturbed.
+pub fn set_environment(command: &mut Command, folder: &Path) {
+    command.env(env_vars::SOFT_DIR, folder.join("soft"));
+}
+
+impl Stage {
+    /// A folder, and somebody who cleans it up; no pond yet.
+    pub fn prepare(bytes: u64) -> Result<Self, CommandError> {
+        let folder = folder::make(bytes)?;
+        let janitor =
+            Janitor::start(folder.path()).map_err(|error| failed("starting a janitor", error))?;
+        Ok(Self { folder, serve: None, janitor: Some(janitor) })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Starts the pond, and waits until it answers and its driver is ready.
+    pub fn serve(&mut self) -> Result<(Status, Duration), CommandError> {
+        let start = Instant::now();
+        let spawned = self.spawn().map_err(|error| failed("starting `millpond serve`", error))?;
+        self.serve = Some(spawned);
+        let (status, _) = until("the pond's first answer", || {
+            if let Some(ended) = self.serve_ended() {
+                return Err(ended);
+            }
+            let Ok(pond) = self.connect("millpond demo") else { return Ok(None) };
+            Ok(Some(pond.status()?).filter(|status| status.driver_ready))
+        })?;
+        Ok((status, start.elapsed()))
+    }
+
+    fn spawn(&self) -> std::io::Result<Child> {
+        let log = File::create(self.folder().join(LOG))?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("serve").arg("--runtime-dir").arg(self.folder());
+        set_environment(&mut command, self.folder());
+        command
+            .env(env_vars::RUNTIME_DIR, self.folder())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            // Ctrl-C is for the demo; its janitor ends the pond.
+            .process_group(0)
+            .spawn()
+    }
+
+    fn serve_ended(&mut self) -> Option<CommandError> {
+        let status = self.serve.as_mut()?.try_wait().ok()??;
+        let log = fs::read_to_string(self.folder().join(LOG)).unwrap_or_default();
+        let tail: Vec<&str> = log.lines().rev().take(12).collect();
+        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        let message = format!("the pond ended at once ({status}):\n{}", tail.join("\n"));
+        Some(Report::new(Code::Failed, message).hint("millpond doctor").into())
+    }
+
+    /// A new connection to the pond.
+    pub fn connect(&self, program: &str) -> Result<Pond, CommandError> {
+        Ok(Pond::builder().runtime_dir(self.folder()).program(program).connect()?)
+    }
+
+    /// Starts a worker process on the pond.
+    pub fn worker(&self, label: &str) -> Result<Worker, CommandError> {
+        Worker::start(label, self.folder())
+    }
+
+    /// Stops the pond as an operator does, with SIGTERM to the keeper, and waits until both its
+    /// processes are gone.
+    pub fn stop(&mut self, status: &Status) -> Result<Duration, CommandError> {
+        let start = Instant::now();
+        let open = |pid| Process::open(pid).map_err(|error| failed(format!("pid {pid}"), error));
+        let (keeper, daemon) = (open(status.keeper_pid)?, open(status.daemon_pid)?);
+        keeper.terminate().map_err(|error| failed("SIGTERM to the keeper", error))?;
+        for (name, process) in [("keeper", keeper), ("daemon", daemon)] {
+            let gone = process.wait(PATIENCE).map_err(|error| failed(name, error))?;
+            if !gone {
+                return Err(wrong(format!("the {name} (pid {}) does not end", process.pid)));
+            }
+        }
+        self.reap();
+        Ok(start.elapsed())
+    }
+
+    /// Takes notice of the first keeper's death, which is this process's child.
+    pub fn reap(&mut self) {
+        if let Some(child) = &mut self.serve {
+            let _ = child.try_wait();
+        }
+    }
+
+    /// Leaves the pond running; its folder.
+    pub fn keep(mut self) -> PathBuf {
+        if let Some(janitor) = self.janitor.take() {
+            janitor.dismiss();
+        }
+        self.serve = None;
+        self.folder.disable_cleanup(true);
+        self.folder.path().to_owned()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if self.janitor.is_none() {
+            return;
+        }
+        process::clear(self.folder.path(), PATIENCE);
+        if let Some(mut child) = self.serve.take() {
+            let _ = child.wait();
+        }
+    }
+}

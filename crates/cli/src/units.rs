@@ -1,0 +1,148 @@
+//! Numbers for people: sizes, times, counts.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+pub use millpond_keeper::bytes::{ByteSize, format_bytes as bytes};
+
+/// A count with its word: `1 tensor`, `3 tensors`.
+pub fn count(number: u64, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {word}{plural}", thousands(number))
+}
+
+/// A number with its thousands apart: `12,345`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A short time with three digits: `13.9 us`, `1.24 ms`, `2.50 s`.
+pub fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let (value, unit) = if seconds < 1e-3 {
+        (seconds * 1e6, "us")
+    } else if seconds < 1.0 {
+        (seconds * 1e3, "ms")
+    } else {
+        (seconds, "s")
+    };
+    let places = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.places$} {unit}")
+}
+
+/// How long ago something was, with one unit: `5 seconds`, `3 hours`.
+pub fn age(since_unix_ms: u64) -> String {
+    long(Duration::from_millis(now_unix_ms().saturating_sub(since_unix_ms)))
+}
+
+/// A long time with one unit.
+fn long(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (number, word) = match seconds {
+        0..120 => (seconds, "second"),
+        120..7_200 => (seconds / 60, "minute"),
+        7_200..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    count(number, word)
+}
+
+/// A moment in UTC, as in `2026-11-15 03:59:00 UTC`.
+pub fn moment(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// Year, month and day of a count of days since 1970, after Howard Hinnant's `civil_from_days`.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    (year, month, day)
+}
+
+/// Now.
+pub fn now_unix_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Microseconds with their fraction, for JSON.
+pub fn micros(duration: Duration) -> f64 {
+    round(duration.as_secs_f64() * 1e6)
+}
+
+/// Milliseconds with their fraction, for JSON.
+pub fn millis(duration: Duration) -> f64 {
+    round(duration.as_secs_f64() * 1e3)
+}
+
+/// Three places are enough for every number that was measured here.
+pub fn round(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+/// One number divided by another; nothing where that means nothing.
+#[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| round(part as f64 / whole as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits() {
+        let shown = [1, 13_900, 240_000, 1_240_000, 99_960_000, 2_500_000_000]
+            .map(|nanos| time(Duration::from_nanos(nanos)));
+        assert_eq!(shown, ["0.00 us", "13.9 us", "240 us", "1.24 ms", "100.0 ms", "2.50 s"]);
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        let shown = [0, 1, 119, 120, 7_199, 7_200, 172_800, 8_640_000]
+            .map(|seconds| long(Duration::from_secs(seconds)));
+        let expected = [
+            "0 seconds",
+            "1 second",
+            "119 seconds",
+            "2 minutes",
+            "119 minutes",
+            "2 hours",
+            "2 days",
+            "100 days",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn moments() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(1_794_715_140_999), "2026-11-15 03:59:00 UTC");
+    }
+
+    #[test]
+    fn counts_and_ratios() {
+        assert_eq!([count(1, "tensor"), count(12_345, "lease")], ["1 tensor", "12,345 leases"]);
+        assert_eq!([thousands(0), thousands(1_000_000)], ["0", "1,000,000"]);
+        assert_eq!((ratio(3, 2), ratio(1, 0)), (Some(1.5), None));
+    }
+}

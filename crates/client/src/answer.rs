@@ -1,0 +1,35 @@
+//! What came as an answer, unpacked.
+
+use millpond_wire::message::{Reply, ReplyBody};
+use millpond_wire::{limits, memfd};
+
+use crate::demux::Answer;
+use crate::{Error, Result};
+
+pub(crate) fn not_an_answer(what: &str) -> Error {
+    Error::Protocol(format!("its answer to {what} is not one"))
+}
+
+/// Fetches an answer that travelled as a memfd, and turns a no into an error.
+pub(crate) fn unwrap(what: &'static str, mut answer: Answer) -> Result<Answer> {
+    if let ReplyBody::InMemfd { bytes } = answer.body {
+        let [fd] = answer.fds.as_slice() else {
+            let count = answer.fds.len();
+            return Err(Error::Protocol(format!("{count} descriptors came with a memfd reply")));
+        };
+        let contents = memfd::read_sealed(fd, bytes, limits::MEMFD_BYTES)
+            .map_err(|error| Error::Protocol(format!("its answer to {what}: {error}")))?;
+        answer.fds.clear();
+        answer.body = Reply::decode(&contents)?.body;
+    }
+    match answer.body {
+        ReplyBody::Failure(failure) => Err(failure.into()),
+        ReplyBody::InMemfd { .. } | ReplyBody::Unknown => Err(not_an_answer(what)),
+        ReplyBody::Tensor(_) => Ok(answer),
+        _ if !answer.fds.is_empty() => {
+            let count = answer.fds.len();
+            Err(Error::Protocol(format!("{count} descriptors came with its answer to {what}")))
+        }
+        _ => Ok(answer),
+    }
+}

@@ -1,0 +1,122 @@
+//! How a pond is asked for, beyond the defaults.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use millpond_cuda::Driver;
+use millpond_wire::{limits, runtime_dir};
+
+use crate::core::Config;
+use crate::link::LinkConfig;
+use crate::pond::{Handle, Pond};
+use crate::{Result, registry};
+
+/// How long a call waits for a daemon that restarts.
+const RECONNECT: Duration = Duration::from_secs(10);
+/// How long a call waits for its answer. The slowest driver call known, 100 GiB at once, takes a
+/// tenth of a second; a daemon that hangs is replaced within seconds.
+const REQUEST: Duration = Duration::from_secs(60);
+
+/// Options for a connection, from [`Pond::builder`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct PondBuilder {
+    folder: Option<PathBuf>,
+    program: Option<String>,
+    driver: Option<Driver>,
+    reconnect_timeout: Option<Duration>,
+    request_timeout: Option<Duration>,
+}
+
+impl PondBuilder {
+    /// The pond's runtime folder, instead of where a client looks by itself.
+    pub fn runtime_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// What `millpond ps` calls this process; its executable's name unless said.
+    pub fn program(mut self, program: impl Into<String>) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
+    /// The driver to map with, instead of the one that `MILLPOND_DRIVER` chooses.
+    pub fn driver(mut self, driver: Driver) -> Self {
+        self.driver = Some(driver);
+        self
+    }
+
+    /// How long a call waits for a daemon that restarts; ten seconds unless said.
+    pub fn reconnect_timeout(mut self, timeout: Duration) -> Self {
+        self.reconnect_timeout = Some(timeout);
+        self
+    }
+
+    /// How long a call waits for its answer; a minute unless said. What [`GetOptions::wait`]
+    /// allows comes on top.
+    ///
+    /// [`GetOptions::wait`]: crate::GetOptions::wait
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.request_timeout = Some(timeout);
+        self
+    }
+
+    /// Connects. A pond with nothing but a folder is shared by the whole process; any other
+    /// option makes a connection of its own.
+    ///
+    /// # Errors
+    /// [`Error::NoPond`](crate::Error::NoPond) if nobody answers; see there for the others.
+    pub fn connect(self) -> Result<Pond> {
+        let plain = self.program.is_none()
+            && self.driver.is_none()
+            && self.reconnect_timeout.is_none()
+            && self.request_timeout.is_none();
+        let config = self.config();
+        let folder = config.folder.clone();
+        let make = || Arc::new(Handle::new(config));
+        let pond = Pond::new(if plain { registry::shared(&folder, make) } else { make() });
+        pond.core().link.connected("the connection", None, None)?;
+        Ok(pond)
+    }
+
+    fn config(self) -> Config {
+        let folder = self.folder.unwrap_or_else(runtime_dir::for_client);
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        let program = self.program.or_else(executable).unwrap_or_default();
+        let link = LinkConfig {
+            socket: runtime_dir::socket(&folder),
+            program: cut(program, limits::PROGRAM_BYTES),
+            reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT),
+            request_timeout: self.request_timeout.unwrap_or(REQUEST),
+        };
+        Config { folder, link, driver: self.driver }
+    }
+}
+
+fn executable() -> Option<String> {
+    let path = std::env::current_exe().ok()?;
+    Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+/// At most so many bytes, and no half characters.
+fn cut(mut text: String, bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_program_name_is_cut_between_characters() {
+        assert_eq!(cut("ab".into(), 5), "ab");
+        assert_eq!(cut("aé".into(), 2), "a");
+        assert_eq!(
+            PondBuilder::default().program("x".repeat(999)).config().link.program.len(),
+            255
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! One connection: requests out, replies in, nothing for longer than it may take.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{Reply, Request};
+use millpond_wire::socket::{self, SocketError};
+use planus::Builder;
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::Error;
+
+/// When to give up; `None` means never.
+pub(crate) type Deadline = Option<Instant>;
+
+/// A blocking read returns after this long to look at its deadline. Reading so costs one system
+/// call instead of `poll` and then a read.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Why nothing came or went.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The peer is gone.
+    HungUp,
+    /// The peer, or this program, broke the protocol.
+    Violation(Error),
+    /// The deadline has passed.
+    Late,
+}
+
+/// A socket, and the buffer that its requests are written in.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: OwnedFd,
+    builder: Mutex<Builder>,
+}
+
+impl Connection {
+    /// Connects, after a look at whose socket it is.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let socket = socket::connect(path).map_err(|error| Error::connecting(path, error))?;
+        rustix::net::sockopt::set_socket_timeout(
+            &socket,
+            rustix::net::sockopt::Timeout::Recv,
+            Some(TICK),
+        )
+        .map_err(|errno| Error::system("setting a timeout on the socket", errno))?;
+        Ok(Self { socket, builder: Mutex::new(Builder::new()) })
+    }
+
+    /// Sends a request. While the peer's queue is full, `meanwhile` may read what has come, so
+    /// that the two sides do not wait for each other.
+    pub(crate) fn send(
+        &self,
+        request: &Request,
+        deadline: Deadline,
+        meanwhile: impl Fn(),
+    ) -> Result<(), Trouble> {
+        let mut builder = lock(&self.builder);
+        let bytes = request.encode(&mut builder);
+        loop {
+            match socket::send(&self.socket, bytes, &[], false) {
+                Ok(()) => return Ok(()),
+                Err(error) if error.is_later() => {
+                    meanwhile();
+                    let pause = remaining(deadline).map_or(TICK, |left| left.min(TICK));
+                    if pause.is_zero() {
+                        return Err(Trouble::Late);
+                    }
+                    ready(self.socket.as_fd(), PollFlags::OUT, Some(pause));
+                }
+                Err(SocketError::Lying(what)) => {
+                    return Err(Trouble::Violation(Error::Protocol(what.to_owned())));
+                }
+                Err(_) => return Err(Trouble::HungUp),
+            }
+        }
+    }
+
+    /// Receives one reply; `None` means that it is time to look around.
+    pub(crate) fn receive(
+        &self,
+        buffer: &mut [u8],
+        deadline: Deadline,
+    ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
+        match remaining(deadline) {
+            Some(left) if left < TICK => {
+                if !ready(self.socket.as_fd(), PollFlags::IN, Some(left)) {
+                    return Ok(None);
+                }
+                self.take(buffer, false)
+            }
+            _ => self.take(buffer, true),
+        }
+    }
+
+    /// Receives one reply if one is there.
+    pub(crate) fn receive_now(
+        &self,
+        buffer: &mut [u8],
+    ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
+        self.take(buffer, false)
+    }
+
+    fn take(
+        &self,
+        buffer: &mut [u8],
+        blocking: bool,
+    ) -> Result<Option<(Reply, Vec<OwnedFd>)>, Trouble> {
+        match socket::receive(&self.socket, buffer, blocking) {
+            Ok(Some(received)) => match Reply::decode(&buffer[..received.bytes]) {
+                Ok(reply) => Ok(Some((reply, received.fds))),
+                Err(error) => Err(Trouble::Violation(error.into())),
+            },
+            Ok(None) => Ok(None),
+            Err(SocketError::Lying(what)) => {
+                Err(Trouble::Violation(Error::Protocol(what.to_owned())))
+            }
+            Err(_) => Err(Trouble::HungUp),
+        }
+    }
+
+    /// Ends the connection for everybody who reads from it.
+    pub(crate) fn shut_down(&self) {
+        // It fails only where the connection is over already.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    /// Tells the peer goodbye without waiting for anything.
+    pub(crate) fn send_at_once(&self, request: &Request) {
+        if let Ok(mut builder) = self.builder.try_lock() {
+            // Nobody is left to be told that it did not work.
+            let _ = socket::send(&self.socket, request.encode(&mut builder), &[], false);
+        }
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// A buffer for [`Connection::receive`].
+pub(crate) fn buffer() -> Box<[u8]> {
+    vec![0; millpond_wire::limits::MESSAGE_BYTES].into_boxed_slice()
+}
+
+/// What is left until the deadline; zero when it has passed.
+pub(crate) fn remaining(deadline: Deadline) -> Option<Duration> {
+    deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+/// Waits until the descriptor is ready, or the time is over, or a signal came.
+pub(crate) fn ready(fd: BorrowedFd<'_>, flags: PollFlags, timeout: Option<Duration>) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(fd, flags)];
+    poll(&mut fds, timeout)
+}
+
+/// `poll`; true when one of the descriptors is ready.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    rustix::event::poll(fds, timeout.as_ref()).is_ok_and(|count| count > 0)
+}
+
+/// Locks; a panic of another thread does not matter, because no invariant spans a panic here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

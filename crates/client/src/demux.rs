@@ -1,0 +1,210 @@
+//! Who waits for which answer, and what arrives for whom.
+//!
+//! There is no reader thread. Of the threads that wait for an answer one is the *leader*: it reads
+//! the socket, hands each answer to the thread that waits for it, and when its own answer has come
+//! it gives the lead to another waiting thread. A thread alone is always the leader, so its round
+//! trip is one send and one receive.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::Thread;
+
+use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
+use millpond_wire::{LeaseId, PondId};
+
+use crate::connection::Connection;
+use crate::establish::Established;
+use crate::leases::{Leases, Lost};
+use crate::{Error, Result};
+
+/// The connection, as it is now.
+#[derive(Debug)]
+pub(crate) enum Line {
+    /// There is none; the next call makes one.
+    Down,
+    /// Some thread is making one.
+    Connecting,
+    /// There is one.
+    Up(Arc<Connection>),
+    /// There will never be one again.
+    Closed,
+}
+
+/// An answer, with what came along.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: ReplyBody,
+    pub(crate) fds: Vec<OwnedFd>,
+    /// Of the lease that was granted.
+    pub(crate) lost: Option<Lost>,
+}
+
+/// One thread that waits.
+#[derive(Debug, Default)]
+struct Slot {
+    /// The lease that was asked for.
+    lease: Option<LeaseId>,
+    /// Whom to wake; absent while the thread is not asleep.
+    sleeper: Option<Thread>,
+    outcome: Option<Result<Answer>>,
+}
+
+/// Everything about a connection that threads share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) line: Line,
+    /// Counts connections: what belongs to an earlier one is not mixed up with this one's.
+    pub(crate) generation: u64,
+    /// Whether a thread reads the socket.
+    pub(crate) leading: bool,
+    /// For the leader to read into.
+    pub(crate) buffer: Option<Box<[u8]>>,
+    pub(crate) leases: Leases,
+    /// Leases that were granted after the caller had given up; to be released.
+    pub(crate) strays: Vec<LeaseId>,
+    /// The pond of the last welcome.
+    pub(crate) pond: Option<PondId>,
+    /// How the last attempt to connect failed.
+    pub(crate) last_failure: Option<Error>,
+    /// No handle is left: when the last lease has ended the connection goes.
+    pub(crate) ending: bool,
+    /// Wakes the watching thread, once there is one.
+    pub(crate) watch: Option<Arc<OwnedFd>>,
+    slots: HashMap<u64, Slot>,
+}
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self {
+            line: Line::Down,
+            generation: 0,
+            leading: false,
+            buffer: None,
+            leases: Leases::default(),
+            strays: Vec::new(),
+            pond: None,
+            last_failure: None,
+            ending: false,
+            watch: None,
+            slots: HashMap::new(),
+        }
+    }
+
+    /// Whether `generation` is the connection in use.
+    pub(crate) fn is_current(&self, generation: u64) -> bool {
+        self.generation == generation && matches!(self.line, Line::Up(_))
+    }
+
+    /// A thread will wait for the answer to `number`.
+    pub(crate) fn expect(&mut self, number: u64, lease: Option<LeaseId>) {
+        self.slots.insert(number, Slot { lease, ..Slot::default() });
+    }
+
+    /// The thread sleeps until it is woken.
+    pub(crate) fn sleeps(&mut self, number: u64) {
+        if let Some(slot) = self.slots.get_mut(&number) {
+            slot.sleeper = Some(std::thread::current());
+        }
+    }
+
+    /// The answer, if it has come; the thread does not wait any longer then.
+    pub(crate) fn collect(&mut self, number: u64) -> Option<Result<Answer>> {
+        let slot = self.slots.get_mut(&number)?;
+        slot.sleeper = None;
+        let outcome = slot.outcome.take()?;
+        self.forget(number);
+        Some(outcome)
+    }
+
+    /// The thread does not wait any longer. If nobody leads now, another one is woken to do so.
+    pub(crate) fn forget(&mut self, number: u64) {
+        self.slots.remove(&number);
+        if !self.leading {
+            // A thread that is not asleep looks for itself.
+            let waiting = self.slots.values().filter(|slot| slot.outcome.is_none());
+            if let Some(sleeper) = waiting.filter_map(|slot| slot.sleeper.as_ref()).next() {
+                sleeper.unpark();
+            }
+        }
+    }
+
+    /// Hands a reply to whom it is for. A lease is remembered in the same moment: whoever makes
+    /// the next connection must claim it.
+    pub(crate) fn dispatch(&mut self, generation: u64, reply: Reply, fds: Vec<OwnedFd>) {
+        if !self.is_current(generation) {
+            // Its request is repeated on the new connection, which knows nothing of this reply.
+            return;
+        }
+        let granted = match &reply.body {
+            ReplyBody::Tensor(grant) => grant.lease.map(|(lease, mode, token)| LeaseClaim {
+                lease,
+                tensor: grant.info.tensor,
+                mode,
+                token,
+            }),
+            _ => None,
+        };
+        match self.slots.get_mut(&reply.number) {
+            Some(slot) => {
+                let claim = granted.filter(|claim| slot.lease == Some(claim.lease));
+                let lost = claim.map(|claim| self.leases.insert(claim));
+                slot.outcome = Some(Ok(Answer { body: reply.body, fds, lost }));
+                if let Some(sleeper) = &slot.sleeper {
+                    sleeper.unpark();
+                }
+            }
+            None => self.strays.extend(granted.map(|claim| claim.lease)),
+        }
+    }
+
+    /// The connection is over. Everybody who waits wakes, and repeats.
+    pub(crate) fn hang_up(&mut self, generation: u64) {
+        if self.is_current(generation)
+            && let Line::Up(connection) = std::mem::replace(&mut self.line, Line::Down)
+        {
+            connection.shut_down();
+            self.wake_all();
+        }
+    }
+
+    /// The peer cannot be understood: everybody who waits is told so, and nothing is repeated.
+    pub(crate) fn fail(&mut self, generation: u64, error: &Error) {
+        if self.is_current(generation) {
+            for slot in self.slots.values_mut().filter(|slot| slot.outcome.is_none()) {
+                slot.outcome = Some(Err(error.clone()));
+            }
+            self.hang_up(generation);
+        }
+    }
+
+    /// A new connection is there.
+    pub(crate) fn install(&mut self, established: Established) {
+        let Established { connection, welcome, refused } = established;
+        if self.pond.is_some_and(|pond| pond != welcome.pond) {
+            tracing::warn!(pond = %welcome.pond, "another pond answers now; what the old one held is lost");
+            self.leases.refuse_all();
+        }
+        self.leases.refuse(&refused);
+        self.pond = Some(welcome.pond);
+        self.generation += 1;
+        self.leading = false;
+        self.line = Line::Up(Arc::new(connection));
+    }
+
+    /// There will be no connection again; the last one is handed out.
+    pub(crate) fn close(&mut self) -> Option<Arc<Connection>> {
+        let line = std::mem::replace(&mut self.line, Line::Closed);
+        self.wake_all();
+        match line {
+            Line::Up(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
+    fn wake_all(&self) {
+        for sleeper in self.slots.values().filter_map(|slot| slot.sleeper.as_ref()) {
+            sleeper.unpark();
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Making a connection: hello, and the claims of what is held from earlier ones.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{
+    Claim, Hello, LeaseClaim, ReplyBody, Request, RequestBody, VERSION, Welcome,
+};
+use millpond_wire::{ClientId, ErrorKind, LeaseId};
+
+use crate::connection::{Connection, Trouble, buffer};
+use crate::{Error, Result};
+
+/// Claims in one message. The protocol allows 1,024; with their tokens only about 700 fit into a
+/// datagram.
+const CLAIMS: usize = 512;
+/// Pause after the first failed attempt; it doubles up to the second one.
+const PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(320);
+
+/// Who connects where.
+pub(crate) struct Caller<'a> {
+    pub(crate) socket: &'a Path,
+    pub(crate) client: ClientId,
+    pub(crate) program: &'a str,
+    pub(crate) claims: &'a [LeaseClaim],
+}
+
+/// A connection that was welcomed.
+pub(crate) struct Established {
+    pub(crate) connection: Connection,
+    pub(crate) welcome: Welcome,
+    /// Claims that the daemon refused.
+    pub(crate) refused: Vec<LeaseId>,
+}
+
+enum Attempt {
+    /// Nobody is at the socket.
+    Absent(Error),
+    /// Somebody was, and went: a daemon that is being replaced.
+    HungUp,
+    /// The answer is no.
+    Refused(Error),
+}
+
+/// Connects and says hello until `deadline`. A daemon that restarts meanwhile is waited for; that
+/// nobody is there at all is waited for only if `patient`.
+pub(crate) fn establish(
+    caller: &Caller<'_>,
+    deadline: Instant,
+    patient: bool,
+) -> Result<Established> {
+    let mut pause = PAUSE;
+    loop {
+        let error = match attempt(caller, deadline) {
+            Ok(established) => return Ok(established),
+            Err(Attempt::Refused(error)) if !(patient && is_passing(&error)) => return Err(error),
+            Err(Attempt::Absent(error)) if !(patient && error.kind() == ErrorKind::NoPond) => {
+                return Err(error);
+            }
+            Err(Attempt::Refused(error) | Attempt::Absent(error)) => error,
+            Err(Attempt::HungUp) => Error::NoPond {
+                path: caller.socket.to_owned(),
+                reason: "it hangs up at once".to_owned(),
+            },
+        };
+        if Instant::now() + pause >= deadline {
+            return Err(error);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+fn is_passing(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Later | ErrorKind::Draining)
+}
+
+fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attempt> {
+    let connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
+    let mut handshake =
+        Handshake { connection: &connection, buffer: buffer(), number: 0, deadline };
+    let hello = Hello {
+        version: VERSION,
+        capabilities: 0,
+        client: caller.client,
+        program: caller.program.to_owned(),
+        claims: !caller.claims.is_empty(),
+    };
+    let welcome = match handshake.ask("hello", RequestBody::Hello(hello))? {
+        ReplyBody::Welcome(welcome) if welcome.version == VERSION => welcome,
+        ReplyBody::Welcome(welcome) => {
+            let text = format!("it speaks version {}, this program {VERSION}", welcome.version);
+            return Err(Attempt::Refused(Error::Protocol(text)));
+        }
+        other => return Err(unexpected("hello", &other)),
+    };
+    let mut refused = Vec::new();
+    let batches = caller.claims.chunks(CLAIMS).count();
+    for (index, leases) in caller.claims.chunks(CLAIMS).enumerate() {
+        let claim = Claim { leases: leases.to_vec(), last: index + 1 == batches };
+        match handshake.ask("claims", RequestBody::Claim(claim))? {
+            ReplyBody::Claimed { refused: some } => refused.extend(some),
+            other => return Err(unexpected("claims", &other)),
+        }
+    }
+    Ok(Established { connection, welcome, refused })
+}
+
+fn unexpected(what: &str, reply: &ReplyBody) -> Attempt {
+    Attempt::Refused(match reply {
+        ReplyBody::Failure(failure) => failure.clone().into(),
+        _ => Error::Protocol(format!("its answer to {what} is not one")),
+    })
+}
+
+/// Question and answer on a connection that nobody else uses yet.
+struct Handshake<'a> {
+    connection: &'a Connection,
+    buffer: Box<[u8]>,
+    number: u64,
+    deadline: Instant,
+}
+
+impl Handshake<'_> {
+    fn ask(&mut self, what: &'static str, body: RequestBody) -> Result<ReplyBody, Attempt> {
+        let started = Instant::now();
+        let late = || Attempt::Refused(Error::Timeout { what, after: started.elapsed() });
+        let refused = |trouble| match trouble {
+            Trouble::HungUp => Attempt::HungUp,
+            Trouble::Violation(error) => Attempt::Refused(error),
+            Trouble::Late => late(),
+        };
+        self.number += 1;
+        let request = Request { number: self.number, body };
+        self.connection.send(&request, Some(self.deadline), || {}).map_err(refused)?;
+        loop {
+            match self.connection.receive(&mut self.buffer, Some(self.deadline)) {
+                Ok(Some((reply, _))) if reply.number == self.number => return Ok(reply.body),
+                Ok(_) if Instant::now() >= self.deadline => return Err(late()),
+                Ok(_) => {}
+                Err(trouble) => return Err(refused(trouble)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::{Mode, TensorId, limits};
+
+    use super::*;
+
+    #[test]
+    fn a_batch_of_claims_fits_a_datagram() {
+        let claim = LeaseClaim {
+            lease: LeaseId(u64::MAX),
+            tensor: TensorId::random(),
+            mode: Mode::ReadWrite,
+            token: [0xff; 16],
+        };
+        let body = RequestBody::Claim(Claim { leases: vec![claim; CLAIMS], last: true });
+        let mut builder = planus::Builder::new();
+        let bytes = Request { number: u64::MAX, body }.encode(&mut builder).len();
+        assert!(bytes <= limits::MESSAGE_BYTES, "{bytes} bytes");
+    }
+}

@@ -1,0 +1,159 @@
+//! What happens in a pond, as it happens.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{Event, ReplyBody, Request, RequestBody};
+use millpond_wire::{ClientId, Epoch};
+
+use crate::answer::not_an_answer;
+use crate::connection::{Connection, Deadline, Trouble, buffer};
+use crate::establish::{Caller, establish};
+use crate::link::LinkConfig;
+use crate::{Error, Result};
+
+/// The number of the one request of such a connection.
+const SUBSCRIBE: u64 = 1 << 20;
+
+/// A subscription from [`Pond::events`](crate::Pond::events), with a connection of its own. It
+/// survives restarts of the daemon; the new daemon counts its events from one again.
+///
+/// As an iterator it waits for ever and ends with the first error.
+#[derive(Debug)]
+pub struct Events {
+    config: LinkConfig,
+    client: ClientId,
+    connection: Option<Connection>,
+    buffer: Box<[u8]>,
+    /// Came before the subscription was confirmed.
+    early: VecDeque<Event>,
+    /// The next sequence number wanted.
+    from: u64,
+    epoch: Option<Epoch>,
+    failed: bool,
+}
+
+impl Events {
+    pub(crate) fn subscribe(config: LinkConfig, from: u64) -> Result<Self> {
+        let mut events = Self {
+            config,
+            // Not the process's: the daemon would take it for a reconnection.
+            client: ClientId::random(),
+            connection: None,
+            buffer: buffer(),
+            early: VecDeque::new(),
+            from,
+            epoch: None,
+            failed: false,
+        };
+        events.connect(None)?;
+        Ok(events)
+    }
+
+    /// The next event; `None` if none came within that time.
+    ///
+    /// # Errors
+    /// [`Error::NoPond`] if the pond is gone and does not come back within the reconnection
+    /// timeout; what breaks the protocol.
+    pub fn next_timeout(&mut self, timeout: Duration) -> Result<Option<Event>> {
+        self.next_until(Instant::now().checked_add(timeout))
+    }
+
+    fn next_until(&mut self, deadline: Deadline) -> Result<Option<Event>> {
+        loop {
+            if let Some(event) = self.early.pop_front() {
+                self.from = event.sequence.saturating_add(1);
+                return Ok(Some(event));
+            }
+            let Some(connection) = &self.connection else {
+                match self.connect(deadline) {
+                    Ok(()) => continue,
+                    Err(_) if has_passed(deadline) => return Ok(None),
+                    Err(error) => return Err(error),
+                }
+            };
+            match connection.receive(&mut self.buffer, deadline) {
+                Ok(Some((reply, _))) => {
+                    if let ReplyBody::Event(event) = reply.body {
+                        self.early.push_back(event);
+                    }
+                }
+                Ok(None) | Err(Trouble::Late) if has_passed(deadline) => return Ok(None),
+                Ok(None) | Err(Trouble::Late) => {}
+                Err(Trouble::HungUp) => self.connection = None,
+                Err(Trouble::Violation(error)) => {
+                    self.connection = None;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn connect(&mut self, deadline: Deadline) -> Result<()> {
+        let caller = Caller {
+            socket: &self.config.socket,
+            client: self.client,
+            program: &self.config.program,
+            claims: &[],
+        };
+        let until = Instant::now() + self.config.reconnect_timeout;
+        let until = deadline.map_or(until, |deadline| deadline.min(until));
+        let established = establish(&caller, until, self.epoch.is_some())?;
+        let epoch = established.welcome.epoch;
+        if self.epoch.is_some_and(|old| old != epoch) {
+            // Everything that the new daemon has seen is news.
+            self.from = 1;
+        }
+        self.epoch = Some(epoch);
+        self.ask(&established.connection, until)?;
+        self.connection = Some(established.connection);
+        Ok(())
+    }
+
+    fn ask(&mut self, connection: &Connection, until: Instant) -> Result<()> {
+        const WHAT: &str = "a subscription";
+        let late = || Error::Timeout { what: WHAT, after: self.config.reconnect_timeout };
+        let gone = |trouble| match trouble {
+            Trouble::Violation(error) => error,
+            Trouble::Late => late(),
+            Trouble::HungUp => {
+                Error::NoPond { path: self.config.socket.clone(), reason: "it hung up".to_owned() }
+            }
+        };
+        let body = RequestBody::Subscribe { from: self.from };
+        let request = Request { number: SUBSCRIBE, body };
+        connection.send(&request, Some(until), || {}).map_err(gone)?;
+        loop {
+            let received = connection.receive(&mut self.buffer, Some(until)).map_err(gone)?;
+            match received.map(|(reply, _)| reply.body) {
+                Some(ReplyBody::Event(event)) => self.early.push_back(event),
+                Some(ReplyBody::Done) => return Ok(()),
+                Some(ReplyBody::Failure(failure)) => return Err(failure.into()),
+                Some(_) => return Err(not_an_answer(WHAT)),
+                None if Instant::now() >= until => return Err(late()),
+                None => {}
+            }
+        }
+    }
+}
+
+fn has_passed(deadline: Deadline) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+impl Iterator for Events {
+    type Item = Result<Event>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        match self.next_until(None) {
+            Ok(event) => event.map(Ok),
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The leases that this process holds, with what proves them to the next daemon.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use millpond_wire::LeaseId;
+use millpond_wire::message::LeaseClaim;
+
+/// Set when the pond does not know a lease any more.
+pub(crate) type Lost = Arc<AtomicBool>;
+
+#[derive(Debug, Default)]
+pub(crate) struct Leases {
+    held: HashMap<LeaseId, (LeaseClaim, Lost)>,
+}
+
+impl Leases {
+    /// Remembers a lease from the moment its grant was read.
+    pub(crate) fn insert(&mut self, claim: LeaseClaim) -> Lost {
+        let entry = self.held.entry(claim.lease).or_insert_with(|| (claim, Lost::default()));
+        entry.0 = claim;
+        entry.1.clone()
+    }
+
+    /// Forgets leases whose release was confirmed.
+    pub(crate) fn remove(&mut self, leases: &[LeaseId]) {
+        for lease in leases {
+            self.held.remove(lease);
+        }
+    }
+
+    /// Those of `leases` that are still held.
+    pub(crate) fn known(&self, leases: &[LeaseId]) -> Vec<LeaseId> {
+        leases.iter().copied().filter(|lease| self.held.contains_key(lease)).collect()
+    }
+
+    /// What is claimed from a new daemon.
+    pub(crate) fn claims(&self) -> Vec<LeaseClaim> {
+        self.held.values().map(|(claim, _)| *claim).collect()
+    }
+
+    /// The new daemon does not know these: mapped they stay, but nobody protects them.
+    pub(crate) fn refuse(&mut self, refused: &[LeaseId]) {
+        for lease in refused {
+            if let Some((claim, lost)) = self.held.remove(lease) {
+                lost.store(true, Ordering::Release);
+                tracing::warn!(%lease, tensor = %claim.tensor, "the pond does not know this lease any more");
+            }
+        }
+    }
+
+    /// Another pond: none of the leases is known there.
+    pub(crate) fn refuse_all(&mut self) {
+        let all: Vec<LeaseId> = self.held.keys().copied().collect();
+        self.refuse(&all);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::{Mode, TensorId};
+
+    use super::*;
+
+    #[test]
+    fn refused_leases_are_lost_and_not_claimed_again() {
+        let claim = |number| LeaseClaim {
+            lease: LeaseId(number),
+            tensor: TensorId::random(),
+            mode: Mode::ReadOnly,
+            token: [1; 16],
+        };
+        let mut leases = Leases::default();
+        let (one, two) = (leases.insert(claim(1)), leases.insert(claim(2)));
+        leases.refuse(&[LeaseId(1), LeaseId(9)]);
+        assert!(one.load(Ordering::Acquire) && !two.load(Ordering::Acquire));
+        assert_eq!(leases.claims().len(), 1);
+        assert_eq!(leases.known(&[LeaseId(1), LeaseId(2)]), [LeaseId(2)]);
+        leases.refuse_all();
+        assert!(two.load(Ordering::Acquire) && leases.is_empty());
+    }
+}

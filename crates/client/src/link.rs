@@ -1,0 +1,244 @@
+//! Calls to the pond, over whichever connection there is.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{ReplyBody, Request, RequestBody};
+use millpond_wire::{ClientId, LeaseId, limits};
+
+use crate::answer::{not_an_answer, unwrap};
+use crate::connection::{Connection, Deadline, lock, remaining};
+use crate::demux::{Answer, Line, State};
+use crate::establish::{Caller, establish};
+use crate::lead::Outcome;
+use crate::spec::wait_ms;
+use crate::{Error, Result};
+
+/// A connection that breaks this often in a row while one request is under way is not the
+/// request's bad luck: the daemon may die of it, and should not for ever.
+const REPEATS: u32 = 8;
+/// A connection that lasted this long does not count as broken in a row.
+const LASTED: Duration = Duration::from_secs(10);
+/// Requests are numbered from here on; the handshake has the numbers below.
+const FIRST_NUMBER: u64 = 1 << 20;
+
+/// Where the pond is and how it is talked to.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkConfig {
+    pub(crate) socket: PathBuf,
+    pub(crate) program: String,
+    pub(crate) reconnect_timeout: Duration,
+    pub(crate) request_timeout: Duration,
+}
+
+/// One request, and how long it may take.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    /// For the error that says it took too long.
+    pub(crate) what: &'static str,
+    pub(crate) body: RequestBody,
+    /// The lease that it asks for.
+    pub(crate) lease: Option<LeaseId>,
+    pub(crate) deadline: Deadline,
+    /// Until when the pond itself may wait before it answers.
+    pub(crate) waits_until: Deadline,
+}
+
+/// The process's connection to one pond, across the restarts of its daemon.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) config: LinkConfig,
+    pub(crate) client: ClientId,
+    state: Mutex<State>,
+    /// The line came up, or could not be made.
+    changed: Condvar,
+    next_number: AtomicU64,
+    next_lease: AtomicU64,
+}
+
+impl Link {
+    /// A link that connects with its first call.
+    pub(crate) fn new(config: LinkConfig) -> Self {
+        Self {
+            config,
+            client: ClientId::random(),
+            state: Mutex::new(State::new()),
+            changed: Condvar::new(),
+            next_number: AtomicU64::new(FIRST_NUMBER),
+            next_lease: AtomicU64::new(1),
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// The line has changed.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn new_lease(&self) -> LeaseId {
+        LeaseId(self.next_lease.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A request that is answered as soon as the pond gets to it.
+    pub(crate) fn ask(self: &Arc<Self>, what: &'static str, body: RequestBody) -> Result<Answer> {
+        let deadline = Some(Instant::now() + self.config.request_timeout);
+        self.call(Ask { what, body, lease: None, deadline, waits_until: None })
+    }
+
+    /// A request to which `Done` is the answer.
+    pub(crate) fn ask_done(self: &Arc<Self>, what: &'static str, body: RequestBody) -> Result<()> {
+        match self.ask(what, body)?.body {
+            ReplyBody::Done => Ok(()),
+            _ => Err(not_an_answer(what)),
+        }
+    }
+
+    /// Sends a request and waits for its answer, repeating it over a new connection where the old
+    /// one breaks.
+    pub(crate) fn call(self: &Arc<Self>, ask: Ask) -> Result<Answer> {
+        let Ask { what, body, lease, deadline, waits_until } = ask;
+        let asked = Instant::now();
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let mut request = Request { number, body };
+        let mut broken = 0;
+        loop {
+            let begun = Instant::now();
+            let (connection, generation) = self.connected(what, deadline, Some((number, lease)))?;
+            let sent = connection.send(&request, deadline, || self.drain(&connection, generation));
+            let outcome = match sent {
+                Ok(()) => self.wait(number, generation, &connection, deadline),
+                Err(trouble) => self.unsent(number, generation, trouble),
+            };
+            match outcome {
+                Outcome::Answered(answer) => return answer.and_then(|answer| unwrap(what, answer)),
+                Outcome::Late => return Err(Error::Timeout { what, after: asked.elapsed() }),
+                Outcome::HungUp => {}
+            }
+            broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
+            if broken > REPEATS {
+                let reason = format!("it hung up {broken} times on the same {what}");
+                return Err(Error::NoPond { path: self.config.socket.clone(), reason });
+            }
+            // A repeat waits only for what is left of the time.
+            if let (RequestBody::TensorGet(get), Some(until)) = (&mut request.body, waits_until) {
+                get.wait_ms = wait_ms(until.saturating_duration_since(Instant::now()));
+            }
+        }
+    }
+
+    /// The connection, made where there is none; and a place for the answer to a request.
+    pub(crate) fn connected(
+        self: &Arc<Self>,
+        what: &'static str,
+        deadline: Deadline,
+        expect: Option<(u64, Option<LeaseId>)>,
+    ) -> Result<(Arc<Connection>, u64)> {
+        let begun = Instant::now();
+        let mut state = self.lock();
+        let mut tried = false;
+        loop {
+            match &state.line {
+                Line::Up(connection) => {
+                    let found = (connection.clone(), state.generation);
+                    if let Some((number, lease)) = expect {
+                        state.expect(number, lease);
+                    }
+                    return Ok(found);
+                }
+                Line::Closed => return Err(Error::Closed),
+                // What another thread met may be due to its deadline, so each tries once itself.
+                Line::Down if tried || begun.elapsed() > self.config.reconnect_timeout => {
+                    let path = self.config.socket.clone();
+                    let unknown = Error::NoPond { path, reason: String::new() };
+                    return Err(state.last_failure.clone().unwrap_or(unknown));
+                }
+                Line::Down => {
+                    tried = true;
+                    state = self.connect(state, deadline);
+                }
+                Line::Connecting => {
+                    let left = remaining(deadline).unwrap_or(Duration::MAX);
+                    if left.is_zero() {
+                        return Err(Error::Timeout { what, after: begun.elapsed() });
+                    }
+                    let left = left.min(self.config.reconnect_timeout + LASTED);
+                    let waited = self.changed.wait_timeout(state, left);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+
+    /// Makes a connection, without the lock while it lasts.
+    fn connect<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, State>,
+        deadline: Deadline,
+    ) -> MutexGuard<'a, State> {
+        state.line = Line::Connecting;
+        let claims = state.leases.claims();
+        let patient = state.pond.is_some();
+        drop(state);
+        let caller = Caller {
+            socket: &self.config.socket,
+            client: self.client,
+            program: &self.config.program,
+            claims: &claims,
+        };
+        let until = Instant::now() + self.config.reconnect_timeout;
+        let until = deadline.map_or(until, |deadline| deadline.min(until));
+        let made = establish(&caller, until, patient);
+        let mut state = self.lock();
+        match made {
+            // Closed meanwhile.
+            _ if matches!(state.line, Line::Closed) => {}
+            Ok(established) => {
+                tracing::debug!(epoch = %established.welcome.epoch, claims = claims.len(), "connected");
+                state.install(established);
+            }
+            Err(error) => {
+                state.line = Line::Down;
+                state.last_failure = Some(error);
+            }
+        }
+        self.changed.notify_all();
+        wake_watch(&state);
+        state
+    }
+
+    /// Tells the pond that leases have ended. Those that it does not know any more are passed
+    /// over; the rest is remembered until the pond has confirmed.
+    pub(crate) fn release(self: &Arc<Self>, leases: &[LeaseId]) -> Result<()> {
+        for some in leases.chunks(limits::LEASES_PER_MESSAGE) {
+            let known = self.lock().leases.known(some);
+            if !known.is_empty() {
+                self.release_even_unknown(&known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Link::release`], for leases that were granted but never taken.
+    pub(crate) fn release_even_unknown(self: &Arc<Self>, leases: &[LeaseId]) -> Result<()> {
+        for some in leases.chunks(limits::LEASES_PER_MESSAGE) {
+            self.ask_done("a release", RequestBody::LeaseRelease { leases: some.to_vec() })?;
+            let mut state = self.lock();
+            state.leases.remove(some);
+            wake_watch(&state);
+        }
+        Ok(())
+    }
+}
+
+/// Wakes the thread that watches the connection, if there is one.
+pub(crate) fn wake_watch(state: &State) {
+    if let Some(watch) = &state.watch {
+        // It fails only if it is woken already, more often than a counter can hold.
+        let _ = rustix::io::write(watch, &1u64.to_ne_bytes());
+    }
+}

@@ -1,0 +1,291 @@
+//! The pond, as a program sees it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{
+    ClientInfo, ReplyBody, RequestBody, Status, Target, TensorGet, TensorInfo,
+};
+use millpond_wire::{ClientId, GpuUuid, Mode};
+
+use crate::answer::not_an_answer;
+use crate::builder::PondBuilder;
+use crate::core::{Config, Core};
+use crate::events::Events;
+use crate::link::Ask;
+use crate::process::{self, PerProcess};
+use crate::spec::{GetOptions, TensorDetails, TensorSpec, wait_ms};
+use crate::target::IntoTarget;
+use crate::tensor::Tensor;
+use crate::{Error, Result, grant};
+
+/// A connection to a pond. Cheap to clone, and all threads may use it at once.
+///
+/// When the last clone and the last [`Tensor`] are gone, the leases end and the connection goes,
+/// without anybody waiting for it; [`Pond::close`] waits.
+#[derive(Clone)]
+pub struct Pond {
+    handle: Arc<Handle>,
+}
+
+/// What all clones share: one core per process that a fork has brought about.
+pub(crate) struct Handle {
+    config: Config,
+    cores: PerProcess<Arc<Core>>,
+}
+
+impl Handle {
+    pub(crate) fn new(config: Config) -> Self {
+        let core = Arc::new(Core::new(&config));
+        Self { config, cores: PerProcess::new(process::current(), core) }
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        self.cores.get(process::current(), || Arc::new(Core::new(&self.config)))
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.core().is_closed()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.cores.for_each(process::current(), |core, own| {
+            if own {
+                core.end();
+            } else {
+                // Another process's: nothing of it may be given back here.
+                std::mem::forget(Arc::clone(core));
+            }
+        });
+    }
+}
+
+impl Pond {
+    /// Connects to the pond that a client finds by itself: `MILLPOND_RUNTIME_DIR`, then the
+    /// user's own, then the machine's. A second call in the same process shares the connection.
+    ///
+    /// # Errors
+    /// [`Error::NoPond`] if nobody answers, [`Error::Untrusted`] if the socket is somebody else's.
+    pub fn connect() -> Result<Self> {
+        Self::builder().connect()
+    }
+
+    /// Connects with options.
+    pub fn builder() -> PondBuilder {
+        PondBuilder::default()
+    }
+
+    pub(crate) fn new(handle: Arc<Handle>) -> Self {
+        Self { handle }
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        self.handle.core()
+    }
+
+    /// The pond's runtime folder.
+    #[must_use]
+    pub fn runtime_dir(&self) -> &Path {
+        &self.handle.config.folder
+    }
+
+    /// How the pond knows this process.
+    #[must_use]
+    pub fn client_id(&self) -> ClientId {
+        self.core().link.client
+    }
+
+    /// Makes a tensor and maps it read-write. It is in state `writing` until
+    /// [`Tensor::publish`]. If a tensor of that name, dtype and shape is there already, that is
+    /// the one: the same name is the same memory.
+    ///
+    /// # Errors
+    /// `exists`, `gpu_full`, and what else the pond answers; [`Error::NoDriver`] and
+    /// [`Error::Driver`] before anything is made.
+    pub fn create(&self, spec: TensorSpec) -> Result<Tensor> {
+        const WHAT: &str = "a tensor's creation";
+        let core = self.core();
+        core.cuda.prepare(spec.wanted_device())?;
+        let lease = core.link.new_lease();
+        let request = spec.into_request(Some(lease))?;
+        let (made, deadline) = (request.tensor, self.deadline(Duration::ZERO));
+        let body = RequestBody::TensorCreate(request);
+        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
+        let answer = core.link.call(ask)?;
+        match core.take(WHAT, answer, lease, Mode::ReadWrite) {
+            Ok(taken) => Ok(Tensor::new(self, taken, lease, Mode::ReadWrite)),
+            Err(error) => {
+                // Nobody could ever use it; one that was there before has another identity.
+                let _ = self.delete(made);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a tensor without mapping it. Needs no driver.
+    ///
+    /// # Errors
+    /// `exists`, `gpu_full`, and what else the pond answers.
+    pub fn reserve(&self, spec: TensorSpec) -> Result<TensorInfo> {
+        const WHAT: &str = "a tensor's creation";
+        let body = RequestBody::TensorCreate(spec.into_request(None)?);
+        grant::without_lease(WHAT, self.core().link.ask(WHAT, body)?)
+    }
+
+    /// Maps a published tensor read-only.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, and what else the pond or the driver answers.
+    pub fn get(&self, target: impl IntoTarget) -> Result<Tensor> {
+        self.get_with(target, GetOptions::read_only())
+    }
+
+    /// Maps a tensor.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, `timeout` after the wait, and what else the pond or the driver
+    /// answers.
+    pub fn get_with(&self, target: impl IntoTarget, options: GetOptions) -> Result<Tensor> {
+        const WHAT: &str = "a request for a tensor";
+        let target = target.into_target()?;
+        let core = self.core();
+        core.cuda.prepare(None)?;
+        let lease = core.link.new_lease();
+        let GetOptions { mode, wait } = options;
+        let body =
+            RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: wait_ms(wait) });
+        let answer = core.link.call(Ask {
+            what: WHAT,
+            body,
+            lease: Some(lease),
+            deadline: self.deadline(wait).filter(|_| !options.waits_for_ever()),
+            waits_until: Instant::now().checked_add(wait),
+        })?;
+        let taken = core.take(WHAT, answer, lease, mode)?;
+        Ok(Tensor::new(self, taken, lease, mode))
+    }
+
+    /// Deletes a tensor: no new leases, and the memory goes when the last one has ended.
+    ///
+    /// # Errors
+    /// `not_found`, `denied`, and what else the pond answers.
+    pub fn delete(&self, target: impl IntoTarget) -> Result<()> {
+        let tensor = match target.into_target()? {
+            Target::Id(tensor) => tensor,
+            // By identity, a repeat after a lost answer cannot hit a new tensor of that name.
+            name @ Target::Name(_) => self.inspect(name)?.info.tensor,
+        };
+        self.core().link.ask_done("a deletion", RequestBody::TensorDelete { tensor })
+    }
+
+    /// Everything about one tensor.
+    ///
+    /// # Errors
+    /// `not_found`, and what else the pond answers.
+    pub fn inspect(&self, target: impl IntoTarget) -> Result<TensorDetails> {
+        const WHAT: &str = "an inspection";
+        let body = RequestBody::TensorInspect(target.into_target()?);
+        match self.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Details { info, leases } => Ok(TensorDetails { info, leases }),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Every tensor shared with the caller whose name begins with `prefix`.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn list(&self, prefix: &str) -> Result<Vec<TensorInfo>> {
+        const WHAT: &str = "a listing of tensors";
+        let body = RequestBody::TensorList { prefix: prefix.to_owned() };
+        match self.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Tensors(tensors) => Ok(tensors),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Who is connected, and what it holds.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn clients(&self) -> Result<Vec<ClientInfo>> {
+        const WHAT: &str = "a listing of clients";
+        match self.core().link.ask(WHAT, RequestBody::ClientList)?.body {
+            ReplyBody::Clients(clients) => Ok(clients),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// The pond, its GPUs and accounts.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn status(&self) -> Result<Status> {
+        const WHAT: &str = "a status request";
+        match self.core().link.ask(WHAT, RequestBody::PondStatus)?.body {
+            ReplyBody::Status(status) => Ok(*status),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// One round trip.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn ping(&self) -> Result<()> {
+        self.core().link.ask_done("a ping", RequestBody::Ping)
+    }
+
+    /// The GPU at a place of the pond's list, which is not this process's list.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchIndex`], and what else the pond answers.
+    pub fn device_at(&self, index: usize) -> Result<GpuUuid> {
+        let devices = self.status()?.devices;
+        let count = devices.len();
+        let found = devices.iter().find(|device| usize::try_from(device.index) == Ok(index));
+        found.map(|device| device.device).ok_or(Error::NoSuchIndex { index, count })
+    }
+
+    /// What happens in the pond, from sequence number `from` on; zero means from now on. It has a
+    /// connection of its own.
+    ///
+    /// # Errors
+    /// As for [`Pond::connect`].
+    pub fn events(&self, from: u64) -> Result<Events> {
+        Events::subscribe(self.handle.config.link.clone(), from)
+    }
+
+    /// Waits until every tensor that was dropped is unmapped and the pond knows; false if the time
+    /// was over before.
+    ///
+    /// # Errors
+    /// [`Error::Closed`].
+    pub fn flush(&self, timeout: Duration) -> Result<bool> {
+        let core = self.core();
+        if core.is_closed() { Err(Error::Closed) } else { Ok(core.retire.flush(timeout)) }
+    }
+
+    /// Waits for dropped tensors to be given back, and says goodbye. Other clones cannot be used
+    /// any more.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] while there are tensors; [`Error::Timeout`] if the pond does not answer.
+    pub fn close(self) -> Result<()> {
+        self.core().close(self.handle.config.link.request_timeout)
+    }
+
+    fn deadline(&self, wait: Duration) -> Option<Instant> {
+        Instant::now().checked_add(wait)?.checked_add(self.handle.config.link.request_timeout)
+    }
+}
+
+impl fmt::Debug for Pond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pond").field("runtime_dir", &self.runtime_dir()).finish_non_exhaustive()
+    }
+}

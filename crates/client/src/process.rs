@@ -1,0 +1,67 @@
+//! Which process is this? After `fork` the answer changes under living values.
+//!
+//! A forked child has copies of all values but none of the threads, and locks may be held for
+//! ever by threads that it does not have. So whatever belongs to a process carries its number,
+//! and nothing of another process's is locked, sent or given back.
+
+use std::sync::OnceLock;
+
+/// A value per process: the first one for its maker, and one more for each fork on the way.
+#[derive(Debug)]
+pub(crate) struct PerProcess<T> {
+    pid: u32,
+    value: T,
+    child: OnceLock<Box<PerProcess<T>>>,
+}
+
+/// The number of this process. A system call, and a cheap one; nothing caches it across a fork.
+pub(crate) fn current() -> u32 {
+    std::process::id()
+}
+
+impl<T> PerProcess<T> {
+    pub(crate) fn new(pid: u32, value: T) -> Self {
+        Self { pid, value, child: OnceLock::new() }
+    }
+
+    /// The value of process `pid`, made if there is none yet.
+    pub(crate) fn get(&self, pid: u32, make: impl FnOnce() -> T) -> &T {
+        let mut life = self;
+        while life.pid != pid {
+            match life.child.get() {
+                Some(child) => life = child,
+                None => {
+                    return &life.child.get_or_init(|| Box::new(Self::new(pid, make()))).value;
+                }
+            }
+        }
+        &life.value
+    }
+
+    /// Hands each value out, with whether it belongs to process `pid`.
+    pub(crate) fn for_each(&self, pid: u32, mut with: impl FnMut(&T, bool)) {
+        let mut life = Some(self);
+        while let Some(one) = life {
+            with(&one.value, one.pid == pid);
+            life = one.child.get().map(Box::as_ref);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_on_the_way_has_its_own_value() {
+        let value = PerProcess::new(10, "parent");
+        assert_eq!(*value.get(10, || panic!()), "parent");
+        assert_eq!(*value.get(11, || "child"), "child");
+        assert_eq!(*value.get(11, || panic!()), "child");
+        assert_eq!(*value.get(12, || "grandchild"), "grandchild");
+        assert_eq!(*value.get(12, || panic!()), "grandchild");
+        let mut seen = Vec::new();
+        value.for_each(11, |value, own| seen.push((*value, own)));
+        assert_eq!(seen, [("parent", false), ("child", true), ("grandchild", false)]);
+    }
+}

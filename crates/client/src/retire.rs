@@ -1,0 +1,266 @@
+//! The end of leases: nothing is unmapped under running work.
+//!
+//! Dropping a tensor puts its lease on the list of its context. That list's thread waits until the
+//! device has done all that was submitted before, unmaps the slabs that nobody uses any more, and
+//! then tells the pond. One thread per context, so that a context that is busy for long delays
+//! only its own leases.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use millpond_wire::LeaseId;
+
+use crate::connection::lock;
+use crate::slab_map::{DeviceSide, SlabMap, SlabMapping};
+use crate::{Error, Result};
+
+/// Pauses before something that failed is tried again: the first, and the longest.
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whom the end of leases is told.
+pub(crate) trait ReleaseSink: Send + Sync + 'static {
+    fn release(&self, leases: &[LeaseId]) -> Result<()>;
+}
+
+/// A lease that its holder has let go of.
+struct Item<D: DeviceSide> {
+    lease: LeaseId,
+    slab: Arc<SlabMapping<D>>,
+}
+
+/// How many leases are on their way.
+#[derive(Debug, Default)]
+struct Outstanding {
+    count: AtomicUsize,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Outstanding {
+    fn done(&self, count: usize) {
+        self.count.fetch_sub(count, Ordering::AcqRel);
+        let _held = lock(&self.lock);
+        self.changed.notify_all();
+    }
+}
+
+/// The leases of one context that are to end.
+pub(crate) struct RetireList<D: DeviceSide> {
+    context: D::Context,
+    state: Mutex<ListState<D>>,
+    wake: Condvar,
+    outstanding: Arc<Outstanding>,
+}
+
+struct ListState<D: DeviceSide> {
+    items: Vec<Item<D>>,
+    ending: bool,
+}
+
+impl<D: DeviceSide> RetireList<D> {
+    pub(crate) fn context(&self) -> &D::Context {
+        &self.context
+    }
+
+    /// Puts a lease on the list. Never blocks, never calls the driver or the pond.
+    pub(crate) fn push(&self, lease: LeaseId, slab: Arc<SlabMapping<D>>) {
+        self.outstanding.count.fetch_add(1, Ordering::AcqRel);
+        lock(&self.state).items.push(Item { lease, slab });
+        self.wake.notify_one();
+    }
+
+    /// Sleeps until there are items, the end comes, or the pause is over; then takes what is there.
+    fn take(&self, pause: Option<Duration>) -> (Vec<Item<D>>, bool) {
+        let mut state = lock(&self.state);
+        let idle = |state: &mut ListState<D>| state.items.is_empty() && !state.ending;
+        state = match pause {
+            // What is tried again is not hurried by what comes in.
+            Some(pause) => {
+                let waited = self.wake.wait_timeout_while(state, pause, |_| true);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self.wake.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner),
+        };
+        (std::mem::take(&mut state.items), state.ending)
+    }
+}
+
+impl<D: DeviceSide> fmt::Debug for RetireList<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetireList").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+/// All retire lists of a pond in this process.
+pub(crate) struct Retire<D: DeviceSide> {
+    device: Arc<D>,
+    slabs: Arc<SlabMap<D>>,
+    sink: Arc<dyn ReleaseSink>,
+    lists: Mutex<Vec<Arc<RetireList<D>>>>,
+    outstanding: Arc<Outstanding>,
+}
+
+impl<D: DeviceSide> Retire<D> {
+    pub(crate) fn new(device: Arc<D>, slabs: Arc<SlabMap<D>>, sink: Arc<dyn ReleaseSink>) -> Self {
+        let (lists, outstanding) = (Mutex::default(), Arc::default());
+        Self { device, slabs, sink, lists, outstanding }
+    }
+
+    /// The list of a context; the first use starts its thread.
+    pub(crate) fn list(&self, context: &D::Context) -> Result<Arc<RetireList<D>>> {
+        let mut lists = lock(&self.lists);
+        if let Some(list) = lists.iter().find(|list| list.context == *context) {
+            return Ok(Arc::clone(list));
+        }
+        let list = Arc::new(RetireList {
+            context: context.clone(),
+            state: Mutex::new(ListState { items: Vec::new(), ending: false }),
+            wake: Condvar::new(),
+            outstanding: Arc::clone(&self.outstanding),
+        });
+        let mut worker = Worker {
+            device: Arc::clone(&self.device),
+            slabs: Arc::clone(&self.slabs),
+            sink: Arc::clone(&self.sink),
+            list: Arc::clone(&list),
+            unsettled: Vec::new(),
+            unreleased: Vec::new(),
+            lost: false,
+        };
+        thread::Builder::new()
+            .name("millpond-retire".to_owned())
+            .spawn(move || worker.run())
+            .map_err(|error| Error::system("starting the retiring thread", error))?;
+        lists.push(Arc::clone(&list));
+        Ok(list)
+    }
+
+    /// Waits until no lease is on its way any more; false if the time was over before.
+    pub(crate) fn flush(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now().checked_add(timeout);
+        let outstanding = &self.outstanding;
+        let mut held = lock(&outstanding.lock);
+        while outstanding.count.load(Ordering::Acquire) > 0 {
+            let left = crate::connection::remaining(deadline).unwrap_or(Duration::MAX);
+            if left.is_zero() {
+                return false;
+            }
+            let waited = outstanding.changed.wait_timeout(held, left);
+            held = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// No tensor is left: each thread ends when its list is done.
+    pub(crate) fn end(&self) {
+        for list in lock(&self.lists).iter() {
+            lock(&list.state).ending = true;
+            list.wake.notify_one();
+        }
+    }
+}
+
+/// The thread of one list.
+struct Worker<D: DeviceSide> {
+    device: Arc<D>,
+    slabs: Arc<SlabMap<D>>,
+    sink: Arc<dyn ReleaseSink>,
+    list: Arc<RetireList<D>>,
+    /// Work may still use these.
+    unsettled: Vec<Item<D>>,
+    /// Unmapped, but the pond does not know yet.
+    unreleased: Vec<LeaseId>,
+    /// The context is lost: nobody can tell any more what its work does.
+    lost: bool,
+}
+
+impl<D: DeviceSide> Worker<D> {
+    fn run(&mut self) {
+        let mut pause = None;
+        loop {
+            let (items, ending) = self.list.take(pause);
+            self.unsettled.extend(items);
+            let went_well = self.settle() & self.release();
+            if went_well {
+                pause = None;
+                if ending {
+                    return;
+                }
+            } else {
+                let next = pause.map_or(PAUSE, |pause: Duration| pause * 2);
+                pause = Some(next.min(LONGEST_PAUSE));
+            }
+        }
+    }
+
+    /// Waits for the device and unmaps; false if that is to be tried again.
+    fn settle(&mut self) -> bool {
+        if self.unsettled.is_empty() {
+            return true;
+        }
+        let (device, context) = (Arc::clone(&self.device), &self.list.context);
+        let waited = if self.lost {
+            Err(None)
+        } else {
+            device.undisturbing(|| device.synchronize(context)).map_err(Some)
+        };
+        match waited {
+            Ok(()) => {
+                for item in std::mem::take(&mut self.unsettled) {
+                    self.let_go(item);
+                }
+                true
+            }
+            Err(Some(error)) if !error.is_sticky() => {
+                tracing::debug!(%error, "the device cannot be waited for now");
+                false
+            }
+            Err(error) => {
+                if let Some(error) = error {
+                    let leases = self.unsettled.len();
+                    tracing::warn!(%error, leases, "a context is lost; its tensors stay mapped until the process ends");
+                    self.lost = true;
+                }
+                let given_up = std::mem::take(&mut self.unsettled);
+                self.list.outstanding.done(given_up.len());
+                // The mappings stay: dropping the last use of one forgets it.
+                true
+            }
+        }
+    }
+
+    fn let_go(&mut self, item: Item<D>) {
+        let Item { lease, slab } = item;
+        let device = Arc::clone(&self.device);
+        match device.undisturbing(|| self.slabs.let_go(slab)) {
+            Ok(()) => self.unreleased.push(lease),
+            Err(error) => {
+                // What may still be mapped must stay leased.
+                tracing::warn!(%error, %lease, "a slab stays mapped until the process ends");
+                self.list.outstanding.done(1);
+            }
+        }
+    }
+
+    /// Tells the pond; false if that is to be tried again.
+    fn release(&mut self) -> bool {
+        if self.unreleased.is_empty() {
+            return true;
+        }
+        match self.sink.release(&self.unreleased) {
+            Ok(()) | Err(Error::Closed) => {
+                self.list.outstanding.done(self.unreleased.len());
+                self.unreleased.clear();
+                true
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the pond is told later that leases have ended");
+                false
+            }
+        }
+    }
+}

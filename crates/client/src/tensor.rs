@@ -1,0 +1,270 @@
+//! A tensor, mapped.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use millpond_cuda::{Context, DevicePtr, Mapping, Stream};
+use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo};
+use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
+
+use crate::answer::not_an_answer;
+use crate::core::Taken;
+use crate::cuda_side::CudaSide;
+use crate::leases::Lost;
+use crate::slab_map::SlabMapping;
+use crate::{Error, Pond, Result, process};
+
+/// A tensor that this process has a lease on, mapped into its address space on the GPU.
+///
+/// Dropping it never blocks and calls nobody: the lease ends later, when the device has done all
+/// the work that was submitted before. See the crate's documentation.
+pub struct Tensor {
+    pond: Pond,
+    owner: u32,
+    lease: LeaseId,
+    mode: Mode,
+    info: TensorInfo,
+    generation: AtomicU64,
+    lost: Lost,
+    /// Taken out only by `drop`.
+    slab: Option<Arc<SlabMapping<CudaSide>>>,
+    context: Context,
+    address: DevicePtr,
+}
+
+impl Tensor {
+    pub(crate) fn new(pond: &Pond, taken: Taken, lease: LeaseId, mode: Mode) -> Self {
+        let Taken { info, slab, lost } = taken;
+        let start = slab.mapping().map_or(DevicePtr(0), Mapping::pointer);
+        Self {
+            pond: pond.clone(),
+            owner: process::current(),
+            lease,
+            mode,
+            generation: AtomicU64::new(info.generation),
+            lost,
+            context: slab.list().context().clone(),
+            // Inside of the mapping, as the grant was checked.
+            address: DevicePtr(start.0.saturating_add(info.offset)),
+            slab: Some(slab),
+            info,
+        }
+    }
+
+    /// Where it begins in the GPU's address space, for this process.
+    #[must_use]
+    pub fn device_ptr(&self) -> DevicePtr {
+        self.address
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.info.bytes
+    }
+
+    /// Its extents.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.info.shape
+    }
+
+    /// Its element type.
+    #[must_use]
+    pub fn dtype(&self) -> Dtype {
+        self.info.dtype
+    }
+
+    /// The GPU it lies on.
+    #[must_use]
+    pub fn device(&self) -> GpuUuid {
+        self.info.device
+    }
+
+    /// Its name inside its owner's part.
+    #[must_use]
+    pub fn name(&self) -> Option<&TensorName> {
+        self.info.name.as_ref()
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> TensorId {
+        self.info.tensor
+    }
+
+    /// How often it was published, as far as this value knows: when it was got, or when it was
+    /// last published through it.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// How it is mapped.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// All that the pond said about it when it was got.
+    #[must_use]
+    pub fn info(&self) -> &TensorInfo {
+        &self.info
+    }
+
+    /// The context it is mapped for.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The pond it comes from.
+    #[must_use]
+    pub fn pond(&self) -> &Pond {
+        &self.pond
+    }
+
+    /// Whether the pond does not know this lease any more: another pond has taken its place. The
+    /// memory is mapped and whole as long as this value lives, but nobody else can find it.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Waits for all work of the context, then tells the pond that the bytes are complete.
+    /// Returns the new generation.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`]; what the work met; what the pond answers.
+    pub fn publish(&self) -> Result<u64> {
+        self.writable()?;
+        self.context.synchronize()?;
+        self.announce()
+    }
+
+    /// As [`Tensor::publish`], but waits only for the work of this stream.
+    ///
+    /// # Errors
+    /// As for [`Tensor::publish`], and [`Error::OtherContext`].
+    pub fn publish_after(&self, stream: &Stream) -> Result<u64> {
+        self.writable()?;
+        if stream.context() != &self.context {
+            return Err(Error::OtherContext { tensor: self.label() });
+        }
+        stream.synchronize()?;
+        self.announce()
+    }
+
+    fn announce(&self) -> Result<u64> {
+        const WHAT: &str = "a publication";
+        let body = RequestBody::TensorPublish { tensor: self.id(), token: Token::random() };
+        match self.pond.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Published { generation } => {
+                self.generation.store(generation, Ordering::Release);
+                Ok(generation)
+            }
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Copies into the tensor, from `offset` bytes on, and waits.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], [`Error::OutOfBounds`], and what the driver answers.
+    pub fn copy_from_host(&self, offset: u64, source: &[u8]) -> Result<()> {
+        self.writable()?;
+        let (mapping, at) = self.range(offset, source.len() as u64)?;
+        Ok(mapping.copy_from_host(at, source)?)
+    }
+
+    /// Copies out of the tensor, from `offset` bytes on, and waits.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`], and what the driver answers.
+    pub fn copy_to_host(&self, offset: u64, target: &mut [u8]) -> Result<()> {
+        let (mapping, at) = self.range(offset, target.len() as u64)?;
+        Ok(mapping.copy_to_host(at, target)?)
+    }
+
+    /// Fills the whole tensor with one byte, and waits.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], and what the driver answers.
+    pub fn fill(&self, byte: u8) -> Result<()> {
+        self.writable()?;
+        let (mapping, at) = self.range(0, self.bytes())?;
+        Ok(mapping.memset(at, self.bytes(), byte)?)
+    }
+
+    /// All of its bytes.
+    ///
+    /// # Errors
+    /// What the driver answers, or if this machine's memory is too small.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let size = usize::try_from(self.bytes()).unwrap_or(usize::MAX);
+        bytes
+            .try_reserve_exact(size)
+            .map_err(|error| Error::system(format!("a copy of {}", self.label()), error))?;
+        bytes.resize(size, 0);
+        self.copy_to_host(0, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn own(&self) -> Result<&Mapping> {
+        let mapping = self.slab.as_ref().and_then(|slab| slab.mapping());
+        match mapping {
+            Some(mapping) if self.owner == process::current() => Ok(mapping),
+            _ => Err(Error::Forked { tensor: self.label(), owner: self.owner }),
+        }
+    }
+
+    fn writable(&self) -> Result<()> {
+        self.own()?;
+        match self.mode {
+            Mode::ReadWrite => Ok(()),
+            Mode::ReadOnly => Err(Error::ReadOnly { tensor: self.label() }),
+        }
+    }
+
+    /// The mapping of the slab, and where in it the bytes lie.
+    fn range(&self, offset: u64, length: u64) -> Result<(&Mapping, u64)> {
+        let bytes = self.bytes();
+        if offset.checked_add(length).is_none_or(|end| end > bytes) {
+            return Err(Error::OutOfBounds { tensor: self.label(), offset, length, bytes });
+        }
+        Ok((self.own()?, self.info.offset + offset))
+    }
+
+    fn label(&self) -> String {
+        self.name().map_or_else(|| self.id().to_string(), |name| format!("'{name}'"))
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        let Some(slab) = self.slab.take() else { return };
+        if self.owner == process::current() {
+            let list = Arc::clone(slab.list());
+            list.push(self.lease, slab);
+        } else {
+            // A forked copy: the lease, the mapping and the context are the parent's.
+            std::mem::forget(slab);
+            std::mem::forget(self.context.clone());
+        }
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tensor")
+            .field("name", &self.info.name)
+            .field("id", &self.info.tensor)
+            .field("dtype", &self.info.dtype)
+            .field("shape", &self.info.shape)
+            .field("mode", &self.mode)
+            .field("device_ptr", &self.address)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,1 @@
+//! A pond in a thread, for tests.

@@ -1,0 +1,230 @@
+//! Memory made visible at addresses, and checked access to it.
+
+use super::allocation::Allocation;
+use super::context::Context;
+use super::pointer::DevicePtr;
+use super::range::AddressRange;
+use super::report_drop;
+use crate::error::CudaError;
+use crate::sys::constants;
+use crate::{result, to_usize};
+use std::ffi::c_void;
+
+/// What a device may do with a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A kernel's write faults and the context is lost.
+    ReadOnly,
+    /// Everything.
+    ReadWrite,
+}
+
+/// One or more whole allocations, mapped side by side.
+///
+/// Dropping unmaps without waiting for work that may still use the addresses, which then faults:
+/// call [`Mapping::unmap`] when the work is known to be done.
+#[derive(Debug)]
+pub struct Mapping {
+    context: Context,
+    range: AddressRange,
+    start: DevicePtr,
+    bytes: u64,
+    mapped: bool,
+}
+
+impl Mapping {
+    /// Maps an allocation whole at an offset of a range. The allocation's own reference is not
+    /// needed any longer: the mapping keeps the memory alive.
+    ///
+    /// # Errors
+    /// `NOT_SUPPORTED` or `INVALID_VALUE` when the allocation's size is not what was said;
+    /// the driver's answer to a range that is occupied.
+    pub fn map(
+        context: &Context,
+        range: &AddressRange,
+        offset: u64,
+        allocation: &Allocation,
+        access: Access,
+    ) -> Result<Self, CudaError> {
+        Self::map_all(context, range, offset, &[allocation], access)
+    }
+
+    /// Maps allocations side by side from an offset on, with one call for their access: cheaper
+    /// than one by one, and unmapped by one call.
+    ///
+    /// # Errors
+    /// As for [`Mapping::map`]; nothing stays mapped then.
+    pub fn map_all(
+        context: &Context,
+        range: &AddressRange,
+        offset: u64,
+        allocations: &[&Allocation],
+        access: Access,
+    ) -> Result<Self, CudaError> {
+        const CALL: &str = "Mapping::map";
+        let bytes = allocations.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.bytes()));
+        let place = bytes.and_then(|bytes| Some((range.at(offset, bytes)?, bytes)));
+        let Some((start, bytes)) = place.filter(|(_, bytes)| *bytes > 0) else {
+            let room = range.bytes();
+            let detail = format!("{bytes:?} bytes at offset {offset} of a range of {room} bytes");
+            return Err(CudaError::refused(CALL, detail));
+        };
+        let mut mapping =
+            Self { context: context.clone(), range: range.clone(), start, bytes: 0, mapped: true };
+        for allocation in allocations {
+            let address = start.0 + mapping.bytes;
+            let size = to_usize(allocation.bytes());
+            // SAFETY: the addresses are inside a reservation that `mapping` keeps, and the handle
+            // is alive. On an error, dropping `mapping` unmaps what was mapped so far.
+            unsafe { result::mem::map(context.table(), address, size, 0, allocation.raw()) }?;
+            mapping.bytes += allocation.bytes();
+        }
+        debug_assert_eq!(mapping.bytes, bytes);
+        mapping.set_access(access)?;
+        Ok(mapping)
+    }
+
+    /// Changes what the context's device may do.
+    ///
+    /// # Errors
+    /// What the driver answers.
+    pub fn set_access(&self, access: Access) -> Result<(), CudaError> {
+        let ordinal = self.context.device().ordinal();
+        let writable = access == Access::ReadWrite;
+        let size = to_usize(self.bytes);
+        let table = self.context.table();
+        // SAFETY: the whole span is our mapping. Running work that loses a right faults on the
+        // device, which harms nothing of the host.
+        unsafe { result::mem::set_access(table, self.start.0, size, ordinal, writable) }
+    }
+
+    /// What the context's device may do; `None` when nothing.
+    ///
+    /// # Errors
+    /// What the driver answers.
+    pub fn access(&self) -> Result<Option<Access>, CudaError> {
+        let ordinal = self.context.device().ordinal();
+        Ok(match result::mem::access(self.context.table(), self.start.0, ordinal)? {
+            constants::ACCESS_READ => Some(Access::ReadOnly),
+            constants::ACCESS_READ_WRITE => Some(Access::ReadWrite),
+            _ => None,
+        })
+    }
+
+    /// Unmaps. The caller has seen that no work uses the addresses any more: what still does
+    /// faults, and the context is lost.
+    ///
+    /// # Errors
+    /// What the driver answers; it is not tried again.
+    pub fn unmap(mut self) -> Result<(), CudaError> {
+        self.unmap_once()
+    }
+
+    fn unmap_once(&mut self) -> Result<(), CudaError> {
+        if !std::mem::take(&mut self.mapped) || self.bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the whole span is our mapping, and `mapped` lets this happen once.
+        unsafe { result::mem::unmap(self.context.table(), self.start.0, to_usize(self.bytes)) }
+    }
+
+    /// First address.
+    #[must_use]
+    pub fn pointer(&self) -> DevicePtr {
+        self.start
+    }
+
+    /// Size of all that is mapped.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The context that copies run in.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The range that the mapping lies in.
+    #[must_use]
+    pub fn range(&self) -> &AddressRange {
+        &self.range
+    }
+
+    /// The address at an offset.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` unless `bytes` from there on lie inside the mapping.
+    pub fn at(&self, offset: u64, bytes: u64) -> Result<DevicePtr, CudaError> {
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        inside.then(|| DevicePtr(self.start.0 + offset)).ok_or_else(|| {
+            let size = self.bytes;
+            let detail = format!("{bytes} bytes at offset {offset} of a mapping of {size} bytes");
+            CudaError::refused("Mapping::at", detail)
+        })
+    }
+
+    /// Copies into the device's memory and waits for the device to have done so.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` outside of the mapping and in a read-only one; errors of earlier work.
+    pub fn copy_from_host(&self, offset: u64, source: &[u8]) -> Result<(), CudaError> {
+        let target = self.at(offset, source.len() as u64)?;
+        if source.is_empty() {
+            return Ok(());
+        }
+        let _bound = self.context.bind()?;
+        let from = source.as_ptr().cast::<c_void>();
+        // SAFETY: the target was checked, and the source is a slice that the call is done with
+        // when it returns.
+        unsafe {
+            result::copy::host_to_device(self.context.table(), target.0, from, source.len())
+        }?;
+        self.wait_for_legacy_stream()
+    }
+
+    /// Copies out of the device's memory and waits.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` outside of the mapping; errors of earlier work.
+    pub fn copy_to_host(&self, offset: u64, target: &mut [u8]) -> Result<(), CudaError> {
+        let source = self.at(offset, target.len() as u64)?;
+        if target.is_empty() {
+            return Ok(());
+        }
+        let _bound = self.context.bind()?;
+        let to = target.as_mut_ptr().cast::<c_void>();
+        // SAFETY: the source was checked, the target is a slice, and the call waits.
+        unsafe { result::copy::device_to_host(self.context.table(), to, source.0, target.len()) }
+    }
+
+    /// Fills bytes and waits for the device to have done so.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` outside of the mapping and in a read-only one; errors of earlier work.
+    pub fn memset(&self, offset: u64, bytes: u64, value: u8) -> Result<(), CudaError> {
+        let target = self.at(offset, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _bound = self.context.bind()?;
+        let table = self.context.table();
+        // SAFETY: the target was checked.
+        unsafe { result::copy::fill_u8(table, target.0, value, to_usize(bytes)) }?;
+        self.wait_for_legacy_stream()
+    }
+
+    /// A fill, and a copy from memory that is not pinned, return before the device has written:
+    /// measured on an H200, unmapping right after a "synchronous" copy loses the context.
+    fn wait_for_legacy_stream(&self) -> Result<(), CudaError> {
+        // SAFETY: null is the legacy stream of the current context.
+        unsafe { result::stream::synchronize(self.context.table(), std::ptr::null_mut()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        report_drop(self.unmap_once());
+    }
+}

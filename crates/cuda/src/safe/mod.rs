@@ -1,0 +1,72 @@
+//! The upper layer: values that own what they stand for and give it back when dropped.
+//!
+//! Lifetimes are kept by counting, not by borrowing: a [`Stream`] holds its [`Context`], a
+//! [`Mapping`] its [`AddressRange`] and context, so values may be stored and sent as one likes.
+//! A [`Drop`] that fails is logged and otherwise ignored; where failing matters there is a method
+//! that returns it, such as [`Mapping::unmap`].
+
+mod allocation;
+mod buffer;
+mod capture;
+mod choice;
+mod context;
+mod device;
+mod driver;
+mod event;
+mod mapping;
+mod module;
+mod nvml;
+mod pending;
+mod pinned;
+mod pointer;
+mod range;
+mod stream;
+mod touch;
+mod uuid;
+
+pub use allocation::{Allocation, AllocationInfo, Granularity};
+pub use buffer::DeviceBuffer;
+pub use capture::CaptureModeGuard;
+pub use choice::DriverChoice;
+pub use context::{Context, ContextGuard, MemoryInfo, PrimaryState};
+pub use device::{Device, DeviceAttribute};
+pub use driver::{Driver, DriverKind, DriverVersion};
+pub use event::Event;
+pub use mapping::{Access, Mapping};
+pub use module::{Function, LaunchConfig, Module};
+pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
+pub use pending::PendingCopy;
+pub use pinned::PinnedBuffer;
+pub use pointer::DevicePtr;
+pub use range::AddressRange;
+pub use stream::Stream;
+pub use touch::TouchKernel;
+pub use uuid::{DeviceUuid, ParseUuidError};
+
+use crate::error::CudaError;
+use crate::sys::Status;
+
+/// Logs what a destructor could not return. At the end of a process the driver is gone first, and
+/// in a lost context everything fails: neither is news.
+fn report_drop(result: Result<(), CudaError>) {
+    if let Err(error) = result {
+        if error.status == Status::DEINITIALIZED || error.is_sticky() {
+            tracing::debug!(%error, "not given back to the driver");
+        } else {
+            tracing::warn!(%error, "not given back to the driver");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_may_move_between_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, DeviceBuffer)>();
+        check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy)>();
+        check::<(Nvml, NvmlDevice)>();
+    }
+}

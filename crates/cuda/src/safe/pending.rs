@@ -1,0 +1,137 @@
+//! Copies between pinned memory and the device that run while the host does something else.
+
+use super::mapping::Mapping;
+use super::pinned::PinnedBuffer;
+use super::stream::Stream;
+use crate::error::CudaError;
+use crate::result;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+
+/// A queued copy that owns its pinned buffer until the device is done with it.
+///
+/// Dropping it waits. If even waiting fails, the buffer is leaked: nobody can tell then whether
+/// the device still writes to it.
+#[derive(Debug)]
+#[must_use = "dropping a pending copy waits for it"]
+pub struct PendingCopy {
+    buffer: ManuallyDrop<PinnedBuffer>,
+    finished: bool,
+}
+
+impl Stream {
+    /// Queues a copy of a part of a pinned buffer to an offset of a mapping, which must stay
+    /// until it is done; see [`Mapping`].
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` outside of the mapping or the buffer and in a read-only mapping. The
+    /// buffer is freed then.
+    pub fn copy_from_pinned(
+        &self,
+        target: &Mapping,
+        offset: u64,
+        buffer: PinnedBuffer,
+        part: Range<usize>,
+    ) -> Result<PendingCopy, CudaError> {
+        let source = part_of(&buffer, part)?;
+        let to = target.at(offset, source.len() as u64)?;
+        let (from, len) = (source.as_ptr().cast::<c_void>(), source.len());
+        self.queue(buffer, |stream| {
+            let table = stream.context().table();
+            // SAFETY: the target was checked; the source lies in the buffer, which the pending
+            // copy owns until the stream has passed the copy.
+            unsafe { result::copy::host_to_device_async(table, to.0, from, len, stream.raw()) }
+        })
+    }
+
+    /// Queues a copy from an offset of a mapping to a part of a pinned buffer. The mapping must
+    /// stay until it is done; see [`Mapping`].
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` outside of the mapping or the buffer. The buffer is freed then.
+    pub fn copy_to_pinned(
+        &self,
+        source: &Mapping,
+        offset: u64,
+        mut buffer: PinnedBuffer,
+        part: Range<usize>,
+    ) -> Result<PendingCopy, CudaError> {
+        let len = part_of(&buffer, part.clone())?.len();
+        let from = source.at(offset, len as u64)?;
+        let to = buffer[part].as_mut_ptr().cast::<c_void>();
+        self.queue(buffer, |stream| {
+            let table = stream.context().table();
+            // SAFETY: the source was checked; the target lies in the buffer, which the pending
+            // copy owns until the stream has passed the copy.
+            unsafe { result::copy::device_to_host_async(table, to, from.0, len, stream.raw()) }
+        })
+    }
+
+    fn queue(
+        &self,
+        buffer: PinnedBuffer,
+        copy: impl FnOnce(&Self) -> Result<(), CudaError>,
+    ) -> Result<PendingCopy, CudaError> {
+        let _bound = self.context().bind()?;
+        copy(self)?;
+        let recorded = buffer.done.record(self);
+        let mut pending = PendingCopy { buffer: ManuallyDrop::new(buffer), finished: false };
+        if let Err(error) = recorded {
+            // The copy runs without a mark: wait for the whole stream before the buffer goes.
+            let waited = self.synchronize();
+            pending.finish(waited.is_ok());
+            return Err(error);
+        }
+        Ok(pending)
+    }
+}
+
+impl PendingCopy {
+    /// Whether the copy is done, so that [`PendingCopy::wait`] returns at once.
+    ///
+    /// # Errors
+    /// What the copy, or earlier work of the stream, met.
+    pub fn is_done(&self) -> Result<bool, CudaError> {
+        self.buffer.done.is_done()
+    }
+
+    /// Waits and gives the buffer back.
+    ///
+    /// # Errors
+    /// What the copy, or earlier work of the stream, met. The buffer is leaked then.
+    pub fn wait(mut self) -> Result<PinnedBuffer, CudaError> {
+        let waited = self.buffer.done.synchronize();
+        self.finished = true;
+        waited?;
+        // SAFETY: `finished` keeps the destructor from taking the buffer a second time.
+        Ok(unsafe { ManuallyDrop::take(&mut self.buffer) })
+    }
+
+    /// Drops the buffer when the device is known to be done, else leaks it.
+    fn finish(&mut self, idle: bool) {
+        self.finished = true;
+        if idle {
+            // SAFETY: `finished` keeps the destructor from taking the buffer a second time.
+            unsafe { ManuallyDrop::drop(&mut self.buffer) };
+        } else {
+            tracing::warn!(bytes = self.buffer.len(), "leaked a pinned buffer after a lost copy");
+        }
+    }
+}
+
+impl Drop for PendingCopy {
+    fn drop(&mut self) {
+        if !self.finished {
+            let waited = self.buffer.done.synchronize();
+            self.finish(waited.is_ok());
+        }
+    }
+}
+
+fn part_of(buffer: &[u8], part: Range<usize>) -> Result<&[u8], CudaError> {
+    buffer.get(part.clone()).ok_or_else(|| {
+        let detail = format!("bytes {part:?} of a pinned buffer of {}", buffer.len());
+        CudaError::refused("Stream::copy_pinned", detail)
+    })
+}

@@ -1,0 +1,31 @@
+//! What every driver must do: one body of tests for the real driver and the software driver.
+//!
+//! The driver under test is named by `MILLPOND_DRIVER` (`soft` unless set). The executable needs
+//! nothing but itself, so it can be carried to a machine with a GPU and without Rust:
+//!
+//! ```text
+//! MILLPOND_DRIVER=cuda ./conformance --test-threads=1
+//! ```
+//!
+//! Where NVIDIA's answer is known (measured, `gpu-facts`) the assertion is exact. Where it is not,
+//! the test asserts what matters and prints a line `observed: what -> code`, so that each run on a
+//! card teaches something. Nothing is skipped silently: [`support::skip`] counts and prints.
+//!
+//! Tests that lose a context, that need a process of their own or that kill one run this same
+//! executable again with a role; see [`child`].
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
+
+mod child;
+mod contexts;
+mod devices;
+mod faults;
+mod lifetime;
+mod mapping;
+mod modules;
+mod nvml;
+mod physical;
+mod pinned;
+mod processes;
+mod streams;
+mod support;

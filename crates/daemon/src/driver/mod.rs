@@ -1,0 +1,243 @@
+//! The driver thread: every slow driver call, asked by channel, so that no request waits for one
+//! that is not its own.
+//!
+//! It never makes a CUDA context. After export the handle is released, so descriptors are the only
+//! driver state, the same before and after a restart.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use millpond_cuda::{Allocation, CudaError, Device, Driver, DriverChoice, Granularity, Nvml};
+use millpond_wire::{GpuUuid, SlabId};
+use rustix::event::EventfdFlags;
+
+use crate::policy::DriverFailure;
+
+/// A descriptor that several owners share.
+pub type SharedFd = Arc<OwnedFd>;
+
+/// What the thread is asked.
+#[derive(Debug)]
+pub enum Ask {
+    /// Make and export a slab.
+    MakeSlab {
+        /// Its identity, for the answer.
+        slab: SlabId,
+        /// Where.
+        device: GpuUuid,
+        /// How large.
+        bytes: u64,
+    },
+    /// Read what the cards say is in use.
+    ReadPhysical,
+    /// Close a descriptor: the last one of a slab frees its memory, which takes its time.
+    Close(SharedFd),
+}
+
+/// What the thread says.
+#[derive(Debug)]
+pub enum Told {
+    /// The driver is there.
+    Ready {
+        /// Its name and version.
+        name: String,
+        /// Its GPUs.
+        devices: Vec<FoundDevice>,
+    },
+    /// The driver is not there, and why.
+    Failed(String),
+    /// A slab, or why not.
+    SlabMade {
+        /// Which.
+        slab: SlabId,
+        /// Its descriptor.
+        result: Result<SharedFd, DriverFailure>,
+    },
+    /// Bytes in use on each card.
+    Physical(Vec<(GpuUuid, u64)>),
+}
+
+/// A GPU as the driver describes it.
+#[derive(Clone, Debug)]
+pub struct FoundDevice {
+    /// Identity.
+    pub uuid: GpuUuid,
+    /// Place in the driver's list.
+    pub index: u32,
+    /// What it calls it.
+    pub name: String,
+    /// Bytes on the card.
+    pub total_bytes: u64,
+}
+
+/// The thread, from outside.
+#[derive(Debug)]
+pub struct DriverThread {
+    asks: Sender<Ask>,
+    told: Receiver<Told>,
+    wake: Arc<OwnedFd>,
+}
+
+impl DriverThread {
+    /// Starts the thread; [`Told::Ready`] or [`Told::Failed`] is the first that it says.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(choice: DriverChoice) -> std::io::Result<Self> {
+        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let wake = Arc::new(wake);
+        let (asks, asked) = channel();
+        let (tell, told) = channel();
+        let speaker = Speaker { tell, wake: Arc::clone(&wake) };
+        std::thread::Builder::new()
+            .name("millpond-driver".to_owned())
+            .spawn(move || serve(&choice, &asked, &speaker))?;
+        Ok(Self { asks, told, wake })
+    }
+
+    /// Asks; the answer comes through [`Self::next`].
+    pub fn ask(&self, ask: Ask) {
+        // The thread ends only with this process.
+        let _ = self.asks.send(ask);
+    }
+
+    /// What was said since the last time.
+    pub fn next(&self) -> Option<Told> {
+        self.told.try_recv().ok()
+    }
+
+    /// Makes the descriptor unreadable until something new is said.
+    pub fn clear(&self) {
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+    }
+}
+
+impl AsFd for DriverThread {
+    /// Readable when something was said.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}
+
+struct Speaker {
+    tell: Sender<Told>,
+    wake: Arc<OwnedFd>,
+}
+
+impl Speaker {
+    fn say(&self, told: Told) {
+        if self.tell.send(told).is_ok() {
+            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
+    let cards = match Cards::open(choice) {
+        Ok(cards) => {
+            speaker.say(Told::Ready { name: cards.name.clone(), devices: cards.found() });
+            Some(cards)
+        }
+        Err(text) => {
+            speaker.say(Told::Failed(text));
+            None
+        }
+    };
+    for ask in asked {
+        match ask {
+            Ask::MakeSlab { slab, device, bytes } => {
+                let result = match &cards {
+                    Some(cards) => cards.make(device, bytes),
+                    None => Err(DriverFailure {
+                        out_of_memory: false,
+                        text: "there is no driver".to_owned(),
+                    }),
+                };
+                speaker.say(Told::SlabMade { slab, result });
+            }
+            Ask::ReadPhysical => {
+                let used = cards.as_ref().map(Cards::physical).unwrap_or_default();
+                speaker.say(Told::Physical(used));
+            }
+            Ask::Close(fd) => drop(fd),
+        }
+    }
+}
+
+struct Cards {
+    name: String,
+    devices: HashMap<GpuUuid, Device>,
+    in_order: Vec<GpuUuid>,
+    nvml: Option<Nvml>,
+    /// While a process has no exported descriptor open, each export costs a millisecond.
+    _kept: Vec<OwnedFd>,
+}
+
+impl Cards {
+    fn open(choice: &DriverChoice) -> Result<Self, String> {
+        let driver = Driver::open(choice.clone(), Some(&millpond_softgpu::PROVIDER))
+            .map_err(|error| error.to_string())?;
+        driver.init().map_err(|error| error.to_string())?;
+        let devices = driver.devices().map_err(|error| error.to_string())?;
+        let nvml = Nvml::open(&driver)
+            .inspect_err(|error| tracing::warn!("no readings of the card: {error}"))
+            .ok();
+        let kept = devices.iter().filter_map(|device| keep_one(device).ok()).collect();
+        let in_order = devices.iter().map(|device| GpuUuid(device.uuid().0)).collect();
+        Ok(Self {
+            name: format!("{} {}", driver.name(), driver.version()),
+            devices: devices.into_iter().map(|device| (GpuUuid(device.uuid().0), device)).collect(),
+            in_order,
+            nvml,
+            _kept: kept,
+        })
+    }
+
+    fn found(&self) -> Vec<FoundDevice> {
+        let device = |uuid: &GpuUuid| {
+            let device = self.devices.get(uuid)?;
+            Some(FoundDevice {
+                uuid: *uuid,
+                index: u32::try_from(device.ordinal()).unwrap_or(0),
+                name: device.name().to_owned(),
+                total_bytes: device.total_bytes(),
+            })
+        };
+        self.in_order.iter().filter_map(device).collect()
+    }
+
+    fn make(&self, uuid: GpuUuid, bytes: u64) -> Result<SharedFd, DriverFailure> {
+        let device = self.devices.get(&uuid).ok_or_else(|| DriverFailure {
+            out_of_memory: false,
+            text: format!("GPU {uuid} is not there"),
+        })?;
+        let made = Allocation::create(device, bytes).and_then(|allocation| {
+            let fd = allocation.export()?;
+            allocation.release()?;
+            Ok(Arc::new(fd))
+        });
+        made.map_err(|error: CudaError| DriverFailure {
+            out_of_memory: error.is_out_of_memory(),
+            text: error.to_string(),
+        })
+    }
+
+    fn physical(&self) -> Vec<(GpuUuid, u64)> {
+        let used = |uuid: &GpuUuid| {
+            let device = self.devices.get(uuid)?;
+            let memory = self.nvml.as_ref()?.device(device.uuid()).ok()?.memory().ok()?;
+            Some((*uuid, memory.used_bytes))
+        };
+        self.in_order.iter().filter_map(used).collect()
+    }
+}
+
+fn keep_one(device: &Device) -> Result<OwnedFd, CudaError> {
+    let bytes = Allocation::granularity(device, Granularity::Minimum)?;
+    let allocation = Allocation::create(device, bytes)?;
+    let fd = allocation.export()?;
+    allocation.release()?;
+    Ok(fd)
+}

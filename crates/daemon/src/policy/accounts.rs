@@ -1,0 +1,115 @@
+//! Who holds how much of which GPU, and what is left.
+
+use std::collections::HashMap;
+
+use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
+
+use super::pond::Pond;
+use super::ports::{DriverFailure, Ports};
+use super::slabs::Pool;
+
+/// One GPU of the pond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Identity.
+    pub uuid: GpuUuid,
+    /// Place in the driver's list, for people.
+    pub index: u32,
+    /// What the driver calls it.
+    pub name: String,
+    /// Bytes on the card.
+    pub total_bytes: u64,
+    /// Bytes that the pond may take.
+    pub capacity_bytes: u64,
+    /// The card's own reading.
+    pub physical_used_bytes: Option<u64>,
+}
+
+impl<P: Ports> Pond<P> {
+    /// Bytes that the pond may still take on a GPU, slabs that are being made counted in.
+    fn free_bytes(&self, device: GpuUuid) -> (u64, u64) {
+        let capacity = self
+            .devices
+            .iter()
+            .find(|known| known.uuid == device)
+            .map_or(0, |known| known.capacity_bytes);
+        let pending: u64 = self
+            .pending_slabs
+            .values()
+            .filter(|slab| slab.pool.device == device)
+            .map(|slab| slab.bytes)
+            .sum();
+        let used = self.slabs.bytes_on(device) + pending;
+        (capacity.saturating_sub(used), capacity)
+    }
+
+    /// Checks that a slab fits, dropping recycled ones where that helps.
+    pub(super) fn make_room(
+        &mut self,
+        ports: &mut P,
+        device: GpuUuid,
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        let (free, capacity) = self.free_bytes(device);
+        if bytes <= free {
+            return Ok(());
+        }
+        let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
+        if bytes <= free + recycled {
+            self.drop_recycled(ports, device, bytes - free);
+            return Ok(());
+        }
+        let message = format!(
+            "GPU {device} is full: {bytes} bytes were asked for, {} of {capacity} are free",
+            free + recycled
+        );
+        Err(self.full(device, bytes, free + recycled, capacity, message))
+    }
+
+    /// The failure when the driver itself had no memory, or another reason.
+    pub(super) fn slab_failure(&self, pool: &Pool, bytes: u64, failure: &DriverFailure) -> Failure {
+        if !failure.out_of_memory {
+            let message = format!("the driver made no slab of {bytes} bytes: {}", failure.text);
+            return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
+        }
+        let (free, capacity) = self.free_bytes(pool.device);
+        let message = format!(
+            "GPU {} is full: {bytes} bytes were asked for, and others than this pond use the rest of the card",
+            pool.device
+        );
+        self.full(pool.device, bytes, free.min(bytes.saturating_sub(1)), capacity, message)
+    }
+
+    fn full(
+        &self,
+        device: GpuUuid,
+        requested: u64,
+        free: u64,
+        capacity: u64,
+        message: String,
+    ) -> Failure {
+        let mut failure = Failure::new(ErrorKind::GpuFull, message).hint(
+            "`millpond tensor ls` shows what can be deleted; `capacity` in the configuration is the limit",
+        );
+        failure.requested_bytes = Some(requested);
+        failure.free_bytes = Some(free);
+        failure.capacity_bytes = Some(capacity);
+        failure.holders = self.holders(device);
+        failure
+    }
+
+    /// Owners of slabs on a GPU, largest first.
+    fn holders(&self, device: GpuUuid) -> Vec<Holder> {
+        let mut by_user: HashMap<u32, Holder> = HashMap::new();
+        for (_, slab) in self.slabs.on(device) {
+            let user = slab.pool.owner.user;
+            let holder = by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0 });
+            holder.bytes += slab.bytes;
+            holder.tensors += slab.tensors;
+        }
+        let mut holders: Vec<Holder> = by_user.into_values().collect();
+        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
+        holders.truncate(limits::FAILURE_LIST);
+        holders
+    }
+}

@@ -1,0 +1,313 @@
+//! Tensors by identity and by name.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+use millpond_wire::record::TensorRecord;
+use millpond_wire::{
+    ClientId, Dtype, LeaseId, Shape, SlabId, TensorId, TensorName, TensorRef, Token,
+};
+
+use super::owner::{Caller, Owner};
+
+/// Identities of deleted tensors that are remembered, so that a repeated delete gets the same
+/// answer.
+const TOMBSTONES: usize = 65_536;
+/// Names that are compared when one was not found; a larger pond gives no hint rather than wait.
+const COMPARED_NAMES: usize = 20_000;
+/// Names that are proposed.
+const PROPOSED_NAMES: usize = 3;
+
+/// A range of a slab with a dtype and a shape.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// Name inside its owner's part.
+    pub name: Option<TensorName>,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Extents.
+    pub shape: Shape,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Where it lies; the slab knows GPU, owner and audience.
+    pub slab: SlabId,
+    /// Where in the slab it begins.
+    pub offset: u64,
+    /// Published.
+    pub ready: bool,
+    /// Counts publishes.
+    pub generation: u64,
+    /// The last publish.
+    pub published: Option<Token>,
+    /// Ends with its creator's process.
+    pub ephemeral: bool,
+    /// Who made it.
+    pub creator: ClientId,
+    /// When.
+    pub created_ms: u64,
+    /// No new leases.
+    pub deleted: bool,
+    /// Older than this daemon.
+    pub recovered: bool,
+    /// Who holds it.
+    pub leases: Vec<(ClientId, LeaseId)>,
+}
+
+/// Whose part of the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Scope {
+    User(u32),
+    Public,
+}
+
+type NameKey = (Rc<str>, Scope, TensorName);
+
+/// All tensors.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    tensors: HashMap<TensorId, Tensor>,
+    names: BTreeMap<NameKey, TensorId>,
+    deleted: HashSet<TensorId>,
+    tombstones: HashSet<TensorId>,
+    tombstones_by_age: VecDeque<TensorId>,
+}
+
+fn key(owner: &Owner, name: &TensorName) -> NameKey {
+    let scope = if name.is_public() { Scope::Public } else { Scope::User(owner.user) };
+    (Rc::clone(&owner.tenant), scope, name.clone())
+}
+
+impl Catalog {
+    /// Adds a tensor of `owner`.
+    pub fn insert(&mut self, id: TensorId, owner: &Owner, tensor: Tensor) {
+        if tensor.deleted {
+            self.deleted.insert(id);
+        } else if let Some(name) = &tensor.name {
+            self.names.insert(key(owner, name), id);
+        }
+        self.tensors.insert(id, tensor);
+    }
+
+    /// One tensor.
+    #[must_use]
+    pub fn get(&self, id: TensorId) -> Option<&Tensor> {
+        self.tensors.get(&id)
+    }
+
+    /// One tensor, to be changed.
+    pub fn get_mut(&mut self, id: TensorId) -> Option<&mut Tensor> {
+        self.tensors.get_mut(&id)
+    }
+
+    /// Every tensor.
+    pub fn iter(&self) -> impl Iterator<Item = (TensorId, &Tensor)> {
+        self.tensors.iter().map(|(id, tensor)| (*id, tensor))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// The tensor that already has a name in its owner's part.
+    #[must_use]
+    pub fn named(&self, owner: &Owner, name: &TensorName) -> Option<TensorId> {
+        self.names.get(&key(owner, name)).copied()
+    }
+
+    /// What a name means to a caller: one's own, then `public/`; or exactly the owner's that was
+    /// written.
+    #[must_use]
+    pub fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<TensorId> {
+        let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
+        let found = self.named(&own, &name.name);
+        if found.is_some() || name.user.is_some() {
+            return found;
+        }
+        self.named(&own, &name.name.in_public()?)
+    }
+
+    /// Takes the name away; the tensor stays for its leases.
+    pub fn delete(&mut self, id: TensorId, owner: &Owner) {
+        let Some(tensor) = self.tensors.get_mut(&id) else { return };
+        tensor.deleted = true;
+        self.deleted.insert(id);
+        if let Some(name) = &tensor.name {
+            let key = key(owner, name);
+            if self.names.get(&key) == Some(&id) {
+                self.names.remove(&key);
+            }
+        }
+    }
+
+    /// Takes a tensor out of the books.
+    pub fn remove(&mut self, id: TensorId) -> Option<Tensor> {
+        self.deleted.remove(&id);
+        self.bury(id);
+        self.tensors.remove(&id)
+    }
+
+    /// Remembers that this identity was once a tensor.
+    pub fn bury(&mut self, id: TensorId) {
+        if !self.tombstones.insert(id) {
+            return;
+        }
+        self.tombstones_by_age.push_back(id);
+        if self.tombstones_by_age.len() > TOMBSTONES
+            && let Some(oldest) = self.tombstones_by_age.pop_front()
+        {
+            self.tombstones.remove(&oldest);
+        }
+    }
+
+    /// Whether this identity was a tensor that is gone.
+    #[must_use]
+    pub fn is_buried(&self, id: TensorId) -> bool {
+        self.tombstones.contains(&id)
+    }
+
+    /// The youngest of the remembered ones.
+    pub fn buried(&self, most: usize) -> impl Iterator<Item = TensorId> {
+        let skip = self.tombstones_by_age.len().saturating_sub(most);
+        self.tombstones_by_age.iter().skip(skip).copied()
+    }
+
+    /// Deleted tensors that are still there.
+    #[must_use]
+    pub fn deleted(&self) -> Vec<TensorId> {
+        self.deleted.iter().copied().collect()
+    }
+
+    /// Names close to one that was not found, among those that `visible` lets through.
+    #[must_use]
+    pub fn similar(
+        &self,
+        caller: &Caller,
+        name: &TensorRef,
+        visible: impl Fn(&Tensor) -> bool,
+    ) -> Vec<String> {
+        let wanted = name.name.as_str();
+        let far = wanted.chars().count() / 3 + 2;
+        let mut close: Vec<(usize, String)> = self
+            .names
+            .iter()
+            .filter(|((tenant, _, _), _)| *tenant == caller.owner.tenant)
+            .take(COMPARED_NAMES)
+            .filter(|(_, id)| self.tensors.get(id).is_some_and(&visible))
+            .filter_map(|((_, scope, found), _)| {
+                let distance = strsim::osa_distance(wanted, found.as_str());
+                let shown = match scope {
+                    Scope::User(user) if *user != caller.owner.user => format!("~{user}/{found}"),
+                    _ => found.to_string(),
+                };
+                let ends_alike = found.as_str().rsplit('/').next() == wanted.rsplit('/').next();
+                (distance <= far || ends_alike).then_some((distance, shown))
+            })
+            .collect();
+        close.sort();
+        close.truncate(PROPOSED_NAMES);
+        close.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+/// The record that says the same as a tensor's whole history.
+pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
+    TensorRecord {
+        tensor: id,
+        name: tensor.name.clone(),
+        dtype: tensor.dtype,
+        shape: tensor.shape.clone(),
+        slab: tensor.slab,
+        offset: tensor.offset,
+        bytes: tensor.bytes,
+        ready: tensor.ready,
+        generation: tensor.generation,
+        ephemeral: tensor.ephemeral,
+        creator: tensor.creator,
+        created_unix_ms: tensor.created_ms,
+        published: tensor.published,
+        deleted: tensor.deleted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(user: u32) -> Owner {
+        Owner { tenant: "local".into(), user, group: 1 }
+    }
+
+    fn caller(user: u32) -> Caller {
+        Caller { owner: owner(user), groups: [].into(), admin: false }
+    }
+
+    fn tensor(name: &str) -> Tensor {
+        Tensor {
+            name: Some(TensorName::new(name).unwrap()),
+            dtype: Dtype::U8,
+            shape: Shape::new([1]).unwrap(),
+            bytes: 1,
+            slab: SlabId::random(),
+            offset: 0,
+            ready: true,
+            generation: 1,
+            published: None,
+            ephemeral: false,
+            creator: ClientId::random(),
+            created_ms: 0,
+            deleted: false,
+            recovered: false,
+            leases: Vec::new(),
+        }
+    }
+
+    fn put(catalog: &mut Catalog, user: u32, name: &str) -> TensorId {
+        let id = TensorId::random();
+        catalog.insert(id, &owner(user), tensor(name));
+        id
+    }
+
+    #[test]
+    fn a_bare_name_is_ones_own_then_public() {
+        let mut catalog = Catalog::default();
+        let mine = put(&mut catalog, 1, "x");
+        let public = put(&mut catalog, 2, "public/x");
+        let shared = put(&mut catalog, 2, "public/y");
+        let other = put(&mut catalog, 2, "z");
+        let find =
+            |catalog: &Catalog, name: &str| catalog.resolve(&caller(1), &name.parse().unwrap());
+        assert_eq!(find(&catalog, "x"), Some(mine));
+        assert_eq!(find(&catalog, "public/x"), Some(public));
+        assert_eq!(find(&catalog, "y"), Some(shared));
+        assert_eq!(find(&catalog, "z"), None);
+        assert_eq!(find(&catalog, "~2/z"), Some(other));
+        catalog.delete(mine, &owner(1));
+        assert_eq!(find(&catalog, "x"), Some(public));
+        assert_eq!(catalog.deleted(), [mine]);
+        catalog.remove(mine);
+        assert!(catalog.is_buried(mine) && catalog.deleted().is_empty());
+    }
+
+    #[test]
+    fn a_deleted_tensor_does_not_take_its_successors_name() {
+        let mut catalog = Catalog::default();
+        let first = put(&mut catalog, 1, "x");
+        catalog.delete(first, &owner(1));
+        let second = put(&mut catalog, 1, "x");
+        catalog.delete(first, &owner(1));
+        assert_eq!(catalog.resolve(&caller(1), &"x".parse().unwrap()), Some(second));
+    }
+
+    #[test]
+    fn close_names_are_proposed_closest_first() {
+        let mut catalog = Catalog::default();
+        for name in ["acts/x", "acts/y", "weights/layer", "public/acts/xx"] {
+            put(&mut catalog, 1, name);
+        }
+        let similar = catalog.similar(&caller(1), &"act/x".parse().unwrap(), |_| true);
+        assert_eq!(similar, ["acts/x", "acts/y"]);
+        assert!(catalog.similar(&caller(1), &"act/x".parse().unwrap(), |_| false).is_empty());
+    }
+}

@@ -1,0 +1,339 @@
+//! Tensors are made: in a slab that has room, or in one that the driver makes.
+
+use millpond_wire::message::{EventKind, Reply, ReplyBody, TensorCreate, TensorGrant};
+use millpond_wire::record::{Record, SlabRecord, TensorRecord};
+use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, SlabId, TensorId};
+
+use super::catalog::Tensor;
+use super::owner::{Caller, Owner};
+use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_port};
+use super::ports::{DriverFailure, Held, Ports};
+use super::ranges::Ranges;
+use super::slabs::{Pool, Slab, SlabClass};
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn create(&mut self, ports: &mut P, pending: PendingCreate) -> Answer<P::Fd> {
+        self.check_draining()?;
+        let (client, caller) = self.client_of(pending.conn)?;
+        let create = &pending.create;
+        if let Some(existing) = self.existing(&caller, create)? {
+            return self.answer_create(ports, &pending, existing);
+        }
+        if self.catalog.len() >= self.limits.tensors {
+            return Err(Failure::new(
+                ErrorKind::TooMany,
+                format!("{} tensors are the limit", self.limits.tensors),
+            )
+            .hint(
+                "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
+            ));
+        }
+        let pool = match self.pool_for(&caller.owner, create)? {
+            Some(pool) => pool,
+            None => {
+                self.before_driver.push(pending);
+                return Ok(None);
+            }
+        };
+        let bytes = create
+            .shape
+            .bytes(create.dtype)
+            .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        if let Some((slab, offset)) = self.slabs.place(&pool, bytes, create.zero) {
+            let record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
+            self.commit_tensor(ports, &caller, &record)?;
+            return self.answer_create(ports, &pending, create.tensor);
+        }
+        self.request_slab(ports, pool, bytes, pending)?;
+        Ok(None)
+    }
+
+    /// Once more from the start, with the answer sent from here.
+    pub(super) fn retry_create(&mut self, ports: &mut P, pending: PendingCreate) {
+        let (conn, number) = (pending.conn, pending.number);
+        match self.create(ports, pending) {
+            Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
+            Ok(None) => {}
+            Err(failure) => {
+                ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, None);
+            }
+        }
+    }
+
+    /// The tensor that this request already made, or that has its name and is the same.
+    fn existing(
+        &self,
+        caller: &Caller,
+        create: &TensorCreate,
+    ) -> Result<Option<TensorId>, Failure> {
+        let by_id = self.catalog.get(create.tensor).map(|_| create.tensor);
+        let by_name =
+            || create.name.as_ref().and_then(|name| self.catalog.named(&caller.owner, name));
+        let Some(id) = by_id.or_else(by_name) else { return Ok(None) };
+        let Some(found) = self.catalog.get(id) else { return Ok(None) };
+        let Some(slab) = self.slabs.get(found.slab) else { return Ok(None) };
+        if !caller.may_use(&slab.pool.owner, slab.pool.audience) || found.deleted {
+            return Err(Failure::new(
+                ErrorKind::Denied,
+                format!("tensor {id} is not yours to make"),
+            ));
+        }
+        let name = create.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+        let mut differences = Vec::new();
+        if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
+            differences.push(format!(
+                "it is {} {}, you asked for {} {}",
+                found.dtype, found.shape, create.dtype, create.shape
+            ));
+        }
+        if create.device.is_some_and(|device| device != slab.pool.device) {
+            differences.push(format!("it lies on {}", slab.pool.device));
+        }
+        if audience_of(create) != slab.pool.audience {
+            differences.push(format!(
+                "it is shared with {}, you asked for {}",
+                slab.pool.audience,
+                audience_of(create)
+            ));
+        }
+        if differences.is_empty() {
+            return Ok(Some(id));
+        }
+        let message = format!("tensor '{name}' exists already: {}", differences.join("; "));
+        Err(Failure::new(ErrorKind::Exists, message)
+            .hint(format!("`millpond tensor rm {name}` first, or take another name")))
+    }
+
+    /// Where the tensor will lie; `None` while the driver has not said which GPUs there are.
+    fn pool_for(&self, owner: &Owner, create: &TensorCreate) -> Result<Option<Pool>, Failure> {
+        let bytes = create
+            .shape
+            .bytes(create.dtype)
+            .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        match &self.driver {
+            DriverState::Starting => return Ok(None),
+            DriverState::Ready(_) => {}
+            DriverState::Failed(text) => {
+                return Err(Failure::new(
+                    ErrorKind::Driver,
+                    format!("no memory can be made: {text}"),
+                )
+                .hint("run `millpond doctor`"));
+            }
+        }
+        let device = match create.device {
+            None => self.devices.first(),
+            Some(wanted) => self.devices.iter().find(|device| device.uuid == wanted),
+        };
+        let Some(device) = device else {
+            let known: Vec<String> =
+                self.devices.iter().map(|device| device.uuid.to_string()).collect();
+            let message = match create.device {
+                Some(wanted) => format!("GPU {wanted} is not in this pond"),
+                None => "this pond has no GPU".to_owned(),
+            };
+            return Err(Failure::new(ErrorKind::NoDevice, message).hint(format!(
+                "GPUs here: {}",
+                if known.is_empty() {
+                    "none; run `millpond doctor`".to_owned()
+                } else {
+                    known.join(", ")
+                }
+            )));
+        };
+        Ok(Some(Pool {
+            device: device.uuid,
+            owner: owner.clone(),
+            audience: audience_of(create),
+            class: SlabClass::of(bytes),
+        }))
+    }
+
+    fn request_slab(
+        &mut self,
+        ports: &mut P,
+        pool: Pool,
+        tensor_bytes: u64,
+        pending: PendingCreate,
+    ) -> Result<(), Failure> {
+        let bytes = pool.class.slab_bytes(tensor_bytes);
+        if pool.class != SlabClass::Own
+            && let Some(making) = self.pending_slabs.values_mut().find(|making| making.pool == pool)
+        {
+            making.waiting.push(pending);
+            return Ok(());
+        }
+        self.make_room(ports, pool.device, bytes)?;
+        let slab = SlabId::random();
+        let device = pool.device;
+        self.pending_slabs.insert(slab, PendingSlab { pool, bytes, waiting: vec![pending] });
+        ports.make_slab(slab, device, bytes);
+        Ok(())
+    }
+
+    /// The driver made a slab, or did not.
+    pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
+        let Some(pending) = self.pending_slabs.remove(&id) else { return };
+        let failure = match result {
+            Ok(fd) => match self.commit_slab(ports, id, &pending, fd) {
+                Ok(()) => None,
+                Err(failure) => Some(failure),
+            },
+            Err(failure) => Some(self.slab_failure(&pending.pool, pending.bytes, &failure)),
+        };
+        for waiting in pending.waiting {
+            match &failure {
+                None => self.retry_create(ports, waiting),
+                Some(failure) => {
+                    let body = ReplyBody::Failure(failure.clone());
+                    ports.reply(waiting.conn, Reply { number: waiting.number, body }, None);
+                }
+            }
+        }
+        // Nobody took it: its creator hung up meanwhile.
+        if self
+            .slabs
+            .get(id)
+            .is_some_and(|slab| slab.tensors == 0 && slab.pool.class == SlabClass::Own)
+        {
+            self.drop_slab(ports, id);
+        }
+    }
+
+    fn commit_slab(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        pending: &PendingSlab,
+        fd: P::Fd,
+    ) -> Result<(), Failure> {
+        let pool = &pending.pool;
+        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(from_port(error));
+        }
+        let slab = Slab {
+            pool: pool.clone(),
+            bytes: pending.bytes,
+            fd: Some(fd.clone()),
+            ranges: Ranges::new(pending.bytes),
+            tensors: 0,
+            tainted: false,
+            recovered: false,
+        };
+        if let Err(error) = ports.journal(&slab_record(id, &slab)) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(from_port(error));
+        }
+        self.slabs.insert(id, slab);
+        Ok(())
+    }
+
+    fn commit_tensor(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        record: &TensorRecord,
+    ) -> Result<(), Failure> {
+        if let Err(error) = ports.journal(&Record::TensorMade(record.clone())) {
+            self.slabs.give(record.slab, record.offset, record.bytes);
+            return Err(from_port(error));
+        }
+        let (id, name) = (record.tensor, record.name.clone());
+        self.catalog.insert(id, &caller.owner, tensor_of(record, false));
+        let text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        self.happened(
+            ports,
+            EventKind::TensorCreated,
+            Some(id),
+            name,
+            Some(caller.owner.user),
+            text,
+        );
+        self.wake(ports, id);
+        Ok(())
+    }
+
+    fn answer_create(
+        &mut self,
+        ports: &mut P,
+        pending: &PendingCreate,
+        tensor: TensorId,
+    ) -> Answer<P::Fd> {
+        match pending.create.lease {
+            Some(lease) => self.grant(ports, pending.conn, tensor, lease, Mode::ReadWrite),
+            None => {
+                let info = self.info(tensor)?;
+                Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), None)))
+            }
+        }
+    }
+}
+
+/// What is under `public/` is everybody's.
+fn audience_of(create: &TensorCreate) -> Audience {
+    match &create.name {
+        Some(name) if name.is_public() => Audience::Everybody,
+        _ => create.audience,
+    }
+}
+
+fn tensor_record(
+    create: &TensorCreate,
+    slab: SlabId,
+    offset: u64,
+    bytes: u64,
+    creator: millpond_wire::ClientId,
+    created_unix_ms: u64,
+) -> TensorRecord {
+    TensorRecord {
+        tensor: create.tensor,
+        name: create.name.clone(),
+        dtype: create.dtype,
+        shape: create.shape.clone(),
+        slab,
+        offset,
+        bytes,
+        // Zeroes are complete contents: nobody has to publish them.
+        ready: create.zero,
+        generation: u64::from(create.zero),
+        ephemeral: create.ephemeral,
+        creator,
+        created_unix_ms,
+        published: None,
+        deleted: false,
+    }
+}
+
+pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
+    Tensor {
+        name: record.name.clone(),
+        dtype: record.dtype,
+        shape: record.shape.clone(),
+        bytes: record.bytes,
+        slab: record.slab,
+        offset: record.offset,
+        ready: record.ready,
+        generation: record.generation,
+        published: record.published,
+        ephemeral: record.ephemeral,
+        creator: record.creator,
+        created_ms: record.created_unix_ms,
+        deleted: record.deleted,
+        recovered,
+        leases: Vec::<(millpond_wire::ClientId, LeaseId)>::new(),
+    }
+}
+
+pub(super) fn slab_record<F>(id: SlabId, slab: &Slab<F>) -> Record {
+    Record::SlabMade(SlabRecord {
+        slab: id,
+        device: slab.pool.device,
+        bytes: slab.bytes,
+        class: slab.pool.class as u8,
+        tenant: slab.pool.owner.tenant.to_string(),
+        user: slab.pool.owner.user,
+        group: slab.pool.owner.group,
+        audience: slab.pool.audience,
+    })
+}

@@ -1,0 +1,61 @@
+//! Tensors are deleted: the name goes at once, the memory with the last lease.
+
+use millpond_wire::message::{EventKind, Target};
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, ErrorKind, Failure, TensorId};
+
+use super::owner::Caller;
+use super::pond::{Answer, Pond, done, from_port};
+use super::ports::{PortError, Ports};
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn delete(&mut self, ports: &mut P, caller: &Caller, id: TensorId) -> Answer<P::Fd> {
+        if self.catalog.is_buried(id) {
+            return done();
+        }
+        self.find(caller, &Target::Id(id))?;
+        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
+        if tensor.deleted {
+            return done();
+        }
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        if owner.is_none_or(|owner| !caller.may_change(&owner)) {
+            let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+            return Err(Failure::new(
+                ErrorKind::Denied,
+                format!("tensor '{name}' belongs to another user"),
+            ));
+        }
+        self.delete_now(ports, id, "deleted").map_err(from_port)?;
+        done()
+    }
+
+    fn delete_now(&mut self, ports: &mut P, id: TensorId, why: &str) -> Result<(), PortError> {
+        let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
+        let name = tensor.name.clone();
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        ports.journal(&Record::TensorDeleted(id))?;
+        let user = owner.as_ref().map(|owner| owner.user);
+        if let Some(owner) = owner {
+            self.catalog.delete(id, &owner);
+        }
+        self.happened(ports, EventKind::TensorDeleted, Some(id), name, user, why);
+        self.free_if_unused(ports, id);
+        Ok(())
+    }
+
+    /// Deletes what ends with its creator.
+    pub(super) fn delete_ephemeral(&mut self, ports: &mut P, creator: ClientId) {
+        let ending: Vec<TensorId> = self
+            .catalog
+            .iter()
+            .filter(|(_, tensor)| tensor.ephemeral && tensor.creator == creator && !tensor.deleted)
+            .map(|(id, _)| id)
+            .collect();
+        for id in ending {
+            if let Err(error) = self.delete_now(ports, id, "its creator is gone") {
+                tracing::error!(tensor = %id, "could not record a delete: {error}");
+            }
+        }
+    }
+}

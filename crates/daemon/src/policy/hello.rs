@@ -1,0 +1,200 @@
+//! Clients come, come back, and go.
+
+use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
+use millpond_wire::record::{ClientRecord, Record};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
+
+use super::clients::{Client, Lease};
+use super::pond::{Answer, Pond, from_port, now};
+use super::ports::{ConnId, Held, Ports};
+use super::release::Ending;
+use super::tokens::TokenKey;
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn hello(&mut self, ports: &mut P, conn: ConnId, hello: Hello) -> Answer<P::Fd> {
+        if hello.version != VERSION {
+            ports.close(conn);
+            return Err(Failure::new(
+                ErrorKind::Protocol,
+                format!("protocol version {} is not spoken here, only {VERSION}", hello.version),
+            )
+            .hint("install the same version of Millpond on both sides"));
+        }
+        self.check_draining()?;
+        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(None) };
+        if connection.client.is_some_and(|client| client != hello.client) {
+            return Err(Failure::new(ErrorKind::Protocol, "a connection has one client"));
+        }
+        let (caller, pid) = (connection.caller.clone(), connection.pid);
+        match self.clients.clients.get_mut(&hello.client) {
+            Some(known) => {
+                // The identity is a secret of one process; the kernel says which process this is.
+                if known.pid != pid || known.caller.owner.user != caller.owner.user {
+                    return Err(Failure::new(
+                        ErrorKind::Denied,
+                        format!("client {} is another process", hello.client),
+                    ));
+                }
+                let before = known.conn.replace(conn);
+                if let Some(before) = before.filter(|before| *before != conn) {
+                    ports.close(before);
+                }
+            }
+            None => self.new_client(ports, conn, &hello)?,
+        }
+        if let Some(connection) = self.clients.conns.get_mut(&conn) {
+            connection.client = Some(hello.client);
+        }
+        if !hello.claims {
+            self.claims_complete(ports, hello.client);
+        }
+        now(ReplyBody::Welcome(Welcome {
+            version: VERSION,
+            capabilities: 0,
+            pond: self.id,
+            epoch: self.epoch,
+            daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
+            tenant: caller.owner.tenant.to_string(),
+            user: caller.owner.user,
+            admin: caller.admin,
+        }))
+    }
+
+    fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {
+        if self.clients.clients.len() >= self.limits.clients {
+            return Err(Failure::new(
+                ErrorKind::TooMany,
+                format!("{} clients are the limit", self.limits.clients),
+            )
+            .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
+        }
+        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
+        let (mut caller, pidfd) = (connection.caller.clone(), connection.pidfd.clone());
+        caller.admin = false;
+        let client = Client {
+            pid: connection.pid,
+            program: hello.program.clone(),
+            since_ms: ports.now_ms(),
+            pidfd: pidfd.clone(),
+            conn: Some(conn),
+            unclaimed: hello.claims,
+            leases: std::collections::BTreeMap::new(),
+            caller,
+        };
+        ports.hold(Held::Client(hello.client), &pidfd).map_err(from_port)?;
+        if let Err(error) = ports.journal(&client_record(hello.client, &client)) {
+            ports.let_go(Held::Client(hello.client), Some(pidfd));
+            return Err(from_port(error));
+        }
+        ports.watch(hello.client, &pidfd);
+        let (user, text) =
+            (client.owner().user, format!("{} (pid {})", client.program, client.pid));
+        self.clients.insert(hello.client, client);
+        self.happened(ports, EventKind::ClientConnected, None, None, Some(user), text);
+        Ok(())
+    }
+
+    /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
+    pub(super) fn claim(&mut self, ports: &mut P, id: ClientId, claim: &Claim) -> Answer<P::Fd> {
+        let mut refused: Vec<LeaseId> = Vec::new();
+        let since_ms = ports.now_ms();
+        for claimed in &claim.leases {
+            let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
+            let user = client.owner().user;
+            let lease = Lease { tensor: claimed.tensor, mode: claimed.mode, since_ms };
+            let known = client.leases.get(&claimed.lease);
+            if known.is_some_and(|known| known.tensor == lease.tensor && known.mode == lease.mode) {
+                continue;
+            }
+            let token = self.key.token(id, claimed.lease, claimed.tensor, claimed.mode, user);
+            let tensor = self.catalog.get_mut(claimed.tensor);
+            match tensor {
+                Some(tensor) if known.is_none() && TokenKey::matches(&token, &claimed.token) => {
+                    tensor.leases.push((id, claimed.lease));
+                    client.leases.insert(claimed.lease, lease);
+                }
+                _ => refused.push(claimed.lease),
+            }
+        }
+        if !refused.is_empty() {
+            tracing::warn!(client = %id, count = refused.len(), "refused claims of leases");
+        }
+        if claim.last {
+            self.claims_complete(ports, id);
+        }
+        now(ReplyBody::Claimed { refused })
+    }
+
+    fn claims_complete(&mut self, ports: &mut P, id: ClientId) {
+        self.clients.claimed(id);
+        self.free_deleted(ports);
+    }
+
+    /// A connection ended. Its client lives on, silently, until its process is gone.
+    pub fn hung_up(&mut self, ports: &mut P, conn: ConnId) {
+        let Some(connection) = self.clients.conns.remove(&conn) else { return };
+        self.waiters.retain(|waiter| waiter.conn != conn);
+        self.status_waiters.retain(|(waiter, _)| *waiter != conn);
+        self.before_driver.retain(|pending| pending.conn != conn);
+        let Some(client) =
+            connection.client.and_then(|client| self.clients.clients.get_mut(&client))
+        else {
+            return;
+        };
+        if client.conn == Some(conn) {
+            client.conn = None;
+            let (user, text) =
+                (client.owner().user, format!("{} (pid {})", client.program, client.pid));
+            self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
+        }
+    }
+
+    /// The process behind a client is gone: whatever it held has ended, by death.
+    pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
+        self.end_client(ports, id, Ending::Died);
+    }
+
+    pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
+        self.end_client(ports, id, Ending::Released);
+    }
+
+    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending) {
+        let Some(client) = self.clients.clients.get(&id) else { return };
+        let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
+        let leases: Vec<LeaseId> = client.leases.keys().copied().collect();
+        if ending == Ending::Died && unclaimed {
+            // What it held is not known, so nothing that it could have held is recycled.
+            self.taint_recovered(ports, &caller);
+        }
+        for lease in leases {
+            self.end_lease(ports, id, lease, ending);
+        }
+        let Some(client) = self.clients.remove(id) else { return };
+        if let Some(connection) = client.conn.and_then(|conn| self.clients.conns.get_mut(&conn)) {
+            connection.client = None;
+        }
+        self.delete_ephemeral(ports, id);
+        if let Err(error) = ports.journal(&Record::ClientGone(id)) {
+            // Recovery finds its pidfd fired and comes to the same end.
+            tracing::error!(client = %id, "could not record the end of a client: {error}");
+        }
+        ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
+        let text = format!("{} (pid {})", client.program, client.pid);
+        let user = client.caller.owner.user;
+        self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
+        self.free_deleted(ports);
+    }
+}
+
+pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
+    Record::ClientSeen(ClientRecord {
+        client: id,
+        pid: client.pid,
+        user: client.caller.owner.user,
+        group: client.caller.owner.group,
+        groups: client.caller.groups.to_vec(),
+        tenant: client.caller.owner.tenant.to_string(),
+        program: client.program.clone(),
+        since_unix_ms: client.since_ms,
+    })
+}

@@ -1,0 +1,183 @@
+//! Readings: what there is and who holds it.
+
+use millpond_wire::message::{
+    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
+};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
+
+use super::clients::{Client, Lease};
+use super::owner::Caller;
+use super::pond::{Answer, DriverState, Pond, now};
+use super::ports::{ConnId, Ports};
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn info(&self, id: TensorId) -> Result<TensorInfo, Failure> {
+        let tensor = self.catalog.get(id);
+        let found = tensor.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
+        let Some((tensor, slab)) = found else {
+            return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
+        };
+        let state = match (tensor.deleted, tensor.ready) {
+            (true, _) => TensorState::Deleted,
+            (false, true) => TensorState::Ready,
+            (false, false) => TensorState::Writing,
+        };
+        Ok(TensorInfo {
+            tensor: id,
+            name: tensor.name.clone(),
+            dtype: tensor.dtype,
+            shape: tensor.shape.clone(),
+            device: slab.pool.device,
+            bytes: tensor.bytes,
+            state,
+            generation: tensor.generation,
+            user: slab.pool.owner.user,
+            audience: slab.pool.audience,
+            ephemeral: tensor.ephemeral,
+            created_unix_ms: tensor.created_ms,
+            slab: tensor.slab,
+            slab_bytes: slab.bytes,
+            offset: tensor.offset,
+            leases: count(tensor.leases.len()),
+        })
+    }
+
+    pub(super) fn inspect(&self, caller: &Caller, target: &Target) -> Answer<P::Fd> {
+        let id = self.find(caller, target)?;
+        let info = self.info(id)?;
+        let held = self.catalog.get(id).map(|tensor| tensor.leases.as_slice()).unwrap_or_default();
+        let leases = held.iter().filter_map(|(client, lease)| self.held(*client, *lease)).collect();
+        now(ReplyBody::Details { info, leases })
+    }
+
+    fn held(&self, id: ClientId, lease: LeaseId) -> Option<LeaseInfo> {
+        let client = self.clients.clients.get(&id)?;
+        Some(self.lease_info(id, client, client.leases.get(&lease)?))
+    }
+
+    fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
+        let tensor = self.catalog.get(lease.tensor);
+        LeaseInfo {
+            tensor: lease.tensor,
+            name: tensor.and_then(|tensor| tensor.name.clone()),
+            mode: lease.mode,
+            bytes: tensor.map_or(0, |tensor| tensor.bytes),
+            since_unix_ms: lease.since_ms,
+            client: id,
+            pid: client.pid,
+            program: client.program.clone(),
+        }
+    }
+
+    pub(super) fn tensor_list(&self, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
+        let mut tensors: Vec<TensorInfo> = self
+            .catalog
+            .iter()
+            .filter(|(_, tensor)| match &tensor.name {
+                Some(name) => name.as_str().starts_with(prefix),
+                None => prefix.is_empty(),
+            })
+            .filter(|(_, tensor)| {
+                self.slabs
+                    .get(tensor.slab)
+                    .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience))
+            })
+            .filter_map(|(id, _)| self.info(id).ok())
+            .collect();
+        tensors.sort_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
+        tensors
+    }
+
+    /// Every client of the tenant is shown; what it holds only where it is shared with the caller.
+    pub(super) fn client_list(&self, caller: &Caller) -> Vec<ClientInfo> {
+        let mut clients: Vec<ClientInfo> = self
+            .clients
+            .clients
+            .iter()
+            .filter(|(_, client)| caller.admin || client.owner().tenant == caller.owner.tenant)
+            .map(|(id, client)| ClientInfo {
+                client: *id,
+                pid: client.pid,
+                user: client.owner().user,
+                program: client.program.clone(),
+                since_unix_ms: client.since_ms,
+                silent: client.conn.is_none(),
+                leases: client
+                    .leases
+                    .values()
+                    .filter(|lease| self.find(caller, &Target::Id(lease.tensor)).is_ok())
+                    .map(|lease| self.lease_info(*id, client, lease))
+                    .collect(),
+            })
+            .collect();
+        clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
+        clients
+    }
+
+    /// With fresh readings of the card where the driver can give them.
+    pub(super) fn status_or_wait(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        number: u64,
+    ) -> Answer<P::Fd> {
+        if !matches!(self.driver, DriverState::Ready(_)) {
+            return now(ReplyBody::Status(Box::new(self.status())));
+        }
+        self.status_waiters.push((conn, number));
+        if self.status_waiters.len() == 1 {
+            ports.read_physical();
+        }
+        Ok(None)
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status {
+            pond: self.id,
+            epoch: self.epoch,
+            daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
+            daemon_pid: self.about.daemon_pid,
+            keeper_pid: self.about.keeper_pid,
+            driver: match &self.driver {
+                DriverState::Starting => "starting".to_owned(),
+                DriverState::Ready(name) => name.clone(),
+                DriverState::Failed(text) => format!("failed: {text}"),
+            },
+            driver_ready: matches!(self.driver, DriverState::Ready(_)),
+            started_unix_ms: self.started_ms,
+            devices: self.devices.iter().map(|device| self.device_info(device)).collect(),
+            clients: count(self.clients.clients.len()),
+            silent_clients: count(self.clients.silent()),
+            leases: count(self.clients.leases()),
+            journal_bytes: self.about.journal_bytes,
+            runtime_dir: self.about.runtime_dir.clone(),
+            lost_tensors: self.lost_tensors,
+        }
+    }
+
+    fn device_info(&self, device: &super::Device) -> DeviceInfo {
+        let slabs = || self.slabs.on(device.uuid);
+        let tensors = || {
+            self.catalog.iter().filter(|(_, tensor)| {
+                self.slabs.get(tensor.slab).is_some_and(|slab| slab.pool.device == device.uuid)
+            })
+        };
+        DeviceInfo {
+            device: device.uuid,
+            index: device.index,
+            name: device.name.clone(),
+            total_bytes: device.total_bytes,
+            capacity_bytes: device.capacity_bytes,
+            slab_bytes: self.slabs.bytes_on(device.uuid),
+            tensor_bytes: tensors().map(|(_, tensor)| tensor.bytes).sum(),
+            recycled_bytes: self.slabs.recycled_on(device.uuid).map(|(_, slab)| slab.bytes).sum(),
+            physical_used_bytes: device.physical_used_bytes,
+            slabs: count(slabs().count()),
+            tensors: count(tensors().count()),
+        }
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

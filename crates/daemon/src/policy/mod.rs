@@ -1,0 +1,30 @@
+//! The brain: what a pond does, as pure code over [`Ports`].
+//!
+//! One [`Pond`] owns all state; the event loop tells it what happened and it answers through the
+//! ports. Nothing in here knows a socket, a file or a driver.
+
+mod accounts;
+mod catalog;
+mod clients;
+mod create;
+mod delete;
+mod events;
+mod get;
+mod hello;
+mod listing;
+mod owner;
+mod pond;
+mod ports;
+mod ranges;
+mod recovery;
+mod release;
+mod slabs;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use accounts::Device;
+pub use owner::{Caller, Owner};
+pub use pond::{DriverState, Limits, Pond};
+pub use ports::{ConnId, DriverFailure, Held, PortError, Ports};
+pub use recovery::Recovered;

@@ -1,0 +1,74 @@
+//! Who owns an object, and who may have it.
+
+use std::rc::Rc;
+
+use millpond_wire::Audience;
+
+/// A user of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner {
+    /// Which socket the user came through.
+    pub tenant: Rc<str>,
+    /// User inside the tenant.
+    pub user: u32,
+    /// The user's primary group.
+    pub group: u32,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// As the kernel says.
+    pub owner: Owner,
+    /// Other groups of the user.
+    pub groups: Rc<[u32]>,
+    /// Whether the request came through the admin socket.
+    pub admin: bool,
+}
+
+impl Caller {
+    /// Whether an object of `owner` is shared with the caller.
+    #[must_use]
+    pub fn may_use(&self, owner: &Owner, audience: Audience) -> bool {
+        if self.admin {
+            return true;
+        }
+        self.owner.tenant == owner.tenant
+            && match audience {
+                Audience::Everybody => true,
+                _ if self.owner.user == owner.user => true,
+                Audience::Group => {
+                    self.owner.group == owner.group || self.groups.contains(&owner.group)
+                }
+                Audience::User => false,
+            }
+    }
+
+    /// Whether the caller may delete or publish it.
+    #[must_use]
+    pub fn may_change(&self, owner: &Owner) -> bool {
+        self.admin || (self.owner.tenant == owner.tenant && self.owner.user == owner.user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(tenant: &str, user: u32, group: u32, groups: &[u32]) -> Caller {
+        let owner = Owner { tenant: tenant.into(), user, group };
+        Caller { owner, groups: groups.into(), admin: false }
+    }
+
+    #[test]
+    fn root_is_nobody_special_and_tenants_are_apart() {
+        let owner = Owner { tenant: "local".into(), user: 1000, group: 100 };
+        assert!(caller("local", 1000, 5, &[]).may_use(&owner, Audience::User));
+        assert!(!caller("local", 0, 0, &[]).may_use(&owner, Audience::User));
+        assert!(!caller("local", 1001, 5, &[]).may_use(&owner, Audience::Group));
+        assert!(caller("local", 1001, 5, &[7, 100]).may_use(&owner, Audience::Group));
+        assert!(caller("local", 1001, 5, &[]).may_use(&owner, Audience::Everybody));
+        assert!(!caller("other", 1000, 100, &[]).may_use(&owner, Audience::Everybody));
+        assert!(!caller("local", 1001, 100, &[]).may_change(&owner));
+    }
+}

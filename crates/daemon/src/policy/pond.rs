@@ -1,0 +1,405 @@
+//! The state of a pond, and the way of a request to its handler.
+
+use std::collections::HashMap;
+
+use millpond_wire::message::{
+    DecodeError, Event, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
+};
+use millpond_wire::{
+    ClientId, Epoch, ErrorKind, Failure, GpuUuid, PondId, SlabId, TensorId, TensorName,
+};
+
+use super::accounts::Device;
+use super::catalog::Catalog;
+use super::clients::Clients;
+use super::events::Events;
+use super::owner::{Caller, Owner};
+use super::ports::{ConnId, Ports};
+use super::slabs::{Pool, Slabs};
+use super::tokens::TokenKey;
+
+/// Events that may wait for a slow subscriber before they are dropped.
+const SUBSCRIBER_BACKLOG: usize = 256;
+
+/// What nobody may go beyond.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connected or silent processes.
+    pub clients: usize,
+    /// Tensors.
+    pub tensors: usize,
+    /// Leases of one client.
+    pub leases_per_client: usize,
+    /// Bytes of empty slabs that are kept on each GPU.
+    pub recycle_bytes: u64,
+}
+
+/// Whether the driver can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DriverState {
+    /// It has not answered yet.
+    Starting,
+    /// Its name and version.
+    Ready(String),
+    /// It never will.
+    Failed(String),
+}
+
+/// A create that waits for its slab, or for the driver.
+#[derive(Clone, Debug)]
+pub(super) struct PendingCreate {
+    pub conn: ConnId,
+    pub number: u64,
+    pub create: TensorCreate,
+}
+
+/// A slab that the driver is making.
+#[derive(Clone, Debug)]
+pub(super) struct PendingSlab {
+    pub pool: Pool,
+    pub bytes: u64,
+    pub waiting: Vec<PendingCreate>,
+}
+
+/// A get that waits until its tensor exists and is published.
+#[derive(Clone, Debug)]
+pub(super) struct Waiter {
+    pub conn: ConnId,
+    pub number: u64,
+    pub get: TensorGet,
+    pub until_ms: u64,
+}
+
+/// The answer of a handler: now, or later.
+pub(super) type Answer<F> = Result<Option<(ReplyBody, Option<F>)>, Failure>;
+
+/// All state of one pond.
+pub struct Pond<P: Ports> {
+    pub(super) id: PondId,
+    pub(super) key: TokenKey,
+    pub(super) created_ms: u64,
+    pub(super) epoch: Epoch,
+    pub(super) started_ms: u64,
+    pub(super) limits: Limits,
+    pub(super) driver: DriverState,
+    pub(super) devices: Vec<Device>,
+    pub(super) slabs: Slabs<P::Fd>,
+    pub(super) catalog: Catalog,
+    pub(super) clients: Clients<P::Fd>,
+    pub(super) pending_slabs: HashMap<SlabId, PendingSlab>,
+    pub(super) before_driver: Vec<PendingCreate>,
+    pub(super) waiters: Vec<Waiter>,
+    pub(super) status_waiters: Vec<(ConnId, u64)>,
+    pub(super) events: Events,
+    pub(super) draining: bool,
+    pub(super) lost_tensors: u32,
+    /// What only the event loop knows about itself, for `status`.
+    pub about: About,
+}
+
+/// Facts for `status` that the policy does not need.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// This process.
+    pub daemon_pid: u32,
+    /// The keeper.
+    pub keeper_pid: u32,
+    /// The runtime folder.
+    pub runtime_dir: String,
+    /// Size of the journal.
+    pub journal_bytes: u64,
+}
+
+impl<P: Ports> Pond<P> {
+    /// A client connected.
+    pub fn connected(
+        &mut self,
+        conn: ConnId,
+        owner: Owner,
+        groups: &[u32],
+        admin: bool,
+        pid: u32,
+        pidfd: P::Fd,
+    ) {
+        let caller = Caller { owner, groups: groups.into(), admin };
+        let connection = super::clients::Connection {
+            caller,
+            pid,
+            pidfd,
+            client: None,
+            subscribed: false,
+            gap: false,
+        };
+        self.clients.conns.insert(conn, connection);
+    }
+
+    /// One shared text for each tenant.
+    pub fn tenant(&mut self, name: &str) -> std::rc::Rc<str> {
+        self.clients.tenant(name)
+    }
+
+    /// A message came, readable or not.
+    pub fn message(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        message: Result<Request, (u64, DecodeError)>,
+    ) {
+        let request = match message {
+            Ok(request) => request,
+            Err((number, error)) => {
+                let kind = match error {
+                    DecodeError::Name(_) | DecodeError::Shape(_) => ErrorKind::Invalid,
+                    _ => ErrorKind::Protocol,
+                };
+                self.refuse(ports, conn, number, Failure::new(kind, error.to_string()));
+                return;
+            }
+        };
+        let number = request.number;
+        match self.dispatch(ports, conn, request) {
+            Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
+            Ok(None) => {}
+            Err(failure) => self.refuse(ports, conn, number, failure),
+        }
+    }
+
+    fn dispatch(&mut self, ports: &mut P, conn: ConnId, request: Request) -> Answer<P::Fd> {
+        let Request { number, body } = request;
+        if let RequestBody::Hello(hello) = body {
+            return self.hello(ports, conn, hello);
+        }
+        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(None) };
+        let caller = connection.caller.clone();
+        let Some(client) = connection.client else {
+            ports.close(conn);
+            return Err(Failure::new(ErrorKind::Protocol, "the first message must be a hello"));
+        };
+        match body {
+            RequestBody::Hello(_) | RequestBody::Ping => done(),
+            RequestBody::Claim(claim) => self.claim(ports, client, &claim),
+            RequestBody::Goodbye => {
+                self.goodbye(ports, client);
+                done()
+            }
+            RequestBody::PondStatus => self.status_or_wait(ports, conn, number),
+            RequestBody::ClientList => now(ReplyBody::Clients(self.client_list(&caller))),
+            RequestBody::TensorCreate(create) => {
+                self.create(ports, PendingCreate { conn, number, create })
+            }
+            RequestBody::TensorGet(get) => self.get(ports, conn, number, get),
+            RequestBody::TensorPublish { tensor, token } => {
+                self.publish(ports, &caller, tensor, token)
+            }
+            RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
+            RequestBody::TensorInspect(target) => self.inspect(&caller, &target),
+            RequestBody::TensorList { prefix } => {
+                now(ReplyBody::Tensors(self.tensor_list(&caller, &prefix)))
+            }
+            RequestBody::LeaseRelease { leases } => {
+                for lease in leases {
+                    self.end_lease(ports, client, lease, super::release::Ending::Released);
+                }
+                done()
+            }
+            RequestBody::Subscribe { from } => {
+                self.subscribe(ports, conn, number, from);
+                Ok(None)
+            }
+            RequestBody::Unknown => Err(Failure::new(
+                ErrorKind::UnknownKind,
+                "this daemon does not know that request",
+            )
+            .hint("the client is newer than the daemon: run `millpond status` to see its version")),
+        }
+    }
+
+    fn refuse(&self, ports: &mut P, conn: ConnId, number: u64, failure: Failure) {
+        if failure.kind == ErrorKind::Protocol {
+            let pid = self.clients.conns.get(&conn).map_or(0, |connection| connection.pid);
+            tracing::warn!(pid, "refused a message: {failure}");
+        }
+        ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, None);
+    }
+
+    /// The driver answered, and these are its GPUs.
+    pub fn driver_ready(&mut self, ports: &mut P, name: String, devices: Vec<Device>) {
+        self.driver = DriverState::Ready(name);
+        self.devices = devices;
+        self.resume_creates(ports);
+    }
+
+    /// The driver will never answer: held memory is still served.
+    pub fn driver_failed(&mut self, ports: &mut P, text: String) {
+        self.driver = DriverState::Failed(text);
+        self.resume_creates(ports);
+    }
+
+    fn resume_creates(&mut self, ports: &mut P) {
+        for pending in std::mem::take(&mut self.before_driver) {
+            self.retry_create(ports, pending);
+        }
+        self.physical(ports, &[]);
+    }
+
+    /// The card's own readings, in bytes used.
+    pub fn physical(&mut self, ports: &mut P, used: &[(GpuUuid, u64)]) {
+        for (uuid, bytes) in used {
+            if let Some(device) = self.devices.iter_mut().find(|device| device.uuid == *uuid) {
+                device.physical_used_bytes = Some(*bytes);
+            }
+        }
+        for (conn, number) in std::mem::take(&mut self.status_waiters) {
+            let body = ReplyBody::Status(Box::new(self.status()));
+            ports.reply(conn, Reply { number, body }, None);
+        }
+    }
+
+    /// Requests that wait and whose time is over are answered. Returns when to come again.
+    pub fn tick(&mut self, ports: &mut P) -> Option<u64> {
+        let now = ports.now_ms();
+        let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiters)
+            .into_iter()
+            .partition(|waiter| waiter.until_ms <= now);
+        self.waiters = waiting;
+        for waiter in late {
+            let failure = self.not_yet(&waiter);
+            self.refuse(ports, waiter.conn, waiter.number, failure);
+        }
+        self.waiters.iter().map(|waiter| waiter.until_ms).min()
+    }
+
+    /// No new work from now on.
+    pub fn drain(&mut self, ports: &mut P) {
+        self.draining = true;
+        self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
+        for waiter in std::mem::take(&mut self.waiters) {
+            self.refuse(ports, waiter.conn, waiter.number, draining());
+        }
+        for pending in std::mem::take(&mut self.before_driver) {
+            self.refuse(ports, pending.conn, pending.number, draining());
+        }
+    }
+
+    /// Whether anything that was asked is still to be answered.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.pending_slabs.is_empty() && self.before_driver.is_empty()
+    }
+
+    pub(super) fn check_draining(&self) -> Result<(), Failure> {
+        if self.draining { Err(draining()) } else { Ok(()) }
+    }
+
+    /// Tells everybody who wants to know and may.
+    pub(super) fn happened(
+        &mut self,
+        ports: &mut P,
+        kind: EventKind,
+        tensor: Option<TensorId>,
+        name: Option<TensorName>,
+        user: Option<u32>,
+        text: impl Into<String>,
+    ) {
+        let unix_ms = ports.now_ms();
+        let event = Event { sequence: 0, unix_ms, kind, tensor, name, user, text: text.into() };
+        let event = self.events.push(event);
+        let subscribers: Vec<ConnId> = self
+            .clients
+            .conns
+            .iter()
+            .filter(|(_, connection)| connection.subscribed)
+            .map(|(conn, _)| *conn)
+            .collect();
+        for conn in subscribers {
+            self.send_event(ports, conn, &event);
+        }
+    }
+
+    fn send_event(&mut self, ports: &mut P, conn: ConnId, event: &Event) {
+        if !self.may_see(conn, event) {
+            return;
+        }
+        let Some(connection) = self.clients.conns.get_mut(&conn) else { return };
+        if ports.backlog(conn) >= SUBSCRIBER_BACKLOG {
+            connection.gap = true;
+            return;
+        }
+        if std::mem::replace(&mut connection.gap, false) {
+            ports.reply(conn, event_reply(gap(event)), None);
+        }
+        ports.reply(conn, event_reply(event.clone()), None);
+    }
+
+    /// A tensor's events go to those who may use it, the others to everybody.
+    fn may_see(&self, conn: ConnId, event: &Event) -> bool {
+        let Some(connection) = self.clients.conns.get(&conn) else { return false };
+        let caller = &connection.caller;
+        match event.tensor.and_then(|tensor| self.catalog.get(tensor)) {
+            Some(tensor) => self
+                .slabs
+                .get(tensor.slab)
+                .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience)),
+            None => event.tensor.is_none() || caller.admin || event.user == Some(caller.owner.user),
+        }
+    }
+
+    fn subscribe(&mut self, ports: &mut P, conn: ConnId, number: u64, from: u64) {
+        if let Some(connection) = self.clients.conns.get_mut(&conn) {
+            connection.subscribed = true;
+        }
+        ports.reply(conn, Reply { number, body: ReplyBody::Done }, None);
+        if from == 0 {
+            return;
+        }
+        let (missing, kept) = self.events.since(from);
+        let kept: Vec<Event> = kept.cloned().collect();
+        if missing && let Some(connection) = self.clients.conns.get_mut(&conn) {
+            connection.gap = true;
+        }
+        for event in kept {
+            self.send_event(ports, conn, &event);
+        }
+    }
+
+    /// The client behind a connection.
+    pub(super) fn client_of(&self, conn: ConnId) -> Result<(ClientId, Caller), Failure> {
+        let connection = self.clients.conns.get(&conn);
+        connection
+            .and_then(|connection| Some((connection.client?, connection.caller.clone())))
+            .ok_or_else(|| Failure::new(ErrorKind::Protocol, "the connection is gone"))
+    }
+}
+
+fn gap(before: &Event) -> Event {
+    Event {
+        sequence: before.sequence,
+        unix_ms: before.unix_ms,
+        kind: EventKind::Gap,
+        tensor: None,
+        name: None,
+        user: None,
+        text: "events before this one are missing".to_owned(),
+    }
+}
+
+fn event_reply(event: Event) -> Reply {
+    Reply { number: 0, body: ReplyBody::Event(event) }
+}
+
+pub(super) fn done<F>() -> Answer<F> {
+    now(ReplyBody::Done)
+}
+
+pub(super) fn now<F>(body: ReplyBody) -> Answer<F> {
+    Ok(Some((body, None)))
+}
+
+pub(super) fn draining() -> Failure {
+    Failure::new(ErrorKind::Draining, "the pond is shutting down")
+        .hint("what is mapped stays mapped; repeat when it serves again")
+}
+
+pub(super) fn from_port(error: super::PortError) -> Failure {
+    Failure::new(ErrorKind::Internal, format!("the change could not be made durable: {error}"))
+}

@@ -1,0 +1,69 @@
+//! What the policy needs from the world.
+//!
+//! Everything that has an effect goes through here, so that the same policy runs under the real
+//! event loop and inside a test that decides what happens next. The order of the calls is meaning:
+//! create is hold, then journal, then reply; delete is journal, then let go.
+
+use millpond_wire::message::Reply;
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, GpuUuid, SlabId};
+
+/// One connection of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u64);
+
+/// What the keeper holds for the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Held {
+    /// The exported descriptor of a slab.
+    Slab(SlabId),
+    /// The pidfd of a client.
+    Client(ClientId),
+}
+
+/// The journal or the keeper could not take it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct PortError(pub String);
+
+/// Why the driver made no slab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverFailure {
+    /// The card is full.
+    pub out_of_memory: bool,
+    /// What the driver said.
+    pub text: String,
+}
+
+/// The world.
+pub trait Ports {
+    /// A file descriptor; copies are cheap.
+    type Fd: Clone;
+
+    /// Milliseconds since 1970.
+    fn now_ms(&self) -> u64;
+    /// Makes a change durable against the death of any process.
+    ///
+    /// # Errors
+    /// [`PortError`] if it could not be written; then it must not be answered.
+    fn journal(&mut self, record: &Record) -> Result<(), PortError>;
+    /// Has the keeper hold a descriptor; durable when it returns.
+    ///
+    /// # Errors
+    /// [`PortError`] if it could not be sent.
+    fn hold(&mut self, what: Held, fd: &Self::Fd) -> Result<(), PortError>;
+    /// Has the keeper, and this process, let a descriptor go. Never blocks.
+    fn let_go(&mut self, what: Held, fd: Option<Self::Fd>);
+    /// Sends a reply or an event.
+    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<Self::Fd>);
+    /// Messages to this connection that could not be sent yet.
+    fn backlog(&self, conn: ConnId) -> usize;
+    /// Ends a connection once everything was sent.
+    fn close(&mut self, conn: ConnId);
+    /// Says when the process behind this pidfd is gone.
+    fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
+    /// Asks the driver for a slab; the answer comes to [`super::Pond::slab_made`].
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
+    /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].
+    fn read_physical(&mut self);
+}

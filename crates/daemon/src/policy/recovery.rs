@@ -1,0 +1,272 @@
+//! A pond comes back from its journal and the held descriptors.
+//!
+//! A descriptor without a record is dropped; a record without a descriptor is reported as lost.
+//! Clients come back silent: those that live reconnect and claim, those that died are noticed by
+//! their pidfds.
+
+use std::collections::{BTreeMap, HashMap};
+
+use millpond_wire::message::EventKind;
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, Epoch, PondId, SlabId};
+
+use super::clients::Client;
+use super::create::{slab_record, tensor_of};
+use super::events::Events;
+use super::hello::client_record;
+use super::owner::{Caller, Owner};
+use super::pond::{About, DriverState, Limits, Pond};
+use super::ports::{Held, PortError, Ports};
+use super::ranges::Ranges;
+use super::slabs::{Pool, Slab, SlabClass, Slabs};
+use super::tokens::TokenKey;
+
+/// Deleted identities that a compacted journal still remembers.
+const REMEMBERED_DELETES: usize = 1024;
+
+/// What recovery found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Tensors that are there.
+    pub tensors: usize,
+    /// Tensors whose memory is not.
+    pub lost_tensors: usize,
+    /// Clients that were known.
+    pub clients: usize,
+    /// Descriptors that belonged to nothing.
+    pub dropped: usize,
+    /// Records that this version does not know.
+    pub unknown_records: usize,
+}
+
+impl<P: Ports> Pond<P> {
+    /// A pond that has never been.
+    ///
+    /// # Errors
+    /// [`PortError`] if its first record cannot be written.
+    pub fn new(
+        ports: &mut P,
+        key: [u8; 16],
+        epoch: Epoch,
+        limits: Limits,
+    ) -> Result<Self, PortError> {
+        let (id, created_ms) = (PondId::random(), ports.now_ms());
+        ports.journal(&Record::Opened { pond: id, key, created_unix_ms: created_ms })?;
+        Ok(Self::empty(id, key, created_ms, epoch, limits, ports.now_ms()))
+    }
+
+    fn empty(
+        id: PondId,
+        key: [u8; 16],
+        created_ms: u64,
+        epoch: Epoch,
+        limits: Limits,
+        now_ms: u64,
+    ) -> Self {
+        Self {
+            id,
+            key: TokenKey(key),
+            created_ms,
+            epoch,
+            started_ms: now_ms,
+            limits,
+            driver: DriverState::Starting,
+            devices: Vec::new(),
+            slabs: Slabs::default(),
+            catalog: super::catalog::Catalog::default(),
+            clients: super::clients::Clients::default(),
+            pending_slabs: HashMap::new(),
+            before_driver: Vec::new(),
+            waiters: Vec::new(),
+            status_waiters: Vec::new(),
+            events: Events::new(epoch),
+            draining: false,
+            lost_tensors: 0,
+            about: About::default(),
+        }
+    }
+
+    /// The pond of an earlier daemon.
+    ///
+    /// # Errors
+    /// [`PortError`] if the journal does not begin as one must.
+    pub fn recover(
+        ports: &mut P,
+        records: impl IntoIterator<Item = Record>,
+        held: HashMap<Held, P::Fd>,
+        epoch: Epoch,
+        limits: Limits,
+    ) -> Result<(Self, Recovered), PortError> {
+        let mut records = records.into_iter();
+        let Some(Record::Opened { pond, key, created_unix_ms }) = records.next() else {
+            return Err(PortError("the journal does not begin with its opening record".to_owned()));
+        };
+        let now_ms = ports.now_ms();
+        let mut state = Self::empty(pond, key, created_unix_ms, epoch, limits, now_ms);
+        let mut found = Recovered::default();
+        let mut held = held;
+        for record in records {
+            state.replay(record, &mut held, &mut found);
+        }
+        state.settle(ports, held, &mut found);
+        Ok((state, found))
+    }
+
+    fn replay(&mut self, record: Record, held: &mut HashMap<Held, P::Fd>, found: &mut Recovered) {
+        match record {
+            Record::Opened { .. } => {}
+            Record::ClientSeen(seen) => {
+                let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
+                let tenant = self.clients.tenant(&seen.tenant);
+                let owner = Owner { tenant, user: seen.user, group: seen.group };
+                let caller = Caller { owner, groups: seen.groups.into(), admin: false };
+                self.clients.insert(
+                    seen.client,
+                    Client {
+                        caller,
+                        pid: seen.pid,
+                        program: seen.program,
+                        since_ms: seen.since_unix_ms,
+                        pidfd,
+                        conn: None,
+                        unclaimed: true,
+                        leases: BTreeMap::new(),
+                    },
+                );
+            }
+            Record::ClientGone(id) => {
+                if let Some(client) = self.clients.remove(id) {
+                    held.insert(Held::Client(id), client.pidfd);
+                }
+            }
+            Record::SlabMade(made) => {
+                let Some(class) = SlabClass::from_code(made.class) else {
+                    found.unknown_records += 1;
+                    return;
+                };
+                let tenant = self.clients.tenant(&made.tenant);
+                let owner = Owner { tenant, user: made.user, group: made.group };
+                let mut ranges = Ranges::new(made.bytes);
+                ranges.forget_freshness();
+                let pool = Pool { device: made.device, owner, audience: made.audience, class };
+                self.slabs.insert(
+                    made.slab,
+                    Slab {
+                        pool,
+                        bytes: made.bytes,
+                        fd: held.remove(&Held::Slab(made.slab)),
+                        ranges,
+                        tensors: 0,
+                        tainted: false,
+                        recovered: true,
+                    },
+                );
+            }
+            Record::SlabTainted(id) => {
+                self.slabs.taint(id);
+            }
+            Record::SlabGone(id) => {
+                if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
+                    held.insert(Held::Slab(id), fd);
+                }
+            }
+            Record::TensorMade(made) => {
+                let Some(slab) = self.slabs.get_mut(made.slab) else { return };
+                if slab.ranges.take_at(made.offset, made.bytes) {
+                    slab.tensors += 1;
+                    let owner = slab.pool.owner.clone();
+                    self.catalog.insert(made.tensor, &owner, tensor_of(&made, true));
+                }
+            }
+            Record::TensorPublished { tensor, token, generation } => {
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.ready = true;
+                    tensor.generation = generation;
+                    tensor.published = Some(token);
+                }
+            }
+            Record::TensorDeleted(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
+                    self.catalog.delete(id, &owner);
+                }
+            }
+            Record::TensorFreed(id) => match self.catalog.remove(id) {
+                Some(tensor) => {
+                    self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+                }
+                None => self.catalog.bury(id),
+            },
+            Record::Unknown => found.unknown_records += 1,
+        }
+    }
+
+    fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+        for (what, fd) in orphans {
+            found.dropped += 1;
+            ports.let_go(what, Some(fd));
+        }
+        found.clients = self.clients.clients.len();
+        for (id, client) in &self.clients.clients {
+            ports.watch(*id, &client.pidfd);
+        }
+        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
+        let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();
+        found.lost_tensors = lost;
+        found.tensors = self.catalog.len() - lost;
+        self.lost_tensors = u32::try_from(lost).unwrap_or(u32::MAX);
+        // A slab that was empty when the daemon died is either recycled or of no use.
+        let useless: Vec<SlabId> = self
+            .slabs
+            .iter()
+            .filter(|(_, slab)| slab.tensors == 0 && (slab.tainted || slab.fd.is_none()))
+            .map(|(id, _)| id)
+            .collect();
+        for slab in useless {
+            self.drop_slab(ports, slab);
+        }
+        // Ephemeral tensors of creators that are not known any more.
+        let orphaned: Vec<ClientId> = self
+            .catalog
+            .iter()
+            .filter(|(_, tensor)| tensor.ephemeral && !tensor.deleted)
+            .map(|(_, tensor)| tensor.creator)
+            .filter(|creator| !self.clients.clients.contains_key(creator))
+            .collect();
+        for creator in orphaned {
+            self.delete_ephemeral(ports, creator);
+        }
+        self.free_deleted(ports);
+        let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
+        self.happened(ports, EventKind::Recovered, None, None, None, text);
+    }
+
+    /// The keeper was replaced.
+    pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
+        self.about.keeper_pid = pid;
+        let text = format!("pid {pid}");
+        self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
+    }
+
+    /// The records that a new journal needs to say the same.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<Record> {
+        let mut records = vec![Record::Opened {
+            pond: self.id,
+            key: self.key.0,
+            created_unix_ms: self.created_ms,
+        }];
+        records.extend(self.clients.clients.iter().map(|(id, client)| client_record(*id, client)));
+        for (id, slab) in self.slabs.iter() {
+            records.push(slab_record(id, slab));
+        }
+        for (id, tensor) in self.catalog.iter() {
+            records.push(Record::TensorMade(super::catalog::record_of(id, tensor)));
+        }
+        // After the tensors: a tainted slab still has those that were put there before.
+        let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
+        records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
+        records.extend(self.catalog.buried(REMEMBERED_DELETES).map(Record::TensorFreed));
+        records
+    }
+}

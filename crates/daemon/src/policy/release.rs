@@ -1,0 +1,148 @@
+//! Leases end, and memory is given back: never under a reader, never to another owner.
+
+use millpond_wire::message::EventKind;
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
+
+use super::owner::Caller;
+use super::pond::Pond;
+use super::ports::{Held, Ports};
+
+/// How a lease ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The client has unmapped and said so.
+    Released,
+    /// The process is gone.
+    Died,
+}
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn end_lease(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        lease: LeaseId,
+        ending: Ending,
+    ) {
+        let Some(ended) =
+            self.clients.clients.get_mut(&client).and_then(|client| client.leases.remove(&lease))
+        else {
+            // Already ended: a repeat gets the same answer.
+            return;
+        };
+        let Some(tensor) = self.catalog.get_mut(ended.tensor) else { return };
+        tensor.leases.retain(|held| *held != (client, lease));
+        let slab = tensor.slab;
+        if ending == Ending::Died {
+            self.taint(ports, slab);
+        }
+        self.free_if_unused(ports, ended.tensor);
+    }
+
+    pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
+        if self.slabs.taint(slab)
+            && let Err(error) = ports.journal(&Record::SlabTainted(slab))
+        {
+            tracing::error!(%slab, "could not record that a slab must not be recycled: {error}");
+        }
+        self.drop_slab_if_useless(ports, slab);
+    }
+
+    /// Taints every slab that a client of an earlier daemon may have held.
+    pub(super) fn taint_recovered(&mut self, ports: &mut P, caller: &Caller) {
+        let slabs: Vec<SlabId> = self
+            .slabs
+            .iter()
+            .filter(|(_, slab)| {
+                slab.recovered && caller.may_use(&slab.pool.owner, slab.pool.audience)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        for slab in slabs {
+            self.taint(ports, slab);
+        }
+    }
+
+    /// Frees every deleted tensor that nobody can hold any more.
+    pub(super) fn free_deleted(&mut self, ports: &mut P) {
+        for tensor in self.catalog.deleted() {
+            self.free_if_unused(ports, tensor);
+        }
+    }
+
+    pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
+        let Some(tensor) = self.catalog.get(id) else { return };
+        if !tensor.deleted || !tensor.leases.is_empty() {
+            return;
+        }
+        let slab_id = tensor.slab;
+        if tensor.recovered && self.may_be_held(slab_id) {
+            return;
+        }
+        if let Err(error) = ports.journal(&Record::TensorFreed(id)) {
+            tracing::error!(tensor = %id, "could not record that a tensor was freed: {error}");
+            return;
+        }
+        let Some(tensor) = self.catalog.remove(id) else { return };
+        let user = self.slabs.get(slab_id).map(|slab| slab.pool.owner.user);
+        let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
+        let text = format!("{} bytes", tensor.bytes);
+        self.happened(ports, EventKind::TensorFreed, Some(id), tensor.name, user, text);
+        if empty {
+            self.recycle_or_drop(ports, slab_id);
+        }
+    }
+
+    /// Whether a client that has not claimed yet may hold this slab.
+    fn may_be_held(&self, slab: SlabId) -> bool {
+        self.slabs.get(slab).is_some_and(|slab| {
+            let pool = &slab.pool;
+            self.clients.may_be_held(|caller| caller.may_use(&pool.owner, pool.audience))
+        })
+    }
+
+    fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
+        let Some(slab) = self.slabs.get(id) else { return };
+        let device = slab.pool.device;
+        let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
+        let is_lost = slab.fd.is_none();
+        // The slab itself is among the recycled ones now.
+        if slab.tainted || is_lost || recycled > self.limits.recycle_bytes {
+            self.drop_slab(ports, id);
+        }
+    }
+
+    fn drop_slab_if_useless(&mut self, ports: &mut P, id: SlabId) {
+        if self.slabs.get(id).is_some_and(|slab| slab.tensors == 0 && slab.tainted) {
+            self.drop_slab(ports, id);
+        }
+    }
+
+    /// Journal, then let go: the driver frees the memory when the last mapping is gone.
+    pub(super) fn drop_slab(&mut self, ports: &mut P, id: SlabId) {
+        if let Err(error) = ports.journal(&Record::SlabGone(id)) {
+            tracing::error!(slab = %id, "could not record that a slab is gone: {error}");
+            return;
+        }
+        if let Some(slab) = self.slabs.remove(id) {
+            ports.let_go(Held::Slab(id), slab.fd);
+        }
+    }
+
+    /// Drops recycled slabs of anybody until `bytes` more fit; returns what was dropped.
+    pub(super) fn drop_recycled(&mut self, ports: &mut P, device: GpuUuid, bytes: u64) -> u64 {
+        let mut dropped = 0;
+        let recycled: Vec<(SlabId, u64)> =
+            self.slabs.recycled_on(device).map(|(id, slab)| (id, slab.bytes)).collect();
+        for (id, slab_bytes) in recycled {
+            if dropped >= bytes {
+                break;
+            }
+            // A silent client may still map it; then dropping frees nothing, but harms nothing.
+            self.drop_slab(ports, id);
+            dropped += slab_bytes;
+        }
+        dropped
+    }
+}

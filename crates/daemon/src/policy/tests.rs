@@ -1,0 +1,1 @@
+//! The rules of a pond, under a world that the test plays.

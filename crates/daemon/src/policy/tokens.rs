@@ -1,0 +1,64 @@
+//! Lease tokens: how a lease proves itself to the next daemon, without a table of leases.
+
+use std::hash::Hasher;
+
+use millpond_wire::message::LeaseToken;
+use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
+use siphasher::sip128::{Hasher128, SipHasher24};
+
+/// The key of one pond; it lives in the journal, which no client sees.
+#[derive(Clone, Copy)]
+pub struct TokenKey(pub [u8; 16]);
+
+impl TokenKey {
+    /// The token of a lease: a keyed hash over everything that the lease is.
+    #[must_use]
+    pub fn token(
+        &self,
+        client: ClientId,
+        lease: LeaseId,
+        tensor: TensorId,
+        mode: Mode,
+        user: u32,
+    ) -> LeaseToken {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(client.0.as_bytes());
+        hasher.write_u64(lease.0);
+        hasher.write(tensor.0.as_bytes());
+        hasher.write_u8(mode.code());
+        hasher.write_u32(user);
+        hasher.finish128().as_bytes()
+    }
+
+    /// Compares in constant time.
+    #[must_use]
+    pub fn matches(expected: &LeaseToken, given: &LeaseToken) -> bool {
+        expected.iter().zip(given).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_changes_the_token() {
+        let key = TokenKey([1; 16]);
+        let (client, tensor) = (ClientId::random(), TensorId::random());
+        let token = key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 5);
+        assert!(TokenKey::matches(
+            &token,
+            &key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 5)
+        ));
+        for other in [
+            key.token(ClientId::random(), LeaseId(1), tensor, Mode::ReadOnly, 5),
+            key.token(client, LeaseId(2), tensor, Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), TensorId::random(), Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), tensor, Mode::ReadWrite, 5),
+            key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 6),
+            TokenKey([2; 16]).token(client, LeaseId(1), tensor, Mode::ReadOnly, 5),
+        ] {
+            assert!(!TokenKey::matches(&token, &other));
+        }
+    }
+}

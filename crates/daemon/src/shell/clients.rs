@@ -1,0 +1,105 @@
+//! Clients connect, ask and go.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use millpond_wire::message::Request;
+use millpond_wire::socket::{self, SocketError};
+use millpond_wire::{ClientId, fd};
+
+use super::conn::Conn;
+use super::{ROUND, Server};
+use crate::policy::{ConnId, Owner};
+
+/// The user that the kernel shows for one it cannot name: nobody can be told from another.
+const OVERFLOW_USER: u32 = 65_534;
+/// The tenant of the machine's own users.
+const LOCAL_TENANT: &str = "local";
+
+impl Server {
+    pub(super) fn conn_event(&mut self, id: ConnId) {
+        self.world.flush(id);
+        for _ in 0..ROUND {
+            let Some(conn) = self.world.conns.get(&id) else { return };
+            if conn.closing || !conn.wants().0 {
+                return;
+            }
+            match socket::receive(conn, &mut self.buffer, false) {
+                Ok(Some(received)) if received.fds.is_empty() => {
+                    let request = Request::decode(&self.buffer[..received.bytes]);
+                    self.pond.message(&mut self.world, id, request);
+                }
+                Ok(None) => return,
+                Ok(Some(_)) => {
+                    tracing::warn!("a client sent descriptors that nobody asked for; ending it");
+                    self.world.ended.push(id);
+                    return;
+                }
+                Err(SocketError::HungUp) => {
+                    self.world.ended.push(id);
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!("a client broke the protocol: {error}; ending it");
+                    self.world.ended.push(id);
+                    return;
+                }
+            }
+        }
+    }
+
+    pub(super) fn accept(&mut self, index: usize) {
+        for _ in 0..ROUND {
+            let Some((listener, admin)) = self.listeners.get(index) else { return };
+            let admin = *admin;
+            match socket::accept(listener) {
+                Ok(Some(socket)) => self.accepted(socket, admin),
+                Ok(None) => return,
+                Err(error) => {
+                    // Out of descriptors: refuse the next in line rather than spin on it.
+                    tracing::error!("{error}; refusing a connection");
+                    self.spare = None;
+                    let _ = socket::accept(listener);
+                    self.spare = spare_fd();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn accepted(&mut self, socket: OwnedFd, admin: bool) {
+        let peer =
+            fd::peer_credentials(&socket).and_then(|peer| Ok((peer, fd::peer_pidfd(&socket)?)));
+        let (peer, pidfd) = match peer {
+            Ok(peer) => peer,
+            // It hung up, or died, before it was looked at.
+            Err(_) => return,
+        };
+        if peer.user == OVERFLOW_USER {
+            tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
+            return;
+        }
+        let id = ConnId(self.next_conn);
+        self.next_conn += 1;
+        let tenant = self.pond.tenant(LOCAL_TENANT);
+        let owner = Owner { tenant, user: peer.user, group: peer.group };
+        match self.world.add_conn(id, Conn::new(socket)) {
+            Ok(()) => {
+                let pidfd = Arc::new(pidfd);
+                self.pond.connected(id, owner, &peer.groups, admin, peer.pid, pidfd);
+            }
+            Err(error) => tracing::error!("a connection cannot be watched: {error}"),
+        }
+    }
+
+    pub(super) fn client_gone(&mut self, client: ClientId) {
+        tracing::debug!(%client, "its process is gone");
+        self.world.unwatch_client(client);
+        self.pond.process_gone(&mut self.world, client);
+    }
+}
+
+/// Given up when there are no descriptors left, to refuse a connection in an orderly way.
+pub(super) fn spare_fd() -> Option<OwnedFd> {
+    std::fs::File::open("/dev/null").ok().map(OwnedFd::from)
+}

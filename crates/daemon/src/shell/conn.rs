@@ -1,0 +1,216 @@
+//! One connection: what is still to be sent, and how much of it at once.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use millpond_wire::message::{Reply, ReplyBody};
+use millpond_wire::socket::{self, SocketError};
+use millpond_wire::{fd, limits, memfd};
+
+use crate::driver::SharedFd;
+
+/// Unsent messages after which nothing more is read from a client that does not read.
+const PATIENCE: usize = 512;
+
+struct Outgoing {
+    bytes: Vec<u8>,
+    fd: Option<SharedFd>,
+}
+
+/// What became of an attempt to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushed {
+    /// Nothing is left.
+    Everything,
+    /// The peer's queue is full: the socket says when there is room.
+    Full,
+    /// The peer has a descriptor unread, or the system has too many in flight: try again soon.
+    Soon,
+    /// The peer is gone.
+    Gone,
+}
+
+/// One connection.
+pub struct Conn {
+    socket: OwnedFd,
+    queue: VecDeque<Outgoing>,
+    /// The last thing sent had a descriptor, and may be unread.
+    fd_sent: bool,
+    /// Ends when everything is sent.
+    pub closing: bool,
+    /// What the event loop waits for.
+    pub interest: (bool, bool),
+}
+
+impl Conn {
+    /// A connection that was just accepted.
+    #[must_use]
+    pub fn new(socket: OwnedFd) -> Self {
+        Self {
+            socket,
+            queue: VecDeque::new(),
+            fd_sent: false,
+            closing: false,
+            interest: (true, false),
+        }
+    }
+
+    /// Messages that are not sent yet.
+    #[must_use]
+    pub fn backlog(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// What should be waited for: (readable, writable).
+    #[must_use]
+    pub fn wants(&self) -> (bool, bool) {
+        (self.queue.len() < PATIENCE, !self.queue.is_empty())
+    }
+
+    /// Sends a reply now if nothing is before it, else later.
+    ///
+    /// # Errors
+    /// If a reply that is larger than a datagram cannot be put into a memfd.
+    pub fn send(
+        &mut self,
+        reply: &Reply,
+        fd: Option<SharedFd>,
+        builder: &mut planus::Builder,
+    ) -> std::io::Result<Flushed> {
+        let bytes = reply.encode(builder);
+        if self.queue.is_empty() && bytes.len() <= limits::MESSAGE_BYTES {
+            match self.try_send(bytes, fd.as_ref()) {
+                Flushed::Everything => return Ok(Flushed::Everything),
+                Flushed::Gone => return Ok(Flushed::Gone),
+                later => {
+                    let bytes = bytes.to_vec();
+                    self.queue.push_back(Outgoing { bytes, fd });
+                    return Ok(later);
+                }
+            }
+        }
+        if bytes.len() > limits::MESSAGE_BYTES {
+            let file = memfd::sealed("millpond-reply", bytes)?;
+            let announced = ReplyBody::InMemfd { bytes: bytes.len() as u64 };
+            let announced = Reply { number: reply.number, body: announced };
+            let bytes = announced.encode(builder).to_vec();
+            self.queue.push_back(Outgoing { bytes, fd: Some(file.into()) });
+        } else {
+            let bytes = bytes.to_vec();
+            self.queue.push_back(Outgoing { bytes, fd });
+        }
+        Ok(self.flush())
+    }
+
+    /// Sends as much as possible of what waits.
+    pub fn flush(&mut self) -> Flushed {
+        while let Some(next) = self.queue.pop_front() {
+            match self.try_send(&next.bytes, next.fd.as_ref()) {
+                Flushed::Everything => {}
+                other => {
+                    self.queue.push_front(next);
+                    return other;
+                }
+            }
+        }
+        Flushed::Everything
+    }
+
+    fn try_send(&mut self, bytes: &[u8], fd: Option<&SharedFd>) -> Flushed {
+        // At most one unread descriptor for each connection, so that a client that does not read
+        // cannot use up what may be in flight for all.
+        if fd.is_some() && self.fd_sent {
+            match fd::unread_by_peer(&self.socket) {
+                Ok(0) => self.fd_sent = false,
+                Ok(_) => return Flushed::Soon,
+                Err(_) => return Flushed::Gone,
+            }
+        }
+        let fds: Vec<BorrowedFd<'_>> = fd.iter().map(|fd| fd.as_fd()).collect();
+        match socket::send(&self.socket, bytes, &fds, false) {
+            Ok(()) => {
+                self.fd_sent |= fd.is_some();
+                Flushed::Everything
+            }
+            Err(error) if error.is_later() => match &error {
+                SocketError::Io { source, .. }
+                    if source.kind() == std::io::ErrorKind::WouldBlock =>
+                {
+                    Flushed::Full
+                }
+                _ => Flushed::Soon,
+            },
+            Err(_) => Flushed::Gone,
+        }
+    }
+}
+
+impl AsFd for Conn {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn receive(socket: &OwnedFd) -> Option<(Reply, Vec<OwnedFd>)> {
+        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let received = socket::receive(socket, &mut buffer, false).unwrap()?;
+        Some((Reply::decode(&buffer[..received.bytes]).unwrap(), received.fds))
+    }
+
+    fn reply(number: u64) -> Reply {
+        Reply { number, body: ReplyBody::Done }
+    }
+
+    #[test]
+    fn only_one_unread_descriptor_is_in_flight() {
+        let (ours, theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        let mut builder = planus::Builder::new();
+        let file: SharedFd = Arc::new(std::fs::File::open("/dev/null").unwrap().into());
+        let mut send =
+            |conn: &mut Conn, number, fd| conn.send(&reply(number), fd, &mut builder).unwrap();
+        assert_eq!(send(&mut conn, 1, Some(file.clone())), Flushed::Everything);
+        assert_eq!(send(&mut conn, 2, Some(file.clone())), Flushed::Soon);
+        assert_eq!(send(&mut conn, 3, None), Flushed::Soon);
+        assert_eq!(conn.backlog(), 2);
+        assert_eq!(receive(&theirs).unwrap().1.len(), 1);
+        assert_eq!(conn.flush(), Flushed::Everything);
+        assert_eq!(receive(&theirs).unwrap().0.number, 2);
+        assert_eq!(receive(&theirs).unwrap().0.number, 3);
+    }
+
+    #[test]
+    fn a_large_reply_travels_as_a_memfd() {
+        let (ours, theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        let failure =
+            millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(200_000));
+        let large = Reply { number: 5, body: ReplyBody::Failure(failure) };
+        let mut builder = planus::Builder::new();
+        assert_eq!(conn.send(&large, None, &mut builder).unwrap(), Flushed::Everything);
+        let (announced, fds) = receive(&theirs).unwrap();
+        let ReplyBody::InMemfd { bytes } = announced.body else { panic!("{announced:?}") };
+        assert_eq!(announced.number, 5);
+        assert!(memfd::read_sealed(&fds[0], bytes, limits::MEMFD_BYTES).unwrap().len() > 200_000);
+    }
+
+    #[test]
+    fn a_client_that_never_reads_is_not_read_from() {
+        let (ours, _theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        let mut builder = planus::Builder::new();
+        for number in 1..20_000 {
+            conn.send(&reply(number), None, &mut builder).unwrap();
+            if !conn.wants().0 {
+                return;
+            }
+        }
+        panic!("it would have been read from for ever");
+    }
+}

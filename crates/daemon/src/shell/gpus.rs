@@ -1,0 +1,90 @@
+//! The driver thread speaks: GPUs are there, slabs are made.
+
+use std::sync::Arc;
+
+use millpond_keeper::channel::HoldKey;
+use millpond_keeper::config::DeviceChoice;
+
+use super::{Server, gpu_lock};
+use crate::driver::{FoundDevice, Told};
+use crate::policy::Device;
+
+impl Server {
+    pub(super) fn driver_event(&mut self) {
+        self.world.driver.clear();
+        while let Some(told) = self.world.driver.next() {
+            match told {
+                Told::Ready { name, devices } => self.driver_ready(name, devices),
+                Told::Failed(text) => {
+                    tracing::error!("no driver: {text}");
+                    self.pond.driver_failed(&mut self.world, text);
+                }
+                Told::SlabMade { slab, result } => {
+                    self.pond.slab_made(&mut self.world, slab, result);
+                }
+                Told::Physical(used) => self.pond.physical(&mut self.world, &used),
+            }
+        }
+    }
+
+    fn driver_ready(&mut self, name: String, found: Vec<FoundDevice>) {
+        let mut devices = Vec::new();
+        let mut refused = Vec::new();
+        for device in found {
+            if !self.is_chosen(&device) {
+                continue;
+            }
+            match self.lock_gpu(&device) {
+                Ok(()) => devices.push(self.device(device)),
+                Err(text) => {
+                    tracing::error!("{text}");
+                    refused.push(text);
+                }
+            }
+        }
+        if devices.is_empty() && !refused.is_empty() {
+            self.give_up(refused.join("; "));
+            return;
+        }
+        tracing::info!(driver = %name, gpus = devices.len(), "the driver is ready");
+        self.pond.driver_ready(&mut self.world, name, devices);
+    }
+
+    fn is_chosen(&self, device: &FoundDevice) -> bool {
+        let chosen = &self.config.devices;
+        chosen.is_empty()
+            || chosen.iter().any(|choice| match choice {
+                DeviceChoice::Uuid(uuid) => *uuid == device.uuid,
+                DeviceChoice::Index(index) => *index == device.index,
+            })
+    }
+
+    fn device(&self, found: FoundDevice) -> Device {
+        let capacity =
+            self.config.capacity_by_gpu.get(&found.uuid).unwrap_or(&self.config.capacity);
+        Device {
+            uuid: found.uuid,
+            index: found.index,
+            name: found.name,
+            total_bytes: found.total_bytes,
+            capacity_bytes: capacity.of(found.total_bytes),
+            physical_used_bytes: None,
+        }
+    }
+
+    fn lock_gpu(&mut self, device: &FoundDevice) -> Result<(), String> {
+        let key = HoldKey::gpu_lock(device.uuid);
+        if self.world.held.contains_key(&key) {
+            return Ok(());
+        }
+        let file = gpu_lock::take(device.uuid, &self.pond.about.runtime_dir)
+            .map_err(|error| error.to_string())?;
+        self.world.hold_key(key, Arc::new(file.into())).map_err(|error| error.to_string())
+    }
+
+    /// Another pond has every GPU: this one must not run beside it.
+    fn give_up(&mut self, text: String) {
+        // FATAL-TO-KEEPER
+        self.pond.driver_failed(&mut self.world, text);
+    }
+}

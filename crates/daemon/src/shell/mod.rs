@@ -1,0 +1,223 @@
+//! The event loop: one thread that owns all state and never waits for anything but events.
+
+mod clients;
+mod conn;
+mod gpu_lock;
+mod gpus;
+mod keeper_side;
+mod recover;
+mod watcher;
+mod world;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use millpond_keeper::Launch;
+use millpond_keeper::channel::Message;
+use millpond_keeper::config::Config;
+use millpond_keeper::daemon_side::DaemonStart;
+use millpond_wire::{Epoch, limits};
+use rustix::event::Timespec;
+use rustix::event::epoll::Event;
+use signal_hook::consts::SIGTERM;
+
+use watcher::Source;
+use world::World;
+
+use crate::policy::{Pond, Ports};
+
+/// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
+const ROUND: usize = 64;
+/// How soon a reply is tried again that waits for its reader.
+const SOON: Duration = Duration::from_millis(1);
+
+/// Why a daemon could not start, or had to stop.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The keeper's hand-over failed.
+    #[error("the hand-over from the keeper failed: {0}")]
+    Handover(String),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] crate::journal::JournalError),
+    /// The state cannot be used.
+    #[error("the state of the pond cannot be recovered: {0}")]
+    State(#[from] crate::policy::PortError),
+    /// The system said no.
+    #[error("{what}: {source}")]
+    Io {
+        /// Doing what.
+        what: &'static str,
+        /// What it said.
+        source: std::io::Error,
+    },
+}
+
+impl DaemonError {
+    pub(crate) fn io(what: &'static str) -> impl Fn(std::io::Error) -> DaemonError {
+        move |source| DaemonError::Io { what, source }
+    }
+}
+
+/// Takes over from the keeper that started this process, and serves until it is told to stop.
+///
+/// # Errors
+/// [`DaemonError`]; the keeper starts the next daemon.
+pub fn run(start: DaemonStart) -> Result<(), DaemonError> {
+    let mut server = Server::new(start)?;
+    let result = server.serve();
+    tracing::info!("the daemon ends");
+    result
+}
+
+struct Server {
+    pond: Pond<World>,
+    world: World,
+    config: Config,
+    epoch: Epoch,
+    listeners: Vec<(OwnedFd, bool)>,
+    /// How a keeper is started.
+    keeper: Launch,
+    keeper_pidfd: OwnedFd,
+    /// If this process started it, it has to be reaped.
+    keeper_child: Option<Child>,
+    keeper_token: u64,
+    channel_token: Option<u64>,
+    _signals: UnixStream,
+    next_conn: u64,
+    buffer: Vec<u8>,
+    spare: Option<OwnedFd>,
+    stopping: Option<Instant>,
+    restarting: bool,
+}
+
+impl Server {
+    fn serve(&mut self) -> Result<(), DaemonError> {
+        self.world.tell_keeper(&Message::Serving, &[])?;
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        loop {
+            let timeout = self.timeout();
+            self.world
+                .watcher
+                .wait(&mut events, timeout.as_ref())
+                .map_err(DaemonError::io("waiting for events"))?;
+            for event in &events {
+                self.handle(event.data.u64());
+            }
+            self.after_round()?;
+            if self.is_finished() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn timeout(&mut self) -> Option<Timespec> {
+        let now = self.world.now_ms();
+        let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
+        let waiters = waiters.map(Duration::from_millis);
+        let soon = (!self.world.soon.is_empty() || !self.world.ended.is_empty()).then_some(SOON);
+        let stop = self.stopping.map(|_| Duration::from_millis(5));
+        let shortest = [waiters, soon, stop].into_iter().flatten().min()?;
+        // A year is for ever, and fits every clock.
+        Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
+    }
+
+    fn handle(&mut self, token: u64) {
+        match self.world.watcher.source(token) {
+            Some(Source::Conn(conn)) => self.conn_event(conn),
+            Some(Source::Listener(index)) => self.accept(index),
+            Some(Source::ClientGone(client)) => self.client_gone(client),
+            Some(Source::Driver) => self.driver_event(),
+            Some(Source::Channel) => self.channel_event(),
+            Some(Source::KeeperGone) => self.keeper_gone(),
+            Some(Source::Signal) => {
+                tracing::info!(
+                    "a signal asks the daemon to end; the keeper will start the next one"
+                );
+                self.restarting = true;
+            }
+            None => {}
+        }
+    }
+
+    fn after_round(&mut self) -> Result<(), DaemonError> {
+        for id in std::mem::take(&mut self.world.soon) {
+            self.world.flush(id);
+        }
+        while let Some(id) = self.world.ended.pop() {
+            if self.world.conns.contains_key(&id) {
+                self.world.remove_conn(id);
+                self.pond.hung_up(&mut self.world, id);
+            }
+        }
+        if std::mem::take(&mut self.world.keeper_hung) {
+            self.replace_hung_keeper();
+        }
+        self.pond.about.journal_bytes = self.world.journal.bytes();
+        if self.world.journal.wants_compaction() {
+            self.compact();
+        }
+        Ok(())
+    }
+
+    fn is_finished(&self) -> bool {
+        if self.restarting {
+            return true;
+        }
+        let Some(deadline) = self.stopping else { return false };
+        let idle = self.pond.is_idle() && self.world.conns.values().all(|conn| conn.backlog() == 0);
+        idle || Instant::now() >= deadline
+    }
+}
+
+impl Server {
+    fn new(start: DaemonStart) -> Result<Self, DaemonError> {
+        let watching = DaemonError::io("watching a descriptor");
+        let keeper =
+            Launch::this_program("keeper").map_err(DaemonError::io("finding this program"))?;
+        let recover::Parts { pond, mut world, listeners, keeper_pidfd, config, epoch } =
+            recover::parts(start)?;
+        let keeper_token =
+            world.watcher.add(&keeper_pidfd, Source::KeeperGone).map_err(&watching)?;
+        let channel_token = match &world.channel {
+            Some(channel) => {
+                Some(world.watcher.add(channel.as_fd(), Source::Channel).map_err(&watching)?)
+            }
+            None => None,
+        };
+        world.watcher.add(&world.driver, Source::Driver).map_err(&watching)?;
+        let signals = signals().map_err(DaemonError::io("installing a signal handler"))?;
+        world.watcher.add(&signals, Source::Signal).map_err(&watching)?;
+        for (index, (listener, _)) in listeners.iter().enumerate() {
+            world.watcher.add(listener, Source::Listener(index)).map_err(&watching)?;
+        }
+        Ok(Self {
+            pond,
+            world,
+            config,
+            epoch,
+            listeners,
+            keeper,
+            keeper_pidfd,
+            keeper_child: None,
+            keeper_token,
+            channel_token,
+            _signals: signals,
+            next_conn: 1,
+            buffer: vec![0; limits::MESSAGE_BYTES],
+            spare: clients::spare_fd(),
+            stopping: None,
+            restarting: false,
+        })
+    }
+}
+
+/// Readable when the daemon itself is asked to end.
+fn signals() -> std::io::Result<UnixStream> {
+    let (ours, handlers) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    Ok(ours)
+}

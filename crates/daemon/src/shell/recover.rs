@@ -1,0 +1,113 @@
+//! From what the keeper hands over to a pond that serves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use millpond_cuda::DriverChoice;
+use millpond_keeper::channel::{HoldKey, KeyView};
+use millpond_keeper::config::Config;
+use millpond_keeper::daemon_side::DaemonStart;
+use millpond_wire::{Epoch, runtime_dir};
+
+use super::DaemonError;
+use super::world::World;
+use crate::driver::{DriverThread, SharedFd};
+use crate::journal::Journal;
+use crate::policy::{Held, Limits, Pond};
+
+/// Everything that a server is made of.
+pub(super) struct Parts {
+    pub pond: Pond<World>,
+    pub world: World,
+    /// Each with whether it is the operator's.
+    pub listeners: Vec<(OwnedFd, bool)>,
+    pub keeper_pidfd: OwnedFd,
+    pub config: Config,
+    pub epoch: Epoch,
+}
+
+pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
+    let DaemonStart { channel, epoch, config, keeper_pid, keeper_pidfd, held } = start;
+    let copying = DaemonError::io("copying a descriptor");
+    // The driver needs a tenth of a second to start: it gets a head start.
+    let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
+    let driver = DriverThread::start(choice).map_err(DaemonError::io("starting a thread"))?;
+    let held: BTreeMap<HoldKey, SharedFd> =
+        held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
+    let mut listeners = Vec::new();
+    let mut objects: HashMap<Held, SharedFd> = HashMap::new();
+    let mut journal = None;
+    for (key, fd) in &held {
+        match key.view() {
+            KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
+            KeyView::Listen(name) => {
+                let listener = fd.try_clone().map_err(&copying)?;
+                listeners.push((listener, name == runtime_dir::ADMIN_SOCKET));
+            }
+            KeyView::Slab(slab) => {
+                objects.insert(Held::Slab(slab), Arc::clone(fd));
+            }
+            KeyView::Client(client) => {
+                objects.insert(Held::Client(client), Arc::clone(fd));
+            }
+            KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
+        }
+    }
+    let limits = limits(&config);
+    let (mut pond, world) = match journal {
+        Some(fd) => {
+            let (journal, records) = Journal::open(fd)?;
+            let mut world = world(journal, channel, held, driver)?;
+            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
+            tracing::info!(
+                %epoch,
+                tensors = found.tensors,
+                lost = found.lost_tensors,
+                clients = found.clients,
+                dropped = found.dropped,
+                "recovered the pond"
+            );
+            (pond, world)
+        }
+        None => {
+            let journal = Journal::create()?;
+            let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
+            let mut world = world(journal, channel, held, driver)?;
+            let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
+            world.hold_key(HoldKey::journal(), Arc::new(fd))?;
+            tracing::info!(%epoch, "a new pond");
+            (pond, world)
+        }
+    };
+    pond.about.daemon_pid = std::process::id();
+    pond.about.keeper_pid = keeper_pid;
+    pond.about.runtime_dir =
+        config.runtime_dir.as_deref().unwrap_or("".as_ref()).display().to_string();
+    Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
+}
+
+fn world(
+    journal: Journal,
+    channel: millpond_keeper::channel::Channel,
+    held: BTreeMap<HoldKey, SharedFd>,
+    driver: DriverThread,
+) -> Result<World, DaemonError> {
+    World::new(journal, channel, held, driver).map_err(DaemonError::io("making an event loop"))
+}
+
+fn limits(config: &Config) -> Limits {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    Limits {
+        clients: count(config.limits.clients),
+        tensors: count(config.limits.tensors),
+        leases_per_client: count(config.limits.leases_per_client),
+        recycle_bytes: config.recycle_bytes.0,
+    }
+}
+
+/// Sixteen bytes from the system's generator.
+fn random_key() -> [u8; 16] {
+    *uuid::Uuid::new_v4().as_bytes()
+}

@@ -1,0 +1,242 @@
+//! The real world behind the policy's ports: journal, keeper, sockets, driver thread, clock.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_wire::message::Reply;
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, GpuUuid, SlabId};
+
+use super::conn::{Conn, Flushed};
+use super::watcher::{Source, Watcher};
+use crate::driver::{Ask, DriverThread, SharedFd};
+use crate::journal::Journal;
+use crate::policy::{ConnId, Held, PortError, Ports};
+
+/// Everything outside the policy.
+pub struct World {
+    /// What is waited for.
+    pub watcher: Watcher,
+    client_tokens: HashMap<ClientId, u64>,
+    conn_tokens: HashMap<ConnId, u64>,
+    /// Connections.
+    pub conns: HashMap<ConnId, Conn>,
+    /// Connections to be ended by the event loop.
+    pub ended: Vec<ConnId>,
+    /// Connections that wait for something that no descriptor signals.
+    pub soon: HashSet<ConnId>,
+    /// The journal.
+    pub journal: Journal,
+    /// The keeper, unless it is dead.
+    pub channel: Option<Channel>,
+    /// The keeper did not take a message in time and must be replaced.
+    pub keeper_hung: bool,
+    /// Everything that the keeper holds.
+    pub held: BTreeMap<HoldKey, SharedFd>,
+    /// The driver thread.
+    pub driver: DriverThread,
+    builder: planus::Builder,
+}
+
+impl World {
+    /// A world with nothing watched yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(
+        journal: Journal,
+        channel: Channel,
+        held: BTreeMap<HoldKey, SharedFd>,
+        driver: DriverThread,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            watcher: Watcher::new()?,
+            client_tokens: HashMap::new(),
+            conn_tokens: HashMap::new(),
+            conns: HashMap::new(),
+            ended: Vec::new(),
+            soon: HashSet::new(),
+            journal,
+            channel: Some(channel),
+            keeper_hung: false,
+            held,
+            driver,
+            builder: planus::Builder::new(),
+        })
+    }
+
+    /// Takes a new connection in.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn add_conn(&mut self, id: ConnId, conn: Conn) -> std::io::Result<()> {
+        let token = self.watcher.add(&conn, Source::Conn(id))?;
+        self.conn_tokens.insert(id, token);
+        self.conns.insert(id, conn);
+        Ok(())
+    }
+
+    /// Ends a connection.
+    pub fn remove_conn(&mut self, id: ConnId) {
+        self.soon.remove(&id);
+        if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
+            self.watcher.remove(&conn, token);
+        }
+    }
+
+    /// Forgets a client's process.
+    pub fn unwatch_client(&mut self, client: ClientId) {
+        let key = HoldKey::client(client);
+        if let Some(token) = self.client_tokens.remove(&client)
+            && let Some(pidfd) = self.held.get(&key).cloned()
+        {
+            self.watcher.remove(&pidfd, token);
+        }
+    }
+
+    /// Sends what waits on a connection.
+    pub fn flush(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        let flushed = conn.flush();
+        self.after_send(id, flushed);
+    }
+
+    fn after_send(&mut self, id: ConnId, flushed: Flushed) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        match flushed {
+            Flushed::Everything if conn.closing => self.ended.push(id),
+            Flushed::Everything | Flushed::Full => {
+                self.soon.remove(&id);
+            }
+            Flushed::Soon => {
+                self.soon.insert(id);
+            }
+            Flushed::Gone => self.ended.push(id),
+        }
+        let mut wants = conn.wants();
+        if flushed == Flushed::Soon {
+            // The socket is writable, but that is not what is waited for.
+            wants.1 = false;
+        }
+        if wants != conn.interest
+            && let Some(token) = self.conn_tokens.get(&id)
+        {
+            conn.interest = wants;
+            self.watcher.change(&*conn, *token, wants);
+        }
+    }
+
+    /// Has the keeper hold a descriptor. Without a keeper it is held here, and given to the next.
+    ///
+    /// # Errors
+    /// [`PortError`] if the message was refused.
+    pub fn hold_key(&mut self, key: HoldKey, fd: SharedFd) -> Result<(), PortError> {
+        let message = Message::Hold { keys: vec![key.clone()] };
+        self.held.insert(key, Arc::clone(&fd));
+        self.tell_keeper(&message, &[fd.as_fd()])
+    }
+
+    /// Sends the keeper a message. A dead keeper is no error: the next one gets everything.
+    ///
+    /// # Errors
+    /// [`PortError`] if the message itself is at fault.
+    pub fn tell_keeper(
+        &mut self,
+        message: &Message,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<(), PortError> {
+        let Some(channel) = &self.channel else { return Ok(()) };
+        match channel.send(message, fds) {
+            Ok(()) | Err(ChannelError::HungUp) => Ok(()),
+            Err(ChannelError::HungPeer { seconds }) => {
+                tracing::error!("the keeper took no message for {seconds} s; replacing it");
+                self.keeper_hung = true;
+                Ok(())
+            }
+            Err(error) => Err(PortError(format!("the keeper: {error}"))),
+        }
+    }
+}
+
+fn key_of(what: Held) -> HoldKey {
+    match what {
+        Held::Slab(slab) => HoldKey::slab(slab),
+        Held::Client(client) => HoldKey::client(client),
+    }
+}
+
+impl Ports for World {
+    type Fd = SharedFd;
+
+    fn now_ms(&self) -> u64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn journal(&mut self, record: &Record) -> Result<(), PortError> {
+        self.journal.append(record).map_err(|error| PortError(error.to_string()))
+    }
+
+    fn hold(&mut self, what: Held, fd: &SharedFd) -> Result<(), PortError> {
+        self.hold_key(key_of(what), Arc::clone(fd))
+    }
+
+    fn let_go(&mut self, what: Held, fd: Option<SharedFd>) {
+        if let Held::Client(client) = what {
+            self.unwatch_client(client);
+        }
+        let key = key_of(what);
+        let held = self.held.remove(&key);
+        if let Err(error) = self.tell_keeper(&Message::Drop { keys: vec![key] }, &[]) {
+            tracing::error!("could not have a descriptor dropped: {error}");
+        }
+        for fd in held.into_iter().chain(fd) {
+            self.driver.ask(Ask::Close(fd));
+        }
+    }
+
+    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<SharedFd>) {
+        let Some(found) = self.conns.get_mut(&conn) else { return };
+        match found.send(&reply, fd, &mut self.builder) {
+            Ok(flushed) => self.after_send(conn, flushed),
+            Err(error) => {
+                tracing::error!("a reply could not be made: {error}");
+                self.ended.push(conn);
+            }
+        }
+    }
+
+    fn backlog(&self, conn: ConnId) -> usize {
+        self.conns.get(&conn).map_or(0, Conn::backlog)
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        if let Some(found) = self.conns.get_mut(&conn) {
+            found.closing = true;
+            if found.backlog() == 0 {
+                // After the reply that the caller is about to send.
+                self.ended.push(conn);
+            }
+        }
+    }
+
+    fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {
+        match self.watcher.add(pidfd, Source::ClientGone(client)) {
+            Ok(token) => {
+                self.client_tokens.insert(client, token);
+            }
+            Err(error) => tracing::error!(%client, "its process cannot be watched: {error}"),
+        }
+    }
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+        self.driver.ask(Ask::MakeSlab { slab, device, bytes });
+    }
+
+    fn read_physical(&mut self) {
+        self.driver.ask(Ask::ReadPhysical);
+    }
+}

@@ -1,0 +1,169 @@
+//! Names of held descriptors.
+
+use std::fmt;
+use std::str::FromStr;
+
+use millpond_wire::{ClientId, GpuUuid, SlabId};
+
+/// Why a text is no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// Empty or too long.
+    #[error("a hold key has {0} bytes; 1 to {max} are allowed", max = HoldKey::MAX_BYTES)]
+    Length(usize),
+    /// Something else than printable ASCII.
+    #[error("a hold key has the byte {0:#04x}; printable ASCII is allowed")]
+    Byte(u8),
+}
+
+/// The name of a held descriptor, such as `slab/<uuid>`. The keeper never looks inside.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HoldKey(String);
+
+/// What a key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyView<'key> {
+    /// The journal's memfd.
+    Journal,
+    /// A listening socket: its file name in the runtime folder.
+    Listen(&'key str),
+    /// The runtime folder's lock.
+    FolderLock,
+    /// A GPU's lock.
+    GpuLock(GpuUuid),
+    /// A slab of GPU memory.
+    Slab(SlabId),
+    /// The pidfd of a client process.
+    Client(ClientId),
+    /// A key that this version does not know.
+    Other(&'key str),
+}
+
+impl HoldKey {
+    /// Longest key; the longest of ours has 49.
+    pub const MAX_BYTES: usize = 100;
+
+    /// The journal's memfd.
+    #[must_use]
+    pub fn journal() -> HoldKey {
+        HoldKey("journal".to_owned())
+    }
+
+    /// The listening socket with this file name in the runtime folder.
+    ///
+    /// # Errors
+    /// [`KeyError`] if the name does not fit a key.
+    pub fn listen(name: &str) -> Result<HoldKey, KeyError> {
+        format!("listen/{name}").parse()
+    }
+
+    /// The runtime folder's lock.
+    #[must_use]
+    pub fn folder_lock() -> HoldKey {
+        HoldKey("lock/folder".to_owned())
+    }
+
+    /// A GPU's lock.
+    #[must_use]
+    pub fn gpu_lock(gpu: GpuUuid) -> HoldKey {
+        HoldKey(format!("lock/gpu/{gpu}"))
+    }
+
+    /// A slab.
+    #[must_use]
+    pub fn slab(slab: SlabId) -> HoldKey {
+        HoldKey(format!("slab/{slab}"))
+    }
+
+    /// The pidfd of a client.
+    #[must_use]
+    pub fn client(client: ClientId) -> HoldKey {
+        HoldKey(format!("client/{client}"))
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What the key says. A key that looks like one of ours and is not (`slab/x`) is
+    /// [`KeyView::Other`].
+    #[must_use]
+    pub fn view(&self) -> KeyView<'_> {
+        let text = self.as_str();
+        let (family, rest) = text.split_once('/').unwrap_or((text, ""));
+        let view = match (family, rest) {
+            ("journal", "") => Some(KeyView::Journal),
+            ("lock", "folder") => Some(KeyView::FolderLock),
+            ("listen", name) if !name.is_empty() => Some(KeyView::Listen(name)),
+            ("lock", gpu) => {
+                gpu.strip_prefix("gpu/").and_then(|gpu| gpu.parse().ok()).map(KeyView::GpuLock)
+            }
+            ("slab", id) => id.parse().ok().map(KeyView::Slab),
+            ("client", id) => id.parse().ok().map(KeyView::Client),
+            _ => None,
+        };
+        view.unwrap_or(KeyView::Other(text))
+    }
+}
+
+impl FromStr for HoldKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<HoldKey, KeyError> {
+        if text.is_empty() || text.len() > HoldKey::MAX_BYTES {
+            return Err(KeyError::Length(text.len()));
+        }
+        if let Some(byte) = text.bytes().find(|byte| !(b' '..=b'~').contains(byte)) {
+            return Err(KeyError::Byte(byte));
+        }
+        Ok(HoldKey(text.to_owned()))
+    }
+}
+
+impl fmt::Display for HoldKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for HoldKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HoldKey({})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_constructor_is_seen_through_its_view() {
+        let (gpu, slab, client) = (GpuUuid([7; 16]), SlabId::random(), ClientId::random());
+        assert_eq!(HoldKey::journal().view(), KeyView::Journal);
+        assert_eq!(HoldKey::listen("admin.sock").unwrap().view(), KeyView::Listen("admin.sock"));
+        assert_eq!(HoldKey::folder_lock().view(), KeyView::FolderLock);
+        assert_eq!(HoldKey::gpu_lock(gpu).view(), KeyView::GpuLock(gpu));
+        assert_eq!(HoldKey::slab(slab).view(), KeyView::Slab(slab));
+        assert_eq!(HoldKey::client(client).view(), KeyView::Client(client));
+        assert_eq!(HoldKey::gpu_lock(gpu).as_str().len(), 49);
+    }
+
+    #[test]
+    fn unknown_and_nearly_known_keys_are_other() {
+        for text in ["slab/x", "slab", "journal/2", "lock/gpu/7", "listen/", "manifest/1", "/"] {
+            assert_eq!(text.parse::<HoldKey>().unwrap().view(), KeyView::Other(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_short_printable_ascii() {
+        assert_eq!("".parse::<HoldKey>(), Err(KeyError::Length(0)));
+        assert_eq!("x".repeat(101).parse::<HoldKey>(), Err(KeyError::Length(101)));
+        assert!("x".repeat(100).parse::<HoldKey>().is_ok());
+        assert_eq!("a\nb".parse::<HoldKey>(), Err(KeyError::Byte(b'\n')));
+        assert_eq!("ä".parse::<HoldKey>(), Err(KeyError::Byte(0xc3)));
+        assert_eq!(HoldKey::listen("\0"), Err(KeyError::Byte(0)));
+    }
+}

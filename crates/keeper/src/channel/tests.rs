@@ -1,0 +1,124 @@
+use std::fs::File;
+
+use millpond_wire::{Epoch, SlabId};
+use proptest::prelude::*;
+
+use super::*;
+
+fn keys() -> impl Strategy<Value = Vec<HoldKey>> {
+    let key = "[ -~]{1,100}".prop_map(|text| text.parse().unwrap());
+    proptest::collection::vec(key, 0..=KEYS_PER_MESSAGE)
+}
+
+fn messages() -> impl Strategy<Value = Message> {
+    let process = || (any::<u64>(), any::<u32>(), proptest::collection::vec(any::<u8>(), 0..300));
+    prop_oneof![
+        process().prop_map(|(epoch, keeper_pid, config)| Message::Start {
+            epoch: Epoch(epoch),
+            keeper_pid,
+            config
+        }),
+        process().prop_map(|(epoch, daemon_pid, config)| Message::Adopt {
+            epoch: Epoch(epoch),
+            daemon_pid,
+            config
+        }),
+        keys().prop_map(|keys| Message::Held { keys }),
+        keys().prop_map(|keys| Message::Hold { keys }),
+        keys().prop_map(|keys| Message::Drop { keys }),
+        any::<u64>().prop_map(|number| Message::Ping { number }),
+        any::<u64>().prop_map(|number| Message::Pong { number }),
+        Just(Message::Ready),
+        Just(Message::Stop),
+        Just(Message::Serving),
+        Just(Message::AdoptDone),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(message in messages()) {
+        let bytes = message.encode().unwrap();
+        prop_assert!(bytes.len() <= limits::MESSAGE_BYTES);
+        prop_assert_eq!(Message::decode(&bytes).unwrap(), message);
+    }
+
+    #[test]
+    fn garbage_is_refused_or_is_exactly_a_message(
+        kind in 0u8..32,
+        rest in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let bytes = [&[kind], rest.as_slice()].concat();
+        if let Ok(message) = Message::decode(&bytes) {
+            prop_assert_eq!(message.encode().unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_cut_or_longer_is_refused(message in messages(), cut in any::<usize>()) {
+        let mut bytes = message.encode().unwrap();
+        prop_assert!(Message::decode(&bytes[..cut % bytes.len()]).is_err());
+        bytes.push(0);
+        prop_assert!(Message::decode(&bytes).is_err());
+    }
+}
+
+#[test]
+fn caps_are_kept_on_both_sides() {
+    let start =
+        |bytes| Message::Start { epoch: Epoch(1), keeper_pid: 1, config: vec![b' '; bytes] };
+    assert!(start(CONFIG_BYTES).encode().is_ok());
+    assert!(start(CONFIG_BYTES + 1).encode().is_err());
+    let keys = vec![HoldKey::journal(); KEYS_PER_MESSAGE + 1];
+    let error = Message::Drop { keys }.encode().unwrap_err();
+    assert_eq!(error.to_string(), "malformed channel message: more than 100 keys");
+    assert!(Message::decode(&[17, 101]).is_err());
+    assert!(Message::decode(&[17, 1, 1, b'\n']).is_err());
+    assert!(Message::decode(&[17, 1, 0]).is_err());
+}
+
+#[test]
+fn descriptors_are_counted_on_both_sides() {
+    let (ours, theirs) = Channel::pair().unwrap();
+    let null = File::open("/dev/null").unwrap();
+    let hold = Message::Hold { keys: vec![HoldKey::journal()] };
+    assert!(matches!(ours.send(&hold, &[]), Err(ChannelError::Descriptors { .. })));
+    socket::send(&theirs, &hold.encode().unwrap(), &[null.as_fd(), null.as_fd()], true).unwrap();
+    let theirs = Channel::new(theirs);
+    theirs.send(&Message::Serving, &[]).unwrap();
+    let error = ours.try_receive().unwrap_err();
+    assert!(matches!(error, ChannelError::Descriptors { expected: 1, found: 2 }), "{error}");
+    assert_eq!(ours.receive().unwrap().0, Message::Serving, "the channel goes on");
+}
+
+#[test]
+fn many_keys_go_in_batches() {
+    let (ours, theirs) = Channel::pair().unwrap();
+    let null = File::open("/dev/null").unwrap();
+    let holds = (0..250).map(|_| (HoldKey::slab(SlabId::random()), null.as_fd()));
+    ours.send_keys(|keys| Message::Held { keys }, holds, SEND_TIMEOUT).unwrap();
+    let theirs = Channel::new(theirs);
+    for expected in [100, 100, 50] {
+        let (message, fds) = theirs.receive_within(SEND_TIMEOUT).unwrap();
+        assert_eq!((message.descriptors(), fds.len()), (expected, expected));
+    }
+    assert!(theirs.try_receive().unwrap().is_none());
+    drop(ours);
+    assert!(matches!(theirs.receive(), Err(ChannelError::HungUp)));
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_named_as_hung() {
+    let (ours, _theirs) = Channel::pair().unwrap();
+    let large = Message::Start { epoch: Epoch(1), keeper_pid: 1, config: vec![0; CONFIG_BYTES] };
+    let null = File::open("/dev/null").unwrap();
+    let error = loop {
+        let patience = Duration::from_millis(20);
+        if let Err(error) = ours.send_within(&large, &[null.as_fd()], patience) {
+            break error;
+        }
+    };
+    assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
+    let error = ours.receive_within(Duration::from_millis(1)).unwrap_err();
+    assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
+}

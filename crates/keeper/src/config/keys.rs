@@ -1,0 +1,215 @@
+//! The one table of settings.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::Config;
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    /// In the file; a dot means a table.
+    pub name: &'static str,
+    /// The environment variable.
+    pub environment: &'static str,
+    /// The default, as it would be written.
+    pub default: &'static str,
+    /// One line for the reference.
+    pub doc: &'static str,
+    set: fn(&mut Config, Input) -> Result<(), String>,
+}
+
+impl Key {
+    /// The command line flag.
+    #[must_use]
+    pub fn flag(&self) -> String {
+        format!("--{}", self.name.replace(['_', '.'], "-"))
+    }
+
+    pub(super) fn apply(&self, config: &mut Config, input: Input) -> Result<(), String> {
+        (self.set)(config, input)
+    }
+}
+
+/// A value as it came. From the environment and from flags everything is text.
+#[derive(Debug)]
+pub(super) enum Input {
+    Text(String),
+    List(Vec<String>),
+    Table(Vec<(String, String)>),
+}
+
+impl Input {
+    fn text(self) -> Result<String, String> {
+        match self {
+            Input::Text(text) => Ok(text),
+            Input::List(_) => Err("one value is expected, not a list".to_owned()),
+            Input::Table(_) => Err("one value is expected, not a table".to_owned()),
+        }
+    }
+
+    fn parsed<T: FromStr<Err: Display>>(self) -> Result<T, String> {
+        self.text()?.parse().map_err(|error: T::Err| error.to_string())
+    }
+
+    fn number(self, min: u64, max: u64) -> Result<u64, String> {
+        let text = self.text()?;
+        let number = text.trim().parse().ok().filter(|number| (min..=max).contains(number));
+        number.ok_or_else(|| format!("'{text}' is not a whole number from {min} to {max}"))
+    }
+
+    fn list<T: FromStr<Err: Display>>(self) -> Result<Vec<T>, String> {
+        let items = match self {
+            Input::Text(text) => split(&text),
+            Input::List(items) => items,
+            Input::Table(_) => return Err("a list is expected, not a table".to_owned()),
+        };
+        items.iter().map(|item| item.parse().map_err(|error: T::Err| error.to_string())).collect()
+    }
+
+    fn table(self) -> Result<Vec<(String, String)>, String> {
+        match self {
+            Input::Table(items) => Ok(items),
+            Input::List(_) => Err("a table is expected, not a list".to_owned()),
+            Input::Text(text) => split(&text)
+                .iter()
+                .map(|item| {
+                    let pair = item.split_once('=').ok_or("write it like `UUID=90%,UUID=10G`")?;
+                    Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
+                })
+                .collect(),
+        }
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
+/// An hour: longer waits for a daemon are a mistake of the unit.
+const MOST_SECONDS: u64 = 3600;
+/// A cap on caps: the journal counts with 32 bits.
+const MOST_OBJECTS: u64 = 100_000_000;
+
+/// Every setting.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "runtime_dir",
+        environment: millpond_wire::runtime_dir::ENVIRONMENT,
+        default: "",
+        doc: "Folder of the sockets and the lock; default `$XDG_RUNTIME_DIR/millpond`, else `/run/millpond`",
+        set: |config, input| {
+            let text = input.text()?;
+            config.runtime_dir = (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(())
+        },
+    },
+    Key {
+        name: "driver",
+        environment: "MILLPOND_DRIVER",
+        default: "auto",
+        doc: "`auto` (a GPU if there is one), `cuda`, `soft` (the software driver), or the path of a libcuda",
+        set: |config, input| {
+            let text = input.text()?;
+            if !["auto", "cuda", "soft"].contains(&text.as_str()) && !text.contains('/') {
+                return Err(format!(
+                    "'{text}' is not a driver; use `auto`, `cuda`, `soft` or a path with a `/`"
+                ));
+            }
+            config.driver = text;
+            Ok(())
+        },
+    },
+    Key {
+        name: "log",
+        environment: "MILLPOND_LOG",
+        default: "info",
+        doc: "What is logged: a level, or a filter such as `info,millpond_daemon=debug`",
+        set: |config, input| input.text().map(|text| config.log = text),
+    },
+    Key {
+        name: "log_format",
+        environment: "MILLPOND_LOG_FORMAT",
+        default: "text",
+        doc: "How log lines look: `text` or `json`",
+        set: |config, input| input.parsed().map(|format| config.log_format = format),
+    },
+    Key {
+        name: "devices",
+        environment: "MILLPOND_DEVICES",
+        default: "",
+        doc: "GPUs to serve, by UUID or index; none named means all",
+        set: |config, input| input.list().map(|devices| config.devices = devices),
+    },
+    Key {
+        name: "capacity",
+        environment: "MILLPOND_CAPACITY",
+        default: "95%",
+        doc: "How much of each GPU's memory the pond may use: a share (`0.9`, `90%`) or a size (`100G`)",
+        set: |config, input| input.parsed().map(|capacity| config.capacity = capacity),
+    },
+    Key {
+        name: "capacity_by_gpu",
+        environment: "MILLPOND_CAPACITY_BY_GPU",
+        default: "",
+        doc: "Capacity of single GPUs, by UUID; in the environment `UUID=90%,UUID=100G`",
+        set: |config, input| {
+            let parse = |(gpu, capacity): (String, String)| {
+                let uuid = gpu.parse().map_err(|_| format!("'{gpu}' is not a GPU's UUID"))?;
+                Ok((uuid, Input::Text(capacity).parsed()?))
+            };
+            config.capacity_by_gpu =
+                input.table()?.into_iter().map(parse).collect::<Result<_, String>>()?;
+            Ok(())
+        },
+    },
+    Key {
+        name: "recycle_bytes",
+        environment: "MILLPOND_RECYCLE_BYTES",
+        default: "1GiB",
+        doc: "Empty slabs kept for reuse on each GPU; `0` gives all memory back at once",
+        set: |config, input| input.parsed().map(|size| config.recycle_bytes = size),
+    },
+    Key {
+        name: "drain_seconds",
+        environment: "MILLPOND_DRAIN_SECONDS",
+        default: "10",
+        doc: "How long a stop waits for running work",
+        set: |config, input| {
+            input.number(0, MOST_SECONDS).map(|seconds| config.drain_seconds = seconds)
+        },
+    },
+    Key {
+        name: "watchdog_seconds",
+        environment: "MILLPOND_WATCHDOG_SECONDS",
+        default: "10",
+        doc: "A daemon that answers nothing for so long is killed and started again",
+        set: |config, input| {
+            input.number(1, MOST_SECONDS).map(|seconds| config.watchdog_seconds = seconds)
+        },
+    },
+    Key {
+        name: "limits.clients",
+        environment: "MILLPOND_LIMITS_CLIENTS",
+        default: "20000",
+        doc: "Client processes at a time",
+        set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.clients = n),
+    },
+    Key {
+        name: "limits.tensors",
+        environment: "MILLPOND_LIMITS_TENSORS",
+        default: "1000000",
+        doc: "Tensors in the pond",
+        set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.tensors = n),
+    },
+    Key {
+        name: "limits.leases_per_client",
+        environment: "MILLPOND_LIMITS_LEASES_PER_CLIENT",
+        default: "200000",
+        doc: "Leases of one client process",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.leases_per_client = n)
+        },
+    },
+];

@@ -1,0 +1,252 @@
+//! Every setting of `millpond serve`, defined once.
+//!
+//! Sources, a later one wins: the defaults, one configuration file, the environment, flags. A key
+//! has one line in [`KEYS`], and that line is its name in the file, its environment variable, its
+//! default, its documentation and its parser.
+
+mod error;
+mod file;
+mod keys;
+mod values;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use millpond_wire::{GpuUuid, runtime_dir};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::ByteSize;
+pub use error::{ConfigError, Origin};
+use keys::Input;
+pub use keys::{KEYS, Key};
+pub use values::{Capacity, CapacityError, DeviceChoice, LogFormat, Share};
+
+/// Names the configuration file.
+pub const CONFIG_VARIABLE: &str = "MILLPOND_CONFIG";
+/// The configuration file of the machine.
+pub const SYSTEM_FILE: &str = "/etc/millpond/config.toml";
+
+/// All settings. The documentation of each is in [`KEYS`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "documented once, in KEYS")]
+pub struct Config {
+    pub runtime_dir: Option<PathBuf>,
+    pub driver: String,
+    pub log: String,
+    pub log_format: LogFormat,
+    pub devices: Vec<DeviceChoice>,
+    pub capacity: Capacity,
+    #[serde(serialize_with = "write_by_gpu", deserialize_with = "read_by_gpu")]
+    pub capacity_by_gpu: BTreeMap<GpuUuid, Capacity>,
+    pub recycle_bytes: ByteSize,
+    pub drain_seconds: u64,
+    pub watchdog_seconds: u64,
+    pub limits: Limits,
+}
+
+/// Caps on what a pond keeps, so that one client cannot fill the daemon's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "documented once, in KEYS")]
+pub struct Limits {
+    pub clients: u64,
+    pub tensors: u64,
+    pub leases_per_client: u64,
+}
+
+const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
+    Some(share) => Capacity::Fraction(share),
+    None => Capacity::Bytes(0),
+};
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            runtime_dir: None,
+            driver: "auto".to_owned(),
+            log: "info".to_owned(),
+            log_format: LogFormat::Text,
+            devices: Vec::new(),
+            capacity: DEFAULT_CAPACITY,
+            capacity_by_gpu: BTreeMap::new(),
+            recycle_bytes: ByteSize(1 << 30),
+            drain_seconds: 10,
+            watchdog_seconds: 10,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { clients: 20_000, tensors: 1_000_000, leases_per_client: 200_000 }
+    }
+}
+
+/// What was given on the command line, as text: each goes through the parser of its key, so that a
+/// flag, a variable and a line of a file mean the same.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "documented once, in KEYS")]
+pub struct ConfigOverrides {
+    pub runtime_dir: Option<PathBuf>,
+    pub driver: Option<String>,
+    pub log: Option<String>,
+    pub log_format: Option<String>,
+    /// Each may itself be a list with commas.
+    pub devices: Vec<String>,
+    pub capacity: Option<String>,
+    /// Each is `UUID=capacity`.
+    pub capacity_by_gpu: Vec<String>,
+    pub recycle_bytes: Option<String>,
+    pub drain_seconds: Option<String>,
+    pub watchdog_seconds: Option<String>,
+}
+
+/// A variable of an environment, the process's or a test's.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+impl Config {
+    /// Settings from all sources. `file` is the `--config` flag.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names source, key and line.
+    pub fn load(file: Option<&Path>, flags: &ConfigOverrides) -> Result<Config, ConfigError> {
+        Config::load_from(file, &|name| std::env::var_os(name), flags)
+    }
+
+    /// As [`Self::load`] with another environment.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_from(
+        file: Option<&Path>,
+        environment: Environment<'_>,
+        flags: &ConfigOverrides,
+    ) -> Result<Config, ConfigError> {
+        let mut config = Config::default();
+        if let Some(file) = Config::file(file, environment) {
+            let source = std::fs::read_to_string(&file)
+                .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
+            for setting in file::read(&file, &source, environment)? {
+                config.set(setting.key, setting.origin, setting.input)?;
+            }
+        }
+        for key in KEYS {
+            let origin = Origin::Environment(key.environment);
+            if let Some(text) = text_of(environment, key, &origin)? {
+                config.set(key, origin, Input::Text(text))?;
+            }
+        }
+        for (name, text) in flags.texts() {
+            if let Some(key) = KEYS.iter().find(|key| key.name == name) {
+                config.set(key, Origin::Flag(key.flag()), Input::Text(text))?;
+            }
+        }
+        if let Some(folder) = &flags.runtime_dir {
+            config.runtime_dir = Some(folder.clone());
+        }
+        Ok(config)
+    }
+
+    /// Which file is read: the one that was named, by flag or [`CONFIG_VARIABLE`], whether it
+    /// exists or not; else the user's own or the machine's, if there is one.
+    #[must_use]
+    pub fn file(named: Option<&Path>, environment: Environment<'_>) -> Option<PathBuf> {
+        let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+        let named = named.map(Path::to_owned).or_else(|| set(CONFIG_VARIABLE).map(PathBuf::from));
+        if named.is_some() {
+            return named;
+        }
+        let user = set("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".config")))
+            .map(|folder| folder.join("millpond/config.toml"));
+        user.into_iter().chain([PathBuf::from(SYSTEM_FILE)]).find(|file| file.exists())
+    }
+
+    /// The pond's runtime folder: as set, or the default one.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.runtime_dir.clone().unwrap_or_else(runtime_dir::for_server)
+    }
+
+    /// For the way to another process of the same pond.
+    ///
+    /// # Errors
+    /// [`ConfigError::Json`] if the runtime folder's path is not text.
+    pub fn to_json(&self) -> Result<Vec<u8>, ConfigError> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// What [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`ConfigError::Json`] if it is something else.
+    pub fn from_json(json: &[u8]) -> Result<Config, ConfigError> {
+        Ok(serde_json::from_slice(json)?)
+    }
+
+    fn set(&mut self, key: &Key, origin: Origin, input: Input) -> Result<(), ConfigError> {
+        key.apply(self, input).map_err(|message| ConfigError::Value {
+            origin,
+            key: key.name,
+            message,
+        })
+    }
+}
+
+impl ConfigOverrides {
+    fn texts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let joined = |list: &[String]| (!list.is_empty()).then(|| list.join(","));
+        [
+            ("driver", self.driver.clone()),
+            ("log", self.log.clone()),
+            ("log_format", self.log_format.clone()),
+            ("devices", joined(&self.devices)),
+            ("capacity", self.capacity.clone()),
+            ("capacity_by_gpu", joined(&self.capacity_by_gpu)),
+            ("recycle_bytes", self.recycle_bytes.clone()),
+            ("drain_seconds", self.drain_seconds.clone()),
+            ("watchdog_seconds", self.watchdog_seconds.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(name, text)| text.map(|text| (name, text)))
+    }
+}
+
+/// A variable that is set to nothing counts as not set.
+fn text_of(
+    environment: Environment<'_>,
+    key: &Key,
+    origin: &Origin,
+) -> Result<Option<String>, ConfigError> {
+    let value = environment(key.environment).filter(|value| !value.is_empty());
+    let text = value.map(OsString::into_string).transpose();
+    text.map_err(|value| ConfigError::Value {
+        origin: origin.clone(),
+        key: key.name,
+        message: format!("{value:?} is not UTF-8"),
+    })
+}
+
+fn write_by_gpu<S: Serializer>(
+    map: &BTreeMap<GpuUuid, Capacity>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(map.iter().map(|(gpu, capacity)| (gpu.to_string(), capacity)))
+}
+
+fn read_by_gpu<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<GpuUuid, Capacity>, D::Error> {
+    let map = BTreeMap::<String, Capacity>::deserialize(deserializer)?;
+    let parsed = map.into_iter().map(|(gpu, capacity)| Ok((gpu.parse()?, capacity)));
+    parsed
+        .collect::<Result<_, <GpuUuid as std::str::FromStr>::Err>>()
+        .map_err(|_| serde::de::Error::custom("a key of capacity_by_gpu is not a GPU's UUID"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! A keeper that is started by the daemon of one that died.
+
+use std::time::Instant;
+
+use super::daemon::Daemon;
+use super::folder::{self, Holds};
+use super::watchdog::Watchdog;
+use super::{
+    ExitReason, Keeper, KeeperError, Launch, install_signals, raise_descriptor_limit, systemd,
+};
+use crate::channel::{Channel, ChannelError, HANDOVER_TIMEOUT, HoldKey, Message};
+use crate::config::Config;
+use crate::handover::{HandoverError, take_stdin};
+
+/// Takes over the daemon at the other end of standard input, with all that it hands over, and goes
+/// on as [`run`](super::run) does. The next daemon gets the next epoch.
+///
+/// # Errors
+/// [`KeeperError`] if the handover fails; the daemon is not touched then.
+pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
+    raise_descriptor_limit();
+    let signals = install_signals()?;
+    let channel = take_stdin()?;
+    let (first, mut fds) = channel.receive_within(HANDOVER_TIMEOUT).map_err(HandoverError::from)?;
+    let (Message::Adopt { epoch, daemon_pid: pid, config: json }, Some(pidfd)) = (first, fds.pop())
+    else {
+        return Err(HandoverError::Unexpected { expected: "`Adopt`" }.into());
+    };
+    let config = Config::from_json(&json)?;
+    let folder = config.folder();
+    let holds = receive_holds(&channel)?;
+    let adopted = Daemon {
+        channel,
+        open: true,
+        pidfd,
+        pid,
+        child: None,
+        started: Instant::now(),
+        watchdog: Watchdog::new(config.watchdog_seconds),
+    };
+    let mut keeper =
+        Keeper { config, json, folder, launch: daemon, holds, signals, epoch, served: true };
+    folder::write_holder(&keeper.holds);
+    systemd::main_pid();
+    let (held, me) = (keeper.holds.len(), std::process::id());
+    tracing::warn!("keeper {me} takes over daemon {pid} (epoch {epoch}, {held} held)");
+    keeper.supervise(Some(adopted))
+}
+
+/// A daemon that dies in the middle has handed over what it had sent: the next one reports what is
+/// missing, but not without the lock and the sockets.
+fn receive_holds(channel: &Channel) -> Result<Holds, KeeperError> {
+    let mut holds = Holds::new();
+    loop {
+        match channel.receive_within(HANDOVER_TIMEOUT) {
+            Ok((Message::Hold { keys }, fds)) => holds.extend(keys.into_iter().zip(fds)),
+            Ok((Message::AdoptDone, _)) | Err(ChannelError::HungUp) => break,
+            Ok(_) => {
+                return Err(HandoverError::Unexpected { expected: "`Hold` or `AdoptDone`" }.into());
+            }
+            Err(error) => return Err(HandoverError::from(error).into()),
+        }
+    }
+    let sockets = folder::SOCKETS.into_iter().map(HoldKey::listen);
+    for key in sockets.chain([Ok(HoldKey::folder_lock())]) {
+        let key = key?;
+        if !holds.contains_key(&key) {
+            return Err(KeeperError::AdoptionIncomplete { missing: key.to_string() });
+        }
+    }
+    Ok(holds)
+}

@@ -1,0 +1,115 @@
+//! Why a keeper cannot keep.
+
+use std::io;
+use std::path::PathBuf;
+
+use millpond_wire::socket::SocketError;
+use serde::{Deserialize, Serialize};
+
+use crate::channel::KeyError;
+use crate::config::ConfigError;
+use crate::handover::HandoverError;
+
+/// Who serves a folder, as written in its lock file. For people: the lock decides, not the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderHolder {
+    /// The keeper.
+    pub pid: u32,
+    /// Its user.
+    pub user: u32,
+    /// Since when, in seconds since 1970.
+    pub started: u64,
+}
+
+/// Why a keeper cannot keep.
+#[derive(Debug, thiserror::Error)]
+pub enum KeeperError {
+    /// Another keeper has the folder.
+    #[error("the pond in '{}' is already served by {}", folder.display(), who(holder.as_ref()))]
+    FolderInUse {
+        /// Which folder.
+        folder: PathBuf,
+        /// By whom, if it has written that already.
+        holder: Option<FolderHolder>,
+    },
+    /// Somebody else could put something into the folder.
+    #[error("the runtime folder '{}' {problem}", folder.display())]
+    FolderUntrusted {
+        /// Which folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The settings cannot be handed on.
+    #[error("the settings have {0} bytes as JSON; at most 48 KiB can be handed to the daemon")]
+    ConfigTooLarge(usize),
+    /// The first daemon ended with an error before it served anybody; it has said why.
+    #[error("the daemon could not start ({status})")]
+    NeverServed {
+        /// How it ended.
+        status: String,
+    },
+    /// The daemon that was to be adopted died before it had handed over what a pond needs.
+    #[error("the daemon died while it handed over; '{missing}' is missing")]
+    AdoptionIncomplete {
+        /// A key that did not come.
+        missing: String,
+    },
+    /// A listening socket could not be made.
+    #[error(transparent)]
+    Socket(#[from] SocketError),
+    /// A process could not be started or taken over.
+    #[error(transparent)]
+    Handover(#[from] HandoverError),
+    /// A setting is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A key is none.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The system said no.
+    #[error("{what}")]
+    Io {
+        /// Doing what.
+        what: String,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+fn who(holder: Option<&FolderHolder>) -> String {
+    match holder {
+        Some(holder) => format!("pid {} (user {})", holder.pid, holder.user),
+        None => "another process".to_owned(),
+    }
+}
+
+impl KeeperError {
+    pub(super) fn io<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let what = what.into();
+        move |error| KeeperError::Io { what, source: error.into() }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            KeeperError::FolderInUse { .. } => {
+                Some("`--runtime-dir` names another folder for a second pond".to_owned())
+            }
+            KeeperError::FolderUntrusted { .. } => Some(
+                "`--runtime-dir` names a folder; it must be yours, and writable only by you"
+                    .to_owned(),
+            ),
+            KeeperError::Socket(SocketError::PathTooLong { .. }) => {
+                Some("choose a shorter folder with `--runtime-dir`".to_owned())
+            }
+            KeeperError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                Some("set XDG_RUNTIME_DIR, or choose a folder with `--runtime-dir`".to_owned())
+            }
+            KeeperError::Handover(error) => error.hint(),
+            KeeperError::Config(error) => error.hint(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The runtime folder: its lock, its sockets, and whether it can be trusted.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use millpond_wire::{fd, runtime_dir, socket};
+use rustix::fs::{Mode, OFlags};
+
+use super::{FolderHolder, KeeperError};
+use crate::channel::HoldKey;
+
+/// What a new pond starts with: the lock and the listening sockets.
+pub(super) type Holds = BTreeMap<HoldKey, OwnedFd>;
+
+/// The sockets of every pond.
+pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
+
+/// Makes the folder if it is not there, locks it and listens.
+///
+/// Changes the process's umask for a moment: to be called before there are threads that make files.
+pub(super) fn open(folder: &Path) -> Result<Holds, KeeperError> {
+    create(folder)?;
+    let lock = lock(folder)?;
+    let mut holds = Holds::new();
+    for name in SOCKETS {
+        let path = folder.join(name);
+        // From the first moment on nobody else can connect, whatever the caller's umask is.
+        let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
+        let listener = socket::listen(&path);
+        rustix::process::umask(umask);
+        holds.insert(HoldKey::listen(name)?, listener?);
+    }
+    if is_system(folder) && rustix::process::geteuid().is_root() {
+        let path = folder.join(runtime_dir::SOCKET);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o666))
+            .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
+    }
+    holds.insert(HoldKey::folder_lock(), lock.into());
+    Ok(holds)
+}
+
+fn is_system(folder: &Path) -> bool {
+    folder == Path::new(runtime_dir::SYSTEM)
+}
+
+fn create(folder: &Path) -> Result<(), KeeperError> {
+    let what = |verb: &str| format!("{verb} the runtime folder '{}'", folder.display());
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)
+            .map_err(KeeperError::io(what("creating")))?;
+    }
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Ok(()) if is_system(folder) => {
+            std::fs::set_permissions(folder, Permissions::from_mode(0o755))
+                .map_err(KeeperError::io(what("opening")))?;
+        }
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(KeeperError::io(what("creating"))(error)),
+    }
+    let found = std::fs::symlink_metadata(folder).map_err(KeeperError::io(what("reading")))?;
+    let me = rustix::process::geteuid().as_raw();
+    let problem = if !found.is_dir() {
+        "is not a folder".to_owned()
+    } else if found.uid() != me {
+        format!("belongs to user {}, not to you ({me})", found.uid())
+    } else if found.mode() & 0o022 != 0 {
+        format!("can be written by others (mode {:03o})", found.mode() & 0o777)
+    } else {
+        return Ok(());
+    };
+    Err(KeeperError::FolderUntrusted { folder: folder.to_owned(), problem })
+}
+
+/// Mode 0600: whoever can only read the file could still block it with a shared lock.
+fn lock(folder: &Path) -> Result<File, KeeperError> {
+    let path = folder.join(runtime_dir::LOCK);
+    let what = || format!("locking '{}'", path.display());
+    let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(nofollow)
+        .open(&path)
+        .map_err(KeeperError::io(what()))?;
+    if fd::try_lock(&file).map_err(KeeperError::io(what()))? {
+        return Ok(file);
+    }
+    let mut text = String::new();
+    // Only for the message: what cannot be read is not told.
+    let _ = (&mut file).take(4096).read_to_string(&mut text);
+    let holder = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    Err(KeeperError::FolderInUse { folder: folder.to_owned(), holder })
+}
+
+/// Writes into the lock file who serves. Readers take the first line, so that there is no moment
+/// without one.
+pub(super) fn write_holder(holds: &Holds) {
+    let Some(lock) = holds.get(&HoldKey::folder_lock()) else { return };
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let user = rustix::process::geteuid().as_raw();
+    let holder = FolderHolder { pid: std::process::id(), user, started };
+    let write = || -> io::Result<()> {
+        let line = format!("{}\n", serde_json::to_string(&holder)?);
+        let file = File::from(lock.try_clone()?);
+        file.write_all_at(line.as_bytes(), 0)?;
+        file.set_len(u64::try_from(line.len()).unwrap_or(0))
+    };
+    if let Err(error) = write() {
+        tracing::warn!(%error, "cannot write into the lock file who serves the folder");
+    }
+}
+
+/// Takes the sockets away; the folder's lock is still held.
+pub(super) fn remove_sockets(folder: &Path) {
+    for name in SOCKETS {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "cannot remove '{}'", path.display());
+            }
+            _ => {}
+        }
+    }
+}

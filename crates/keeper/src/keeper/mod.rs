@@ -1,0 +1,181 @@
+//! The keeper itself.
+
+mod adopt;
+mod daemon;
+mod error;
+mod folder;
+mod serve;
+mod signals;
+mod systemd;
+mod watchdog;
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use millpond_wire::Epoch;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+pub use crate::handover::Launch;
+pub use adopt::adopt_stdin;
+pub use error::{FolderHolder, KeeperError};
+
+use crate::channel::CONFIG_BYTES;
+use crate::config::Config;
+use daemon::Daemon;
+use folder::Holds;
+use signals::Signals;
+use watchdog::{Backoff, Watchdog};
+
+/// After a failure of `poll`, so that the loop does not spin.
+const FAILURE_PAUSE: Duration = Duration::from_millis(100);
+
+/// What a keeper needs to know.
+#[derive(Clone, Debug)]
+pub struct KeeperStart {
+    /// The settings.
+    pub config: Config,
+    /// How a daemon is started.
+    pub daemon: Launch,
+}
+
+/// How a keeper ended that was asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// The daemon had finished its work.
+    Stopped,
+    /// The daemon took too long, or a second signal came, and it was killed.
+    Killed,
+}
+
+/// Serves a new pond until `SIGTERM` or `SIGINT`: takes the runtime folder, starts the daemon, and
+/// starts it again whenever it dies. To be called once, from the main thread of its process.
+///
+/// # Errors
+/// [`KeeperError`], before the pond serves. Later nothing ends a keeper but a signal.
+pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
+    let KeeperStart { mut config, daemon: launch } = start;
+    let folder = std::path::absolute(config.folder())
+        .map_err(KeeperError::io("making the runtime folder's path absolute"))?;
+    config.runtime_dir = Some(folder.clone());
+    let json = config.to_json()?;
+    if json.len() > CONFIG_BYTES {
+        return Err(KeeperError::ConfigTooLarge(json.len()));
+    }
+    raise_descriptor_limit();
+    let signals = install_signals()?;
+    let holds = folder::open(&folder)?;
+    let mut keeper =
+        Keeper { config, json, folder, launch, holds, signals, epoch: Epoch(0), served: false };
+    folder::write_holder(&keeper.holds);
+    tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
+    keeper.supervise(None)
+}
+
+fn install_signals() -> Result<Signals, KeeperError> {
+    Signals::install().map_err(KeeperError::io("installing signal handlers"))
+}
+
+/// One descriptor is held for each slab and client, here and in the daemon, which inherits this.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "cannot raise the limit of open files");
+    }
+}
+
+/// Everything that outlives a daemon.
+struct Keeper {
+    config: Config,
+    json: Vec<u8>,
+    folder: PathBuf,
+    launch: Launch,
+    holds: Holds,
+    signals: Signals,
+    /// Of the last daemon that was started.
+    epoch: Epoch,
+    /// Whether any daemon has served; before, nothing can be lost by giving up.
+    served: bool,
+}
+
+impl Keeper {
+    /// Runs one daemon after the other, the first of which may be there already.
+    fn supervise(&mut self, adopted: Option<Daemon>) -> Result<ExitReason, KeeperError> {
+        let result = self.supervise_until_stopped(adopted);
+        folder::remove_sockets(&self.folder);
+        result
+    }
+
+    fn supervise_until_stopped(
+        &mut self,
+        adopted: Option<Daemon>,
+    ) -> Result<ExitReason, KeeperError> {
+        let mut backoff = Backoff::default();
+        let mut present = adopted;
+        loop {
+            let lived = match present.take().map_or_else(|| self.start_daemon(), Ok) {
+                Ok(mut daemon) => {
+                    if let Some(reason) = self.serve(&mut daemon) {
+                        return Ok(reason);
+                    }
+                    let status = daemon.reap();
+                    let text = describe(status);
+                    tracing::warn!("daemon {} (epoch {}) {text}", daemon.pid, self.epoch);
+                    let failed = status.is_some_and(|s| s.code().is_some_and(|code| code != 0));
+                    if failed && !self.served {
+                        return Err(KeeperError::NeverServed { status: text });
+                    }
+                    daemon.started.elapsed()
+                }
+                Err(error) if self.served => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "no new daemon");
+                    Duration::ZERO
+                }
+                Err(error) => return Err(error),
+            };
+            let delay = backoff.after(lived);
+            if !delay.is_zero() {
+                tracing::warn!("the next daemon is started in {} ms", delay.as_millis());
+                systemd::status("the daemon dies again and again");
+            }
+            if self.signalled_within(delay) {
+                systemd::stopping();
+                return Ok(ExitReason::Stopped);
+            }
+        }
+    }
+
+    fn start_daemon(&mut self) -> Result<Daemon, KeeperError> {
+        self.epoch = Epoch(self.epoch.0 + 1);
+        let watchdog = Watchdog::new(self.config.watchdog_seconds);
+        let daemon = Daemon::start(&self.launch, self.epoch, &self.json, &self.holds, watchdog)?;
+        let held = self.holds.len();
+        tracing::info!("daemon {} started (epoch {}, {held} held)", daemon.pid, self.epoch);
+        Ok(daemon)
+    }
+
+    fn signalled_within(&self, delay: Duration) -> bool {
+        wait(&mut [PollFd::new(&self.signals, PollFlags::IN)], delay)
+    }
+}
+
+/// Polls: whether any is ready. A failure is a turn in which nothing is: a machine short of memory
+/// is no reason to let go of what is held.
+fn wait(polled: &mut [PollFd<'_>], patience: Duration) -> bool {
+    match rustix::event::poll(polled, Timespec::try_from(patience).ok().as_ref()) {
+        Ok(ready) => ready > 0,
+        Err(rustix::io::Errno::INTR) => false,
+        Err(error) => {
+            tracing::error!(%error, "polling");
+            std::thread::sleep(FAILURE_PAUSE);
+            false
+        }
+    }
+}
+
+fn describe(status: Option<ExitStatus>) -> String {
+    // `ExitStatus` prints as "signal: 9 (SIGKILL)" or "exit status: 1".
+    status.map_or_else(|| "ended".to_owned(), |status| format!("ended: {status}"))
+}

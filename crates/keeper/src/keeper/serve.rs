@@ -1,0 +1,168 @@
+//! The loop while one daemon lives.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::daemon::Daemon;
+use super::watchdog::{TICK, Tick};
+use super::{ExitReason, Keeper, systemd, wait};
+use crate::channel::{ChannelError, Message};
+
+/// Added to `drain_seconds`: the daemon stops draining by itself and needs a moment to leave.
+const DRAIN_GRACE: Duration = Duration::from_secs(2);
+/// How long a killed daemon may take to go; one that hangs inside a driver call may never.
+const KILL_GRACE: Duration = Duration::from_secs(5);
+/// Messages taken in one turn of the loop, so that signals and the watchdog get theirs.
+const MESSAGES_PER_TURN: usize = 256;
+
+/// A stop that was asked for.
+struct Stopping {
+    /// When the next step is due.
+    until: Instant,
+    killed: bool,
+}
+
+#[derive(Default)]
+struct Ready {
+    gone: bool,
+    signal: bool,
+    channel: bool,
+}
+
+impl Keeper {
+    /// Until the daemon is gone (`None`) or a stop that was asked for has ended. Its pidfd alone
+    /// says that it is gone; a closed channel does not.
+    pub(super) fn serve(&mut self, daemon: &mut Daemon) -> Option<ExitReason> {
+        let mut stopping: Option<Stopping> = None;
+        let mut next_tick = Instant::now();
+        loop {
+            let due = stopping.as_ref().map_or(next_tick, |stop| stop.until.min(next_tick));
+            let ready = self.poll(daemon, due);
+            if ready.gone {
+                // Everything it sent before it died is in the queue by now, and counts.
+                let _ = self.take_message(daemon);
+                return stopping.map(|stop| {
+                    if stop.killed { ExitReason::Killed } else { ExitReason::Stopped }
+                });
+            }
+            if ready.channel {
+                for _ in 0..MESSAGES_PER_TURN {
+                    if !self.take_message(daemon) {
+                        break;
+                    }
+                }
+            }
+            if ready.signal {
+                self.signals.clear();
+                stopping = Some(self.stop(daemon, stopping.is_some()));
+            }
+            let now = Instant::now();
+            if let Some(stop) = stopping.as_mut().filter(|stop| now >= stop.until) {
+                if stop.killed {
+                    tracing::error!("daemon {} cannot be killed; it is left behind", daemon.pid);
+                    return Some(ExitReason::Killed);
+                }
+                tracing::warn!("daemon {} did not stop in time and is killed", daemon.pid);
+                daemon.kill();
+                *stop = Stopping { until: now + KILL_GRACE, killed: true };
+            }
+            if now >= next_tick {
+                next_tick = now + TICK;
+                systemd::alive();
+                if stopping.is_none() {
+                    self.watch(daemon);
+                }
+            }
+        }
+    }
+
+    fn poll(&self, daemon: &Daemon, due: Instant) -> Ready {
+        let mut polled = vec![
+            PollFd::new(&daemon.pidfd, PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
+        ];
+        // A closed channel would be ready for ever.
+        if daemon.open {
+            polled.push(PollFd::from_borrowed_fd(daemon.channel.as_fd(), PollFlags::IN));
+        }
+        if !wait(&mut polled, due.saturating_duration_since(Instant::now())) {
+            return Ready::default();
+        }
+        let ready = |index: usize| polled.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        Ready { gone: ready(0), signal: ready(1), channel: ready(2) }
+    }
+
+    /// First a request, at the second signal no more patience.
+    fn stop(&self, daemon: &Daemon, again: bool) -> Stopping {
+        let now = Instant::now();
+        if again {
+            return Stopping { until: now, killed: false };
+        }
+        systemd::stopping();
+        tracing::info!("stopping daemon {}", daemon.pid);
+        let patience = match daemon.channel.send(&Message::Stop, &[]) {
+            Ok(()) => Duration::from_secs(self.config.drain_seconds) + DRAIN_GRACE,
+            // It is on its way out.
+            Err(ChannelError::HungUp) => DRAIN_GRACE,
+            Err(error) => {
+                tracing::warn!(%error, "the daemon cannot be asked to stop");
+                Duration::ZERO
+            }
+        };
+        Stopping { until: now + patience, killed: false }
+    }
+
+    fn watch(&self, daemon: &mut Daemon) {
+        match daemon.watchdog.tick() {
+            Tick::Wait => {}
+            Tick::Ping(number) => {
+                // Without an answer the watchdog ends it, whatever the reason is.
+                if let Err(error) = daemon.channel.send(&Message::Ping { number }, &[]) {
+                    tracing::debug!(%error, "no ping");
+                }
+            }
+            Tick::Kill => {
+                let seconds = self.config.watchdog_seconds;
+                tracing::error!("daemon {} hangs for {seconds} s and is killed", daemon.pid);
+                systemd::status("the daemon hangs and is killed");
+                daemon.kill();
+            }
+        }
+    }
+
+    /// Takes one message. Whether there may be more.
+    fn take_message(&mut self, daemon: &mut Daemon) -> bool {
+        let (message, fds) = match daemon.channel.try_receive() {
+            Ok(Some(received)) => received,
+            Ok(None) => return false,
+            Err(ChannelError::HungUp) => {
+                daemon.open = false;
+                return false;
+            }
+            Err(error) => {
+                // What else it sends is still worth holding, so one bad message ends nothing.
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "a message of the daemon is lost");
+                return true;
+            }
+        };
+        match message {
+            Message::Hold { keys } => self.holds.extend(keys.into_iter().zip(fds)),
+            Message::Drop { keys } => {
+                for key in &keys {
+                    self.holds.remove(key);
+                }
+            }
+            Message::Pong { number } => daemon.watchdog.pong(number),
+            Message::Serving => {
+                self.served = true;
+                systemd::ready(self.epoch, daemon.pid);
+                tracing::info!("daemon {} serves (epoch {})", daemon.pid, self.epoch);
+            }
+            _ => tracing::error!("the daemon sent a message that is not its to send"),
+        }
+        true
+    }
+}

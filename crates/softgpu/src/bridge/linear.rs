@@ -1,0 +1,166 @@
+//! Linear device memory, pinned host memory, and questions about pointers.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use millpond_cuda::sys::{CUcontext, CUdeviceptr, Status};
+
+use super::{Out, entries, host_address, opaque};
+use crate::engine::Engine;
+use crate::engine::address::PointerInfo;
+use crate::engine::physical::{HANDLE_TYPE_FD, Origin};
+use crate::engine::system::{to_u64, to_usize};
+
+/// `CU_MEMHOSTALLOC_*`: portable, device map, write combined.
+const HOST_ALLOC_FLAGS: c_uint = 7;
+/// `CU_MEMHOSTREGISTER_*`: portable, device map, I/O memory, read-only.
+const HOST_REGISTER_FLAGS: c_uint = 15;
+
+fn allocate_host(
+    engine: &'static Engine,
+    pointer: *mut *mut c_void,
+    size: usize,
+) -> Result<(), Status> {
+    engine.contexts.current()?;
+    // SAFETY: the callers below were promised a pointer that is null or valid for writing.
+    let pointer = unsafe { Out::new(pointer)? };
+    pointer.set(if size == 0 { std::ptr::null_mut() } else { engine.host.allocate(size)?.cast() });
+    Ok(())
+}
+
+/// An attribute of memory that the device has.
+///
+/// # Safety
+/// `data` is valid for writing the attribute's type.
+unsafe fn device_attribute(
+    data: *mut c_void,
+    attribute: u32,
+    at: u64,
+    info: &PointerInfo,
+) -> Result<(), Status> {
+    let device =
+        c_int::try_from(info.allocation.device.index).map_err(|_| Status::INVALID_DEVICE)?;
+    let types = match info.allocation.origin {
+        Origin::Created(types) => types & HANDLE_TYPE_FD,
+        _ => 0,
+    };
+    // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
+    unsafe {
+        match attribute {
+            1 => Out::new(data.cast::<CUcontext>())?.set(opaque(info.context.unwrap_or(0))),
+            2 => Out::new(data.cast::<c_uint>())?.set(2),
+            3 => Out::new(data.cast::<CUdeviceptr>())?.set(at),
+            7 => Out::new(data.cast::<u64>())?.set(info.allocation.handle),
+            8 => Out::new(data.cast::<u8>())?.set(0),
+            9 => Out::new(data.cast::<c_int>())?.set(device),
+            11 => Out::new(data.cast::<CUdeviceptr>())?.set(info.start),
+            12 => Out::new(data.cast::<usize>())?.set(to_usize(info.bytes)),
+            13 => Out::new(data.cast::<u8>())?.set(1),
+            14 => Out::new(data.cast::<u64>())?.set(u64::from(types)),
+            5 | 6 | 10 | 15..=21 => return Err(Status::NOT_SUPPORTED),
+            _ => return Err(Status::INVALID_VALUE),
+        }
+    }
+    Ok(())
+}
+
+/// An attribute of pinned host memory.
+///
+/// # Safety
+/// `data` is valid for writing the attribute's type.
+unsafe fn host_attribute(
+    data: *mut c_void,
+    attribute: u32,
+    at: u64,
+    start: usize,
+    bytes: usize,
+) -> Result<(), Status> {
+    // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
+    unsafe {
+        match attribute {
+            2 => Out::new(data.cast::<c_uint>())?.set(1),
+            3 => Out::new(data.cast::<CUdeviceptr>())?.set(at),
+            4 => Out::new(data.cast::<*mut c_void>())?.set(opaque(at)),
+            8 => Out::new(data.cast::<u8>())?.set(0),
+            9 => Out::new(data.cast::<c_int>())?.set(0),
+            11 => Out::new(data.cast::<CUdeviceptr>())?.set(to_u64(start)),
+            12 => Out::new(data.cast::<usize>())?.set(bytes),
+            13 => Out::new(data.cast::<u8>())?.set(1),
+            1 | 5..=7 | 10 | 14..=21 => return Err(Status::NOT_SUPPORTED),
+            _ => return Err(Status::INVALID_VALUE),
+        }
+    }
+    Ok(())
+}
+
+entries! {
+    fn cuMemAlloc_v2(pointer: *mut CUdeviceptr, size: usize) |engine| {
+        engine.contexts.current()?;
+        // SAFETY: as the caller promised.
+        let pointer = unsafe { Out::new(pointer)? };
+        pointer.set(engine.allocate_linear(to_u64(size))?);
+        Ok(())
+    }
+
+    fn cuMemFree_v2(pointer: CUdeviceptr) |engine| { engine.free_linear(pointer) }
+
+    fn cuMemHostAlloc(pointer: *mut *mut c_void, size: usize, flags: c_uint) |engine| {
+        engine.contexts.current()?;
+        if flags & !HOST_ALLOC_FLAGS != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        allocate_host(engine, pointer, size)
+    }
+
+    fn cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize) |engine| { allocate_host(engine, pointer, size) }
+
+    fn cuMemFreeHost(pointer: *mut c_void) |engine| { engine.free_host(host_address(pointer)) }
+
+    fn cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint) |engine| {
+        engine.contexts.current()?;
+        if flags & !HOST_REGISTER_FLAGS != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        engine.host.register(host_address(pointer), size)
+    }
+
+    fn cuMemHostUnregister(pointer: *mut c_void) |engine| {
+        engine.contexts.current()?;
+        engine.host.unregister(host_address(pointer))
+    }
+
+    fn cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint) |engine| {
+        // SAFETY: as the caller promised.
+        let pointer = unsafe { Out::new(pointer)? };
+        if flags != 0 || engine.host.containing(host_address(host)).is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        pointer.set(to_u64(host.addr()));
+        Ok(())
+    }
+
+    fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) |engine| {
+        let info = engine.space.pointer(pointer).ok_or(Status::NOT_FOUND)?;
+        // SAFETY: as the caller promised; either may be null.
+        unsafe {
+            if let Ok(base) = Out::new(base) {
+                base.set(info.start);
+            }
+            if let Ok(size) = Out::new(size) {
+                size.set(to_usize(info.bytes));
+            }
+        }
+        Ok(())
+    }
+
+    fn cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr) |engine| {
+        if let Some(info) = engine.space.pointer(pointer) {
+            // SAFETY: as the caller promised.
+            return unsafe { device_attribute(data, attribute, pointer, &info) };
+        }
+        match engine.host.containing(to_usize(pointer)) {
+            // SAFETY: as the caller promised.
+            Some((start, bytes)) => unsafe { host_attribute(data, attribute, pointer, start, bytes) },
+            None => Err(Status::INVALID_VALUE),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Streams and events.
+
+use std::ffi::{c_int, c_uint};
+
+use millpond_cuda::sys::{CUevent, CUstream, Status};
+
+use super::{Out, entries, number, opaque};
+use crate::engine::Engine;
+use crate::engine::job::Job;
+use crate::engine::system::to_u64;
+
+fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Result<(), Status> {
+    let context = engine.contexts.current()?;
+    // SAFETY: the callers below were promised a pointer that is null or valid for writing.
+    let stream = unsafe { Out::new(stream)? };
+    stream.set(opaque(engine.streams.create(context, flags)?));
+    Ok(())
+}
+
+/// 0, 1 and 2 are the default streams, which cannot be destroyed.
+fn is_default(stream: CUstream) -> bool {
+    stream.addr() <= 2
+}
+
+entries! {
+    fn cuStreamCreate(stream: *mut CUstream, flags: c_uint) |engine| { create(engine, stream, flags) }
+
+    fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, _priority: c_int) |engine| {
+        create(engine, stream, flags)
+    }
+
+    fn cuStreamDestroy_v2(stream: CUstream) |engine| {
+        if is_default(stream) {
+            return Err(Status::INVALID_HANDLE);
+        }
+        engine.streams.destroy(number(stream))
+    }
+
+    fn cuStreamSynchronize(stream: CUstream) |engine| {
+        let (context, lane) = engine.lane(number(stream))?;
+        if is_default(stream) {
+            // The default stream comes after all blocking streams: a place in it waits for them.
+            return context.queue.run(lane, Job::Nothing);
+        }
+        context.queue.wait(context.queue.end(lane))
+    }
+
+    fn cuStreamQuery(stream: CUstream) |engine| {
+        let (context, lane) = engine.lane(number(stream))?;
+        context.queue.query(context.queue.end(lane))
+    }
+
+    fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) |engine| {
+        let (context, lane) = engine.lane(number(stream))?;
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        match engine.events.last_record(number(event))? {
+            None => Ok(()),
+            Some(record) if record.context.id == context.id => {
+                context.queue.submit_after(lane, Job::Nothing, Some(record.position)).map(drop)
+            }
+            // Two contexts' queues do not know each other.
+            Some(record) => record.context.queue.wait(record.position),
+        }
+    }
+
+    fn cuEventCreate(event: *mut CUevent, flags: c_uint) |engine| {
+        let context = engine.contexts.current()?;
+        // SAFETY: as the caller promised.
+        let event = unsafe { Out::new(event)? };
+        event.set(opaque(engine.events.create(context, flags)?));
+        Ok(())
+    }
+
+    fn cuEventDestroy_v2(event: CUevent) |engine| { engine.events.destroy(to_u64(event.addr())) }
+
+    fn cuEventRecord(event: CUevent, stream: CUstream) |engine| {
+        let (context, lane) = engine.lane(number(stream))?;
+        engine.events.record(number(event), &context, lane)
+    }
+
+    fn cuEventQuery(event: CUevent) |engine| {
+        match engine.events.last_record(number(event))? {
+            None => Ok(()),
+            Some(record) => record.context.queue.query(record.position),
+        }
+    }
+
+    fn cuEventSynchronize(event: CUevent) |engine| {
+        match engine.events.last_record(number(event))? {
+            None => Ok(()),
+            Some(record) => record.context.queue.wait(record.position),
+        }
+    }
+
+    fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) |engine| {
+        // SAFETY: as the caller promised. The real driver answers 400 for null here.
+        let milliseconds = unsafe { Out::new(milliseconds) }.map_err(|_| Status::INVALID_HANDLE)?;
+        milliseconds.set(engine.events.elapsed(number(start), number(end))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! What comes from the environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::faults::{FaultError, FaultPlan};
+use crate::profiles::{PROFILES, Profile};
+
+/// One environment variable: its name, what it may hold, what holds without it, what it does.
+#[derive(Debug)]
+pub struct EnvironmentVariable {
+    /// The variable.
+    pub name: &'static str,
+    /// Its values in words.
+    pub values: &'static str,
+    /// What holds when it is not set.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// Every variable that the software driver reads; `docs/software-driver.md` lists the same.
+pub const ENVIRONMENT: &[EnvironmentVariable] = &[
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_DIR",
+        values: "a folder",
+        default: "`$XDG_RUNTIME_DIR/millpond-soft`, else `/dev/shm/millpond-soft-$UID`",
+        meaning: "Where the devices live. Processes with the same folder see the same devices. Made with mode 0700 when missing",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_DEVICES",
+        values: "1 to 8",
+        default: "1",
+        meaning: "Number of devices",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_PROFILE",
+        values: "`h200`, `a100`, `small`",
+        default: "`h200`",
+        meaning: "What the devices claim to be",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_MEMORY",
+        values: "bytes, or a number with `K`, `M`, `G` or `T`",
+        default: "half of what the folder's file system and the machine have free, shared among the devices, at most the real card's",
+        meaning: "Memory of each device, rounded down to 2 MiB. Only counts for the first process in an idle folder",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_STRICT",
+        values: "`0`, `1`",
+        default: "`0`",
+        meaning: "Strict mode: the host cannot touch device addresses",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_ADVERSARIAL",
+        values: "`0`, `1`",
+        default: "`0`",
+        meaning: "Adversarial mode: asynchronous work runs as late as allowed",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_CONTEXT_BYTES",
+        values: "bytes, as above",
+        default: "0",
+        meaning: "What a process's contexts take from a device while the process lives",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_FAULTS",
+        values: "a fault plan",
+        default: "none",
+        meaning: "Calls that fail or wait on purpose",
+    },
+];
+
+/// Why the environment was refused.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A variable's value was not understood.
+    #[error("{name}='{value}' is not {expected}")]
+    BadValue {
+        /// The variable.
+        name: &'static str,
+        /// What it held.
+        value: String,
+        /// What it may hold.
+        expected: &'static str,
+    },
+    /// The fault plan was not understood.
+    #[error("MILLPOND_SOFT_FAULTS: {0}")]
+    Faults(#[from] FaultError),
+}
+
+/// The most devices that one folder can hold.
+pub const MAX_DEVICES: usize = 8;
+
+/// The environment, read and checked.
+#[derive(Debug)]
+pub struct Config {
+    /// Where the devices live.
+    pub folder: PathBuf,
+    /// True when the folder is the default one, whose owner must then be this user.
+    pub folder_is_default: bool,
+    /// Number of devices.
+    pub devices: usize,
+    /// What they claim to be.
+    pub profile: &'static Profile,
+    /// Memory of each device, when given.
+    pub memory_bytes: Option<u64>,
+    /// Device addresses cannot be touched by the host.
+    pub strict: bool,
+    /// Asynchronous work runs as late as allowed.
+    pub adversarial: bool,
+    /// What contexts cost.
+    pub context_bytes: u64,
+    /// Calls that fail or wait on purpose.
+    pub faults: Arc<FaultPlan>,
+}
+
+/// Reads this process's environment.
+///
+/// `cuInit` cannot say why it refuses one; this can.
+///
+/// # Errors
+/// The first variable whose value was not understood.
+pub fn configuration() -> Result<Config, ConfigError> {
+    Config::read(|name| std::env::var_os(name))
+}
+
+impl Config {
+    fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let text = |name: &'static str| {
+            get(name)
+                .filter(|value| !value.is_empty())
+                .map(|value| value.to_string_lossy().into_owned())
+        };
+        let (folder, folder_is_default) = match (get("MILLPOND_SOFT_DIR"), get("XDG_RUNTIME_DIR")) {
+            (Some(folder), _) if !folder.is_empty() => (PathBuf::from(folder), false),
+            (_, Some(runtime)) if !runtime.is_empty() => {
+                (PathBuf::from(runtime).join("millpond-soft"), true)
+            }
+            // SAFETY: geteuid has no conditions and cannot fail.
+            _ => (
+                PathBuf::from(format!("/dev/shm/millpond-soft-{}", unsafe { libc::geteuid() })),
+                true,
+            ),
+        };
+        let devices = match text("MILLPOND_SOFT_DEVICES") {
+            None => 1,
+            Some(value) => match value.parse() {
+                Ok(count) if (1..=MAX_DEVICES).contains(&count) => count,
+                _ => {
+                    return Err(ConfigError::BadValue {
+                        name: "MILLPOND_SOFT_DEVICES",
+                        value,
+                        expected: "a number from 1 to 8",
+                    });
+                }
+            },
+        };
+        let profile = match text("MILLPOND_SOFT_PROFILE") {
+            None => PROFILES[0],
+            Some(value) => Profile::find(&value).ok_or(ConfigError::BadValue {
+                name: "MILLPOND_SOFT_PROFILE",
+                value,
+                expected: "h200, a100 or small",
+            })?,
+        };
+        let bytes = |name: &'static str| match text(name) {
+            None => Ok(None),
+            Some(value) => match parse_bytes(&value) {
+                Some(bytes) => Ok(Some(bytes)),
+                None => Err(ConfigError::BadValue {
+                    name,
+                    value,
+                    expected: "a number of bytes such as 8G",
+                }),
+            },
+        };
+        let flag = |name: &'static str| match text(name).as_deref() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(value) => {
+                Err(ConfigError::BadValue { name, value: value.to_owned(), expected: "0 or 1" })
+            }
+        };
+        Ok(Self {
+            folder,
+            folder_is_default,
+            devices,
+            profile,
+            memory_bytes: bytes("MILLPOND_SOFT_MEMORY")?,
+            strict: flag("MILLPOND_SOFT_STRICT")?,
+            adversarial: flag("MILLPOND_SOFT_ADVERSARIAL")?,
+            context_bytes: bytes("MILLPOND_SOFT_CONTEXT_BYTES")?.unwrap_or(0),
+            faults: Arc::new(FaultPlan::parse(
+                &text("MILLPOND_SOFT_FAULTS").unwrap_or_default(),
+                crate::bridge::full_name,
+            )?),
+        })
+    }
+}
+
+/// Reads `8G`, `512M`, `4096`; units are powers of 1024.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match text.get(digits.len()..)?.to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KIB" => 1 << 10,
+        "M" | "MIB" => 1 << 20,
+        "G" | "GIB" => 1 << 30,
+        "T" | "TIB" => 1 << 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::read(|name| {
+            pairs.iter().find(|pair| pair.0 == name).map(|pair| OsString::from(pair.1))
+        })
+    }
+
+    #[test]
+    fn defaults() {
+        let config = read(&[("XDG_RUNTIME_DIR", "/run/user/7")]).unwrap();
+        assert_eq!(config.folder, PathBuf::from("/run/user/7/millpond-soft"));
+        assert!(config.folder_is_default && !config.strict && !config.adversarial);
+        assert_eq!((config.devices, config.profile.key, config.memory_bytes), (1, "h200", None));
+    }
+
+    #[test]
+    fn values() {
+        let config = read(&[
+            ("MILLPOND_SOFT_DIR", "/x"),
+            ("MILLPOND_SOFT_DEVICES", "3"),
+            ("MILLPOND_SOFT_PROFILE", "small"),
+            ("MILLPOND_SOFT_MEMORY", "64M"),
+            ("MILLPOND_SOFT_STRICT", "1"),
+            ("MILLPOND_SOFT_FAULTS", "cuMemAlloc:error=2"),
+        ])
+        .unwrap();
+        assert_eq!((config.folder, config.folder_is_default), (PathBuf::from("/x"), false));
+        assert_eq!(
+            (config.devices, config.profile.key, config.memory_bytes),
+            (3, "small", Some(64 << 20))
+        );
+        assert!(config.strict);
+    }
+
+    #[test]
+    fn bad_values_name_the_variable() {
+        for name in [
+            "MILLPOND_SOFT_DEVICES",
+            "MILLPOND_SOFT_PROFILE",
+            "MILLPOND_SOFT_MEMORY",
+            "MILLPOND_SOFT_STRICT",
+            "MILLPOND_SOFT_ADVERSARIAL",
+            "MILLPOND_SOFT_CONTEXT_BYTES",
+            "MILLPOND_SOFT_FAULTS",
+        ] {
+            let error = read(&[("MILLPOND_SOFT_DIR", "/x"), (name, "12x")]).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn byte_counts() {
+        assert_eq!(parse_bytes("8G"), Some(8 << 30));
+        assert_eq!(parse_bytes("512 M"), None);
+        assert_eq!(parse_bytes("512mib"), Some(512 << 20));
+        assert_eq!(parse_bytes("4096"), Some(4096));
+        assert_eq!(parse_bytes("-1"), None);
+        assert_eq!(parse_bytes("99999999999T"), None);
+    }
+}

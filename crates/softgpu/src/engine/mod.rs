@@ -1,0 +1,214 @@
+//! The driver's state: devices, memory, addresses, contexts, streams. No C types in here.
+
+pub mod address;
+pub mod board;
+pub mod contexts;
+pub mod host;
+mod ids;
+pub mod job;
+mod layout;
+pub mod modules;
+pub mod physical;
+pub mod processes;
+pub mod queue;
+pub mod registry;
+pub mod streams;
+pub mod system;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use millpond_cuda::sys::Status;
+
+use address::AddressSpace;
+use board::{Board, Device, StartError, board};
+use contexts::{Context, Contexts};
+use host::HostMemory;
+use job::{Job, Place};
+use modules::Modules;
+use physical::{Allocation, Handles, Origin};
+use queue::LEGACY;
+use streams::{Events, Streams};
+use system::{to_u64, to_usize};
+
+/// Copies from pageable memory up to this size are taken over at the call, larger ones waited for.
+const STAGED_BYTES: u64 = 64 << 10;
+
+/// Everything that `cuInit` makes.
+#[derive(Debug)]
+pub struct Engine {
+    /// The devices.
+    pub board: &'static Board,
+    /// Handles to physical memory.
+    pub handles: Handles,
+    /// Reservations and mappings.
+    pub space: Arc<AddressSpace>,
+    /// Contexts.
+    pub contexts: Contexts,
+    /// Streams.
+    pub streams: Streams,
+    /// Events.
+    pub events: Events,
+    /// Modules.
+    pub modules: Modules,
+    /// Pinned host memory.
+    pub host: HostMemory,
+    pid: u32,
+}
+
+static ENGINE: OnceLock<Engine> = OnceLock::new();
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// `cuInit`.
+pub fn start() -> Result<(), Status> {
+    let _only_one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if ENGINE.get().is_none() {
+        let engine = Engine::new().map_err(|error| match error {
+            StartError::Config(_) => Status::SYSTEM_NOT_READY,
+            StartError::Folder { .. } => Status::OPERATING_SYSTEM,
+        })?;
+        let _ = ENGINE.set(engine);
+    }
+    engine().map(drop)
+}
+
+/// The engine, once `cuInit` was called in this process. A forked child has none and gets none.
+pub fn engine() -> Result<&'static Engine, Status> {
+    match ENGINE.get() {
+        Some(engine) if engine.pid == std::process::id() => Ok(engine),
+        _ => Err(Status::NOT_INITIALIZED),
+    }
+}
+
+impl Engine {
+    fn new() -> Result<Self, StartError> {
+        let board = board()?;
+        let failed = |source| StartError::Folder {
+            folder: board.config.folder.display().to_string(),
+            source,
+        };
+        for device in &board.devices {
+            device
+                .registry
+                .with_processes(|processes, layout| processes.enter(layout))
+                .map_err(failed)?;
+        }
+        system::raise_open_files();
+        let config = &board.config;
+        let space = Arc::new(AddressSpace::new(config.strict));
+        Ok(Self {
+            board,
+            handles: Handles::default(),
+            contexts: Contexts::new(
+                Arc::clone(&space),
+                config.adversarial,
+                config.context_bytes,
+                board.devices.len(),
+            ),
+            space,
+            streams: Streams::default(),
+            events: Events::default(),
+            modules: Modules::default(),
+            host: HostMemory::default(),
+            pid: std::process::id(),
+        })
+    }
+
+    /// A device by its ordinal.
+    pub fn device(&self, ordinal: i32) -> Result<&'static Arc<Device>, Status> {
+        usize::try_from(ordinal)
+            .ok()
+            .and_then(|index| self.board.devices.get(index))
+            .ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// The context and the lane of a stream handle; 0, 1 and 2 are the current context's default stream.
+    pub fn lane(&self, stream: u64) -> Result<(Arc<Context>, u64), Status> {
+        let (context, lane) = match stream {
+            0..=2 => (self.contexts.current()?, LEGACY),
+            id => (self.streams.find(id)?, id),
+        };
+        context.check()?;
+        Ok((context, lane))
+    }
+
+    /// A host address, or a device address that was passed as one: addresses are unified.
+    pub fn place(&self, at: usize) -> Place {
+        if self.space.is_device_address(to_u64(at)) {
+            Place::Device(to_u64(at))
+        } else {
+            Place::Host(at)
+        }
+    }
+
+    /// Work of a synchronous call: on the default stream, done when it returns.
+    pub fn run(&self, job: Job) -> Result<(), Status> {
+        let context = self.contexts.current()?;
+        job.check(context.queue.site())?;
+        context.queue.run(LEGACY, job)
+    }
+
+    /// Work of an asynchronous call.
+    pub fn submit(&self, stream: u64, job: Job) -> Result<(), Status> {
+        let (context, lane) = self.lane(stream)?;
+        job.check(context.queue.site())?;
+        match job {
+            Job::Copy { to, from: Place::Host(at), bytes }
+                if !self.host.is_pinned(at, to_usize(bytes)) =>
+            {
+                if bytes > STAGED_BYTES {
+                    return context.queue.run(lane, Job::Copy { to, from: Place::Host(at), bytes });
+                }
+                let pointer = std::ptr::with_exposed_provenance::<u8>(at);
+                // SAFETY: the program says that it may be read, as for any copy from it.
+                let staged =
+                    unsafe { std::slice::from_raw_parts(pointer, to_usize(bytes)) }.to_vec();
+                context
+                    .queue
+                    .submit(lane, Job::Copy { to, from: Place::Staged(staged), bytes })
+                    .map(drop)
+            }
+            Job::Copy { to: Place::Host(at), from, bytes }
+                if !self.host.is_pinned(at, to_usize(bytes)) =>
+            {
+                context.queue.run(lane, Job::Copy { to: Place::Host(at), from, bytes })
+            }
+            job => context.queue.submit(lane, job).map(drop),
+        }
+    }
+
+    /// `cuMemAlloc`.
+    pub fn allocate_linear(&self, bytes: u64) -> Result<u64, Status> {
+        let context = self.contexts.current()?;
+        let pages = bytes.checked_next_multiple_of(4096).filter(|_| bytes != 0);
+        let pages =
+            pages.ok_or(if bytes == 0 { Status::INVALID_VALUE } else { Status::OUT_OF_MEMORY })?;
+        let allocation = Allocation::create(&context.device, pages, Origin::Linear)?;
+        self.space.map_linear(bytes, Arc::new(allocation), context.id)
+    }
+
+    /// `cuMemFree`: waits for the context's work first, as the card does.
+    pub fn free_linear(&self, at: u64) -> Result<(), Status> {
+        if let Ok(current) = self.contexts.current_any() {
+            current.check()?;
+        }
+        if at == 0 {
+            return Ok(());
+        }
+        let owner = self.space.linear_context(at).ok_or(Status::INVALID_VALUE)?;
+        self.contexts.find(owner)?.queue.wait_all()?;
+        self.space.unmap_linear(at)
+    }
+
+    /// `cuMemFreeHost`: waits likewise.
+    pub fn free_host(&self, at: usize) -> Result<(), Status> {
+        if at == 0 {
+            return Ok(());
+        }
+        if self.host.containing(at).is_some_and(|(start, _)| start == at)
+            && let Ok(current) = self.contexts.current_any()
+        {
+            current.queue.wait_all()?;
+        }
+        self.host.free(at)
+    }
+}

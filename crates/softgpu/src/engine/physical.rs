@@ -1,0 +1,190 @@
+//! Physical memory of this process: what it made, what it imported, and the handles to them.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use millpond_cuda::sys::Status;
+
+use super::board::{Device, GRANULARITY};
+use super::ids;
+use super::registry::{CreateError, Ticket};
+use super::system;
+
+/// The handle type of `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub const HANDLE_TYPE_FD: u32 = 1;
+
+/// How this process came to an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `cuMemCreate`, with the handle types asked for.
+    Created(u32),
+    /// `cuMemImportFromShareableHandle`: cannot be exported again.
+    Imported,
+    /// `cuMemAlloc`: has no handle.
+    Linear,
+}
+
+/// One piece of physical memory, held by this process while the value lives.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Where it is.
+    pub device: Arc<Device>,
+    /// Its size.
+    pub bytes: u64,
+    /// How this process came to it.
+    pub origin: Origin,
+    /// The number by which the program knows it.
+    pub handle: u64,
+    ticket: Ticket,
+    file: Option<File>,
+}
+
+fn failure(error: CreateError) -> Status {
+    match error {
+        CreateError::Full => Status::OUT_OF_MEMORY,
+        CreateError::System(error) => match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => Status::OUT_OF_MEMORY,
+            _ => Status::OPERATING_SYSTEM,
+        },
+    }
+}
+
+impl Allocation {
+    fn new(device: &Arc<Device>, bytes: u64, origin: Origin, ticket: Ticket, file: File) -> Self {
+        device.hold(ticket.id);
+        Self {
+            device: Arc::clone(device),
+            bytes,
+            origin,
+            handle: ids::next(),
+            ticket,
+            file: Some(file),
+        }
+    }
+
+    /// Makes new memory, which reads as zeroes.
+    pub fn create(device: &Arc<Device>, bytes: u64, origin: Origin) -> Result<Self, Status> {
+        let (file, ticket) = device.registry.create(bytes).map_err(failure)?;
+        device.registry.note_created(bytes, true).map_err(|_| Status::OPERATING_SYSTEM)?;
+        Ok(Self::new(device, bytes, origin, ticket, file))
+    }
+
+    /// Takes part in memory that another process made, or this one.
+    pub fn import(devices: &[Arc<Device>], fd: RawFd) -> Result<Self, Status> {
+        // The real driver answers 999 for every fd that is not one of its own.
+        let file = File::from(system::duplicate(fd).map_err(|_| Status::UNKNOWN)?);
+        for device in devices {
+            if let Some((ticket, bytes)) =
+                device.registry.find(&file).map_err(|_| Status::UNKNOWN)?
+            {
+                return Ok(Self::new(device, bytes, Origin::Imported, ticket, file));
+            }
+        }
+        Err(Status::UNKNOWN)
+    }
+
+    /// The file that is the memory.
+    pub fn file(&self) -> Result<&File, Status> {
+        self.file.as_ref().ok_or(Status::UNKNOWN)
+    }
+
+    fn export(&self) -> Result<OwnedFd, Status> {
+        match self.origin {
+            Origin::Created(types) if types & HANDLE_TYPE_FD != 0 => {
+                self.file()?.as_fd().try_clone_to_owned().map_err(|_| Status::OPERATING_SYSTEM)
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.file = None;
+        self.device.let_go(self.ticket.id);
+        // What cannot be freed here is freed by the next sweep.
+        let _ = self.device.registry.discard(self.ticket);
+        if self.origin != Origin::Imported {
+            let _ = self.device.registry.note_created(self.bytes, false);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Handle {
+    allocation: Arc<Allocation>,
+    references: u64,
+}
+
+/// The generic allocation handles of this process.
+#[derive(Debug, Default)]
+pub struct Handles {
+    table: RwLock<HashMap<u64, Handle>>,
+}
+
+impl Handles {
+    /// Makes memory and a handle to it.
+    pub fn create(
+        &self,
+        device: &Arc<Device>,
+        bytes: u64,
+        handle_types: u32,
+    ) -> Result<u64, Status> {
+        if bytes == 0 || !bytes.is_multiple_of(GRANULARITY) {
+            return Err(Status::INVALID_VALUE);
+        }
+        Ok(self.insert(Allocation::create(device, bytes, Origin::Created(handle_types))?))
+    }
+
+    /// Makes a handle to the memory behind an fd.
+    pub fn import(&self, devices: &[Arc<Device>], fd: RawFd) -> Result<u64, Status> {
+        Ok(self.insert(Allocation::import(devices, fd)?))
+    }
+
+    fn insert(&self, allocation: Allocation) -> u64 {
+        let handle = allocation.handle;
+        self.table
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(handle, Handle { allocation: Arc::new(allocation), references: 1 });
+        handle
+    }
+
+    /// One more reference to mapped memory, also when its handle was released long ago.
+    pub fn retain(&self, allocation: &Arc<Allocation>) -> Result<u64, Status> {
+        if allocation.origin == Origin::Linear {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        table
+            .entry(allocation.handle)
+            .or_insert_with(|| Handle { allocation: Arc::clone(allocation), references: 0 })
+            .references += 1;
+        Ok(allocation.handle)
+    }
+
+    /// One reference less; the memory goes when nothing else holds it.
+    pub fn release(&self, handle: u64) -> Result<(), Status> {
+        let last = {
+            let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+            let entry = table.get_mut(&handle).ok_or(Status::INVALID_VALUE)?;
+            entry.references -= 1;
+            if entry.references == 0 { table.remove(&handle) } else { None }
+        };
+        drop(last);
+        Ok(())
+    }
+
+    /// The memory behind a handle.
+    pub fn get(&self, handle: u64) -> Result<Arc<Allocation>, Status> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        table.get(&handle).map(|entry| Arc::clone(&entry.allocation)).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// An fd that holds the memory, for this process or another.
+    pub fn export(&self, handle: u64) -> Result<OwnedFd, Status> {
+        self.get(handle)?.export()
+    }
+}

@@ -1,0 +1,445 @@
+//! One device's memory, shared by all processes that use its folder.
+//!
+//! ```text
+//! device-0/registry    who holds what: see `layout`
+//! device-0/lock        held around every change of the registry
+//! device-0/processes   byte N is locked while the process in slot N lives
+//! device-0/alloc-17    one allocation; alive while a lock on it is held
+//! ```
+//!
+//! All locks belong to open file descriptions. The kernel drops them when the last descriptor and
+//! the last mapping of that description are gone, however their processes ended: so nothing can
+//! leak, and nobody can be waited for who is dead.
+//!
+//! Invariant: whoever holds the registry's lock sees, for each slot in use, either a file that is
+//! locked (alive) or a file that is unlocked or missing (dead, and dead for ever).
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC};
+use super::processes::Processes;
+use super::system::{self, Lock, to_u64, to_usize};
+
+/// Why memory could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// The device is full, or the machine behind it is.
+    #[error("the device is full")]
+    Full,
+    /// The operating system failed otherwise.
+    #[error("the device's folder cannot be used")]
+    System(#[from] io::Error),
+}
+
+/// Where an allocation stands in the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Its slot.
+    pub slot: usize,
+    /// Its id: a slot may be used again, an id never.
+    pub id: u64,
+}
+
+/// Bytes of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// All of it.
+    pub total: u64,
+    /// Held by allocations and contexts.
+    pub used: u64,
+}
+
+/// One device's shared state.
+#[derive(Debug)]
+pub struct Registry {
+    folder: File,
+    device_number: u64,
+    layout: Layout,
+    gate: Mutex<File>,
+    hint: AtomicUsize,
+    processes: Processes,
+}
+
+/// The registry's lock; dropped with the value.
+struct Locked<'a> {
+    registry: &'a Registry,
+    file: MutexGuard<'a, File>,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // Unlocking an open file cannot fail; if it did, the kernel would do it when we die.
+        let _ = system::lock(&self.file, Lock::None, 0, 0, false);
+    }
+}
+
+fn open_or_create(folder: &File, name: &str) -> io::Result<File> {
+    match system::open_in(folder, name, true) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            system::open_in(folder, name, false)
+        }
+        other => other,
+    }
+}
+
+fn file_name(id: u64) -> String {
+    format!("alloc-{id}")
+}
+
+impl Registry {
+    /// Opens a device's folder, making it when it is missing.
+    ///
+    /// `total` is asked only when nobody uses the device; `uuid` only when the device is new.
+    pub fn open(
+        path: &Path,
+        total: impl FnOnce(&File) -> io::Result<u64>,
+        uuid: [u64; 2],
+    ) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        let folder = File::open(path)?;
+        let gate = open_or_create(&folder, "lock")?;
+        system::lock(&gate, Lock::Exclusive, 0, 0, true)?;
+        let file = open_or_create(&folder, "registry")?;
+        system::allocate(&file, to_u64(layout::BYTES))?;
+        let registry = Self {
+            device_number: folder.metadata()?.dev(),
+            layout: Layout::new(&file)?,
+            processes: Processes::new(open_or_create(&folder, "processes")?),
+            gate: Mutex::new(gate),
+            hint: AtomicUsize::new(0),
+            folder,
+        };
+        {
+            let file = registry.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let locked = Locked { registry: &registry, file };
+            let header = registry.layout.header()?;
+            if header.magic.load(Relaxed) != MAGIC {
+                header.next_id.store(1, Relaxed);
+                header.uuid[0].store(uuid[0], Relaxed);
+                header.uuid[1].store(uuid[1], Relaxed);
+                header.total.store(0, Relaxed);
+                header.magic.store(MAGIC, Relaxed);
+            }
+            locked.recover()?;
+            locked.sweep(&[])?;
+            let in_use =
+                header.used.load(Relaxed) > 0 || registry.processes.any_alive(&registry.layout)?;
+            if !in_use || header.total.load(Relaxed) == 0 {
+                header.total.store(total(&registry.folder)?, Relaxed);
+            }
+        }
+        Ok(registry)
+    }
+
+    fn lock(&self) -> io::Result<Locked<'_>> {
+        let file = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        system::lock(&file, Lock::Exclusive, 0, 0, true)?;
+        let locked = Locked { registry: self, file };
+        locked.recover()?;
+        Ok(locked)
+    }
+
+    /// The device's name for ever.
+    pub fn uuid(&self) -> io::Result<[u64; 2]> {
+        let header = self.layout.header()?;
+        Ok([header.uuid[0].load(Relaxed), header.uuid[1].load(Relaxed)])
+    }
+
+    /// All bytes of the device.
+    pub fn total(&self) -> io::Result<u64> {
+        Ok(self.layout.header()?.total.load(Relaxed))
+    }
+
+    /// Makes an allocation of zeroes. The lock that keeps it alive belongs to the returned file.
+    pub fn create(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
+        let (file, ticket) = self.begin(bytes)?;
+        // The lock is held already, so a kill from here on leaves nothing. Pages are taken outside
+        // of the registry's lock: it is the slow part.
+        match system::allocate(&file, bytes) {
+            Ok(()) => Ok((file, ticket)),
+            Err(error) => {
+                drop(file);
+                self.discard(ticket)?;
+                Err(match error.raw_os_error() {
+                    Some(libc::ENOSPC | libc::ENOMEM | libc::EFBIG | libc::EDQUOT) => {
+                        CreateError::Full
+                    }
+                    _ => error.into(),
+                })
+            }
+        }
+    }
+
+    fn begin(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
+        let locked = self.lock()?;
+        if !locked.fits(bytes)? {
+            if bytes > self.total()? {
+                return Err(CreateError::Full);
+            }
+            locked.sweep(&[])?;
+            if !locked.fits(bytes)? {
+                return Err(CreateError::Full);
+            }
+        }
+        let index = match locked.free_slot()? {
+            Some(index) => index,
+            None => {
+                locked.sweep(&[])?;
+                locked.free_slot()?.ok_or(CreateError::Full)?
+            }
+        };
+        let header = self.layout.header()?;
+        let slot = self.layout.allocation(index)?;
+        let id = header.next_id.fetch_add(1, Relaxed);
+        header.changing.store(1, Relaxed);
+        slot.bytes.store(bytes, Relaxed);
+        slot.inode.store(0, Relaxed);
+        slot.id.store(id, Relaxed);
+        header.allocations_end.fetch_max(to_u64(index + 1), Relaxed);
+        header.used.fetch_add(bytes, Relaxed);
+        header.changing.store(0, Relaxed);
+        let ticket = Ticket { slot: index, id };
+        let made = system::open_in(&self.folder, &file_name(id), true).and_then(|file| {
+            system::lock(&file, Lock::Shared, 0, 0, false)?;
+            slot.inode.store(file.metadata()?.ino(), Relaxed);
+            Ok(file)
+        });
+        match made {
+            Ok(file) => Ok((file, ticket)),
+            Err(error) => {
+                locked.free(ticket)?;
+                Err(match error.raw_os_error() {
+                    Some(libc::ENOSPC | libc::EDQUOT | libc::ENOMEM) => CreateError::Full,
+                    _ => error.into(),
+                })
+            }
+        }
+    }
+
+    /// The allocation that an open file is, with its size.
+    pub fn find(&self, file: &File) -> io::Result<Option<(Ticket, u64)>> {
+        let meta = file.metadata()?;
+        if meta.dev() != self.device_number || !meta.is_file() {
+            return Ok(None);
+        }
+        let end = self.layout.header()?.allocations_end.load(Relaxed);
+        for index in 0..to_usize(end) {
+            let slot = self.layout.allocation(index)?;
+            let id = slot.id.load(Relaxed);
+            if id != 0 && slot.inode.load(Relaxed) == meta.ino() {
+                return Ok(Some((Ticket { slot: index, id }, slot.bytes.load(Relaxed))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Called when a process has let go of an allocation: if it was the last, the memory is free.
+    pub fn discard(&self, ticket: Ticket) -> io::Result<()> {
+        let locked = self.lock()?;
+        if !self.is_alive(ticket)? {
+            locked.free(ticket)?;
+        }
+        Ok(())
+    }
+
+    fn is_alive(&self, ticket: Ticket) -> io::Result<bool> {
+        match system::open_in(&self.folder, &file_name(ticket.id), false) {
+            Ok(file) => system::is_locked_by_others(&file, 0, 0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is in use now, after letting go of what the dead left. `held` (sorted) are allocations
+    /// known to be alive, which saves asking the kernel about them.
+    pub fn usage(&self, held: &[u64]) -> io::Result<Usage> {
+        let locked = self.lock()?;
+        locked.sweep(held)?;
+        let header = self.layout.header()?;
+        let used =
+            header.used.load(Relaxed).saturating_add(self.processes.context_bytes(&self.layout)?);
+        Ok(Usage { total: header.total.load(Relaxed), used })
+    }
+
+    /// Runs `work` on the process slots under the registry's lock.
+    pub fn with_processes<T>(
+        &self,
+        work: impl FnOnce(&Processes, &Layout) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let _locked = self.lock()?;
+        work(&self.processes, &self.layout)
+    }
+
+    /// Makes room for a context's bytes in this process's slot.
+    pub fn charge_context(&self, bytes: u64) -> Result<(), CreateError> {
+        let locked = self.lock()?;
+        if !locked.fits(bytes)? {
+            locked.sweep(&[])?;
+            if !locked.fits(bytes)? {
+                return Err(CreateError::Full);
+            }
+        }
+        Ok(self.processes.add_context(&self.layout, bytes)?)
+    }
+
+    /// Notes that this process holds more or less of what it made.
+    pub fn note_created(&self, bytes: u64, more: bool) -> io::Result<()> {
+        self.processes.note_created(&self.layout, bytes, more)
+    }
+}
+
+impl Locked<'_> {
+    /// Counts again when somebody was killed in the middle of a change.
+    fn recover(&self) -> io::Result<()> {
+        let header = self.registry.layout.header()?;
+        if header.changing.load(Relaxed) == 0 {
+            return Ok(());
+        }
+        let (mut used, mut end) = (0_u64, 0);
+        for index in 0..ALLOCATION_SLOTS {
+            let slot = self.registry.layout.allocation(index)?;
+            if slot.id.load(Relaxed) != 0 {
+                used = used.saturating_add(slot.bytes.load(Relaxed));
+                end = index + 1;
+            }
+        }
+        header.used.store(used, Relaxed);
+        header.allocations_end.fetch_max(to_u64(end), Relaxed);
+        header.changing.store(0, Relaxed);
+        Ok(())
+    }
+
+    fn fits(&self, bytes: u64) -> io::Result<bool> {
+        let header = self.registry.layout.header()?;
+        let contexts = self.registry.processes.context_bytes(&self.registry.layout)?;
+        let used = header.used.load(Relaxed).saturating_add(contexts);
+        Ok(used.checked_add(bytes).is_some_and(|sum| sum <= header.total.load(Relaxed)))
+    }
+
+    fn free_slot(&self) -> io::Result<Option<usize>> {
+        let hint = self.registry.hint.load(Relaxed);
+        for index in (hint..ALLOCATION_SLOTS).chain(0..hint) {
+            if self.registry.layout.allocation(index)?.id.load(Relaxed) == 0 {
+                self.registry.hint.store((index + 1) % ALLOCATION_SLOTS, Relaxed);
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes a dead allocation; one that is gone already is fine.
+    fn free(&self, ticket: Ticket) -> io::Result<()> {
+        let slot = self.registry.layout.allocation(ticket.slot)?;
+        if slot.id.load(Relaxed) != ticket.id {
+            return Ok(());
+        }
+        // The file first: a kill after this leaves a slot without a file, which is dead too.
+        system::remove_in(&self.registry.folder, &file_name(ticket.id))?;
+        let header = self.registry.layout.header()?;
+        let bytes = slot.bytes.load(Relaxed);
+        header.changing.store(1, Relaxed);
+        slot.id.store(0, Relaxed);
+        header.used.fetch_sub(bytes.min(header.used.load(Relaxed)), Relaxed);
+        header.changing.store(0, Relaxed);
+        self.registry.hint.fetch_min(ticket.slot, Relaxed);
+        Ok(())
+    }
+
+    /// Lets go of everything that nobody holds any more.
+    fn sweep(&self, held: &[u64]) -> io::Result<()> {
+        let header = self.registry.layout.header()?;
+        let mut end = 0;
+        for index in 0..to_usize(header.allocations_end.load(Relaxed)) {
+            let id = self.registry.layout.allocation(index)?.id.load(Relaxed);
+            if id == 0 {
+                continue;
+            }
+            let ticket = Ticket { slot: index, id };
+            if held.binary_search(&id).is_ok() || self.registry.is_alive(ticket)? {
+                end = index + 1;
+            } else {
+                self.free(ticket)?;
+            }
+        }
+        header.allocations_end.store(to_u64(end), Relaxed);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: u64 = 2 << 20;
+
+    fn open(path: &Path, total: u64) -> Registry {
+        Registry::open(path, |_| Ok(total), [1, 2]).unwrap()
+    }
+
+    #[test]
+    fn memory_is_counted_between_two_openers_and_freed_with_its_last_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 8 * PAGE), open(folder.path(), 8 * PAGE));
+        let (file, ticket) = one.create(3 * PAGE).unwrap();
+        assert_eq!(two.usage(&[]).unwrap(), Usage { total: 8 * PAGE, used: 3 * PAGE });
+        let kept = file.try_clone().unwrap();
+        assert_eq!(two.find(&kept).unwrap(), Some((ticket, 3 * PAGE)));
+        drop(file);
+        one.discard(ticket).unwrap();
+        assert_eq!(two.usage(&[]).unwrap().used, 3 * PAGE, "a dup holds it");
+        assert!(matches!(two.create(6 * PAGE), Err(CreateError::Full)));
+        drop(kept);
+        let (_file, second) = two.create(6 * PAGE).unwrap();
+        assert_ne!(ticket.id, second.id);
+        assert_eq!(one.usage(&[]).unwrap().used, 6 * PAGE);
+        assert_eq!(
+            std::fs::read_dir(folder.path())
+                .unwrap()
+                .filter(|e| e.as_ref().unwrap().file_name().to_string_lossy().starts_with("alloc"))
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_change_that_was_interrupted_is_counted_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = open(folder.path(), 8 * PAGE);
+        let (_file, _) = registry.create(PAGE).unwrap();
+        // As if killed after filling a slot and before making its file.
+        let slot = registry.layout.allocation(5).unwrap();
+        slot.bytes.store(2 * PAGE, Relaxed);
+        slot.id.store(999, Relaxed);
+        registry.layout.header().unwrap().changing.store(1, Relaxed);
+        assert_eq!(registry.usage(&[]).unwrap().used, PAGE);
+        assert_eq!(slot.id.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn the_size_stays_while_the_device_is_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = open(folder.path(), 8 * PAGE);
+        let held = one.create(PAGE).unwrap();
+        assert_eq!(open(folder.path(), 4 * PAGE).total().unwrap(), 8 * PAGE);
+        drop(held);
+        assert_eq!(open(folder.path(), 4 * PAGE).total().unwrap(), 4 * PAGE);
+    }
+
+    #[test]
+    fn thousands_are_swept_quickly() {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let registry = open(folder.path(), 1 << 40);
+        let held: Vec<_> = (0..2000).map(|_| registry.create(4096).unwrap()).collect();
+        let start = std::time::Instant::now();
+        assert_eq!(registry.usage(&[]).unwrap().used, 2000 * 4096);
+        let alive = start.elapsed();
+        drop(held);
+        assert_eq!(registry.usage(&[]).unwrap().used, 0);
+        assert!(alive.as_millis() < 500, "2000 probes took {alive:?}");
+    }
+}
