@@ -42,7 +42,7 @@ impl Keeper {
             let ready = self.poll(daemon, due);
             if ready.gone {
                 // Everything it sent before it died is in the queue by now, and counts.
-                let _ = self.take_message(daemon);
+                while self.take_message(daemon) {}
                 return stopping.map(|stop| {
                     if stop.killed { ExitReason::Killed } else { ExitReason::Stopped }
                 });

@@ -1,1 +1,0 @@
-//! The rules of a pond, under a world that the test plays.

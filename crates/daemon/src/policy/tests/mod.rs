@@ -1,0 +1,291 @@
+//! The rules of a pond, in a world that the test plays.
+
+mod leases;
+mod making;
+mod restart;
+mod sharing;
+
+use std::collections::HashMap;
+
+use millpond_wire::message::{
+    Claim, Hello, LeaseClaim, LeaseToken, Reply, ReplyBody, Request, RequestBody, Target,
+    TensorCreate, TensorGet, TensorInfo, VERSION,
+};
+use millpond_wire::record::Record;
+use millpond_wire::{
+    Audience, ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, Mode, Shape, SlabId, TensorId,
+};
+
+use super::*;
+
+const GPU: GpuUuid = GpuUuid([1; 16]);
+const MIB: u64 = 1 << 20;
+
+/// What the policy did, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Did {
+    Hold(Held),
+    Journal(&'static str),
+    LetGo(Held),
+    Reply(u64),
+}
+
+#[derive(Default)]
+struct World {
+    now: u64,
+    did: Vec<Did>,
+    records: Vec<Record>,
+    held: HashMap<Held, u64>,
+    replies: Vec<(ConnId, Reply, Option<u64>)>,
+    asked: Vec<(SlabId, GpuUuid, u64)>,
+    closed: Vec<ConnId>,
+    journal_fails: bool,
+    next_fd: u64,
+}
+
+impl Ports for World {
+    type Fd = u64;
+
+    fn now_ms(&self) -> u64 {
+        self.now
+    }
+
+    fn journal(&mut self, record: &Record) -> Result<(), PortError> {
+        if self.journal_fails {
+            return Err(PortError("no memory".into()));
+        }
+        self.did.push(Did::Journal(match record {
+            Record::SlabMade(_) => "slab",
+            Record::SlabGone(_) => "slab gone",
+            Record::SlabTainted(_) => "tainted",
+            Record::TensorMade(_) => "tensor",
+            Record::TensorPublished { .. } => "published",
+            Record::TensorDeleted(_) => "deleted",
+            Record::TensorFreed(_) => "freed",
+            Record::ClientSeen(_) => "client",
+            Record::ClientGone(_) => "client gone",
+            Record::Opened { .. } => "opened",
+            Record::Unknown => "unknown",
+        }));
+        self.records.push(record.clone());
+        Ok(())
+    }
+
+    fn hold(&mut self, what: Held, fd: &u64) -> Result<(), PortError> {
+        self.did.push(Did::Hold(what));
+        self.held.insert(what, *fd);
+        Ok(())
+    }
+
+    fn let_go(&mut self, what: Held, _fd: Option<u64>) {
+        self.did.push(Did::LetGo(what));
+        self.held.remove(&what);
+    }
+
+    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
+        self.did.push(Did::Reply(reply.number));
+        self.replies.push((conn, reply, fd));
+    }
+
+    fn backlog(&self, _conn: ConnId) -> usize {
+        0
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        self.closed.push(conn);
+    }
+
+    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+        self.asked.push((slab, device, bytes));
+    }
+
+    fn read_physical(&mut self) {}
+}
+
+/// A pond, its world, and clients that ask.
+struct Play {
+    pond: Pond<World>,
+    world: World,
+    next_conn: u64,
+    next_number: u64,
+    pids: HashMap<ClientId, u32>,
+}
+
+const LIMITS: Limits =
+    Limits { clients: 100, tensors: 1000, leases_per_client: 100, recycle_bytes: 64 * MIB };
+
+impl Play {
+    fn new() -> Self {
+        let mut world = World::default();
+        let pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
+        let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids: HashMap::new() };
+        play.driver_ready(1 << 30);
+        play
+    }
+
+    fn driver_ready(&mut self, capacity_bytes: u64) {
+        let device = Device {
+            uuid: GPU,
+            index: 0,
+            name: "test".into(),
+            total_bytes: 1 << 40,
+            capacity_bytes,
+            physical_used_bytes: None,
+        };
+        self.pond.driver_ready(&mut self.world, "test".into(), vec![device]);
+    }
+
+    /// The daemon is killed; the next one has only the journal and what is held.
+    fn restart(&mut self) -> Recovered {
+        let mut world = World {
+            records: self.world.records.clone(),
+            held: self.world.held.clone(),
+            next_fd: self.world.next_fd,
+            now: self.world.now,
+            ..World::default()
+        };
+        let held = world.held.clone();
+        let records = world.records.clone();
+        let (pond, found) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
+        self.world = world;
+        self.pond = pond;
+        self.driver_ready(1 << 30);
+        found
+    }
+
+    fn connect(&mut self, user: u32) -> ConnId {
+        let conn = ConnId(self.next_conn);
+        self.next_conn += 1;
+        let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
+        let pid = 1000 + u32::try_from(conn.0).unwrap();
+        self.pond.connected(conn, owner, &[], false, pid, 0);
+        conn
+    }
+
+    fn hello(&mut self, conn: ConnId, client: ClientId, claims: bool) -> ReplyBody {
+        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+            connection.pid = *self.pids.entry(client).or_insert(connection.pid);
+        }
+        let hello =
+            Hello { version: VERSION, capabilities: 0, client, program: "test".into(), claims };
+        self.ask(conn, RequestBody::Hello(hello))
+    }
+
+    /// A new client of a user.
+    fn client(&mut self, user: u32) -> (ConnId, ClientId) {
+        let (conn, client) = (self.connect(user), ClientId::random());
+        assert!(matches!(self.hello(conn, client, false), ReplyBody::Welcome(_)));
+        (conn, client)
+    }
+
+    /// Asks, has the driver make what it is asked, and returns the answer.
+    fn ask(&mut self, conn: ConnId, body: RequestBody) -> ReplyBody {
+        self.try_ask(conn, body).expect("an answer")
+    }
+
+    fn try_ask(&mut self, conn: ConnId, body: RequestBody) -> Option<ReplyBody> {
+        let number = self.start(conn, body);
+        while let Some((slab, _, _)) = self.world.asked.pop() {
+            self.world.next_fd += 1;
+            let fd = self.world.next_fd;
+            self.pond.slab_made(&mut self.world, slab, Ok(fd));
+        }
+        self.answer(number)
+    }
+
+    fn start(&mut self, conn: ConnId, body: RequestBody) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.pond.message(&mut self.world, conn, Ok(Request { number, body }));
+        number
+    }
+
+    fn answer(&mut self, number: u64) -> Option<ReplyBody> {
+        let at = self.world.replies.iter().position(|(_, reply, _)| reply.number == number)?;
+        Some(self.world.replies.remove(at).1.body)
+    }
+
+    fn refused(&mut self, conn: ConnId, body: RequestBody) -> Failure {
+        match self.ask(conn, body) {
+            ReplyBody::Failure(failure) => failure,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    fn create(&mut self, conn: ConnId, create: TensorCreate) -> (TensorInfo, Option<LeaseToken>) {
+        match self.ask(conn, RequestBody::TensorCreate(create)) {
+            ReplyBody::Tensor(grant) => (grant.info, grant.lease.map(|(_, _, token)| token)),
+            other => panic!("not created: {other:?}"),
+        }
+    }
+
+    fn get(&mut self, conn: ConnId, name: &str, lease: u64) -> (TensorInfo, LeaseToken) {
+        match self.ask(conn, get(name, lease, Mode::ReadOnly, 0)) {
+            ReplyBody::Tensor(grant) => (grant.info, grant.lease.unwrap().2),
+            other => panic!("not granted: {other:?}"),
+        }
+    }
+
+    fn publish(&mut self, conn: ConnId, tensor: TensorId) -> u64 {
+        let token = millpond_wire::Token::random();
+        match self.ask(conn, RequestBody::TensorPublish { tensor, token }) {
+            ReplyBody::Published { generation } => generation,
+            other => panic!("not published: {other:?}"),
+        }
+    }
+
+    fn delete(&mut self, conn: ConnId, tensor: TensorId) {
+        assert_eq!(self.ask(conn, RequestBody::TensorDelete { tensor }), ReplyBody::Done);
+    }
+
+    fn release(&mut self, conn: ConnId, lease: u64) {
+        let body = RequestBody::LeaseRelease { leases: vec![LeaseId(lease)] };
+        assert_eq!(self.ask(conn, body), ReplyBody::Done);
+    }
+
+    fn claim(&mut self, conn: ConnId, leases: Vec<LeaseClaim>) -> Vec<LeaseId> {
+        match self.ask(conn, RequestBody::Claim(Claim { leases, last: true })) {
+            ReplyBody::Claimed { refused } => refused,
+            other => panic!("no answer to a claim: {other:?}"),
+        }
+    }
+
+    fn slab_bytes(&self) -> u64 {
+        self.pond.slabs.bytes_on(GPU)
+    }
+
+    fn exists(&self, tensor: TensorId) -> bool {
+        self.pond.catalog.get(tensor).is_some()
+    }
+
+    /// Every slab and client that is in the books is held, and nothing else.
+    fn check_held(&self) {
+        let mut expected: Vec<Held> =
+            self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
+        expected.extend(self.pond.clients.clients.keys().map(|id| Held::Client(*id)));
+        assert_eq!(expected.len(), self.world.held.len());
+        assert!(expected.iter().all(|held| self.world.held.contains_key(held)));
+    }
+}
+
+/// A tensor of so many bytes.
+fn spec(name: &str, bytes: u64) -> TensorCreate {
+    TensorCreate {
+        tensor: TensorId::random(),
+        name: Some(name.parse().unwrap()),
+        dtype: Dtype::U8,
+        shape: Shape::new([bytes]).unwrap(),
+        device: None,
+        audience: Audience::User,
+        ephemeral: false,
+        zero: false,
+        lease: None,
+    }
+}
+
+fn get(name: &str, lease: u64, mode: Mode, wait_ms: u64) -> RequestBody {
+    let target = Target::Name(name.parse().unwrap());
+    RequestBody::TensorGet(TensorGet { target, lease: LeaseId(lease), mode, wait_ms })
+}

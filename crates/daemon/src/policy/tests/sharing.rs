@@ -1,0 +1,116 @@
+//! Who may have what.
+
+use millpond_wire::ErrorKind;
+
+use super::*;
+
+#[test]
+fn what_is_not_shared_does_not_exist_for_others() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (info, _) = play.create(owner, TensorCreate { zero: true, ..spec("x", 100) });
+    let failure = play.refused(other, get("~1/x", 1, Mode::ReadOnly, 0));
+    assert_eq!(failure.kind, ErrorKind::NotFound);
+    let by_id = RequestBody::TensorDelete { tensor: info.tensor };
+    assert_eq!(play.refused(other, by_id).kind, ErrorKind::NotFound);
+    let ReplyBody::Tensors(listed) = play.ask(other, RequestBody::TensorList { prefix: "".into() })
+    else {
+        panic!()
+    };
+    assert!(listed.is_empty());
+    let ReplyBody::Clients(clients) = play.ask(other, RequestBody::ClientList) else { panic!() };
+    assert!(clients.iter().all(|client| client.leases.is_empty()));
+}
+
+#[test]
+fn everybody_may_read_but_only_the_owner_deletes() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let create = TensorCreate { zero: true, audience: Audience::Everybody, ..spec("x", 100) };
+    let (info, _) = play.create(owner, create);
+    assert_eq!(play.get(other, "~1/x", 1).0.tensor, info.tensor);
+    let failure = play.refused(other, RequestBody::TensorDelete { tensor: info.tensor });
+    assert_eq!(failure.kind, ErrorKind::Denied);
+    let failure = play.refused(other, get("x", 2, Mode::ReadOnly, 0));
+    assert_eq!(failure.kind, ErrorKind::NotFound, "a bare name is one's own");
+    assert_eq!(failure.similar, ["~1/x"]);
+}
+
+#[test]
+fn public_names_are_everybodys_and_found_bare() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (info, _) = play.create(owner, TensorCreate { zero: true, ..spec("public/x", 100) });
+    assert_eq!(info.audience, Audience::Everybody);
+    assert_eq!(play.get(other, "x", 1).0.tensor, info.tensor);
+}
+
+#[test]
+fn a_client_identity_belongs_to_one_process() {
+    let mut play = Play::new();
+    let (_, client) = play.client(1);
+    let thief = play.connect(1);
+    let hello =
+        Hello { version: VERSION, capabilities: 0, client, program: "".into(), claims: false };
+    let failure = play.refused(thief, RequestBody::Hello(hello));
+    assert_eq!(failure.kind, ErrorKind::Denied);
+}
+
+#[test]
+fn another_version_is_refused_with_both_numbers() {
+    let mut play = Play::new();
+    let conn = play.connect(1);
+    let hello = Hello {
+        version: 9,
+        capabilities: 0,
+        client: ClientId::random(),
+        program: "".into(),
+        claims: false,
+    };
+    let failure = play.refused(conn, RequestBody::Hello(hello));
+    assert_eq!(failure.kind, ErrorKind::Protocol);
+    assert!(failure.message.contains('9') && failure.message.contains('1'), "{failure}");
+}
+
+#[test]
+fn events_go_to_those_who_may_see_the_tensor() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    for conn in [owner, other] {
+        assert_eq!(play.ask(conn, RequestBody::Subscribe { from: 0 }), ReplyBody::Done);
+    }
+    play.world.replies.clear();
+    play.create(owner, spec("x", 100));
+    let told: Vec<ConnId> = play
+        .world
+        .replies
+        .iter()
+        .filter(|(_, reply, _)| matches!(reply.body, ReplyBody::Event(_)))
+        .map(|(conn, _, _)| *conn)
+        .collect();
+    assert_eq!(told, [owner]);
+}
+
+#[test]
+fn events_can_be_had_again_from_a_number() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("x", 100));
+    let (late, _) = play.client(1);
+    play.world.replies.clear();
+    play.ask(late, RequestBody::Subscribe { from: 1 });
+    let kinds: Vec<_> = play
+        .world
+        .replies
+        .iter()
+        .filter_map(|(_, reply, _)| match &reply.body {
+            ReplyBody::Event(event) => Some(event.kind.name()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kinds, ["gap", "client_connected", "tensor_created", "client_connected"]);
+}
