@@ -94,8 +94,6 @@ impl Core {
             return Err(Error::InUse { leases });
         }
         self.link.goodbye(&mut state);
-        drop(state);
-        self.retire.end();
         Ok(())
     }
 

@@ -122,6 +122,8 @@ impl DeviceSide for CudaSide {
             Mode::ReadOnly => Access::ReadOnly,
             Mode::ReadWrite => Access::ReadWrite,
         };
+        // Where the driver cannot do so, the calls themselves say what is wrong.
+        let _relaxed = context.driver().relax_capture();
         // The mapping keeps the memory; our reference goes at the end of this function.
         let memory = Allocation::import(context.driver(), fd, bytes)?;
         let range = AddressRange::reserve(context.driver(), bytes)?;

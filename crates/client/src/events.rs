@@ -1,13 +1,15 @@
 //! What happens in a pond, as it happens.
 
 use std::collections::VecDeque;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{Event, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, Epoch};
+use rustix::event::PollFlags;
 
 use crate::answer::not_an_answer;
-use crate::connection::{Connection, Deadline, Trouble, buffer};
+use crate::connection::{Connection, Deadline, Trouble, buffer, ready, remaining};
 use crate::establish::{Caller, establish};
 use crate::link::LinkConfig;
 use crate::{Error, Result};
@@ -72,7 +74,9 @@ impl Events {
                     Err(error) => return Err(error),
                 }
             };
-            match connection.receive(&mut self.buffer, deadline) {
+            // Not a blocking read, which looks at its deadline every second.
+            ready(connection.as_fd(), PollFlags::IN, remaining(deadline));
+            match connection.receive_now(&mut self.buffer) {
                 Ok(Some((reply, _))) => {
                     if let ReplyBody::Event(event) = reply.body {
                         self.early.push_back(event);

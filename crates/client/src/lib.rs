@@ -78,6 +78,8 @@ mod target;
 mod tensor;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod users;
 mod watch;
 

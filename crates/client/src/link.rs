@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{ReplyBody, Request, RequestBody};
-use millpond_wire::{ClientId, LeaseId, limits};
+use millpond_wire::{ClientId, ErrorKind, LeaseId, limits};
 
 use crate::answer::{not_an_answer, unwrap};
 use crate::connection::{Connection, Deadline, lock, remaining};
@@ -21,6 +22,9 @@ use crate::{Error, Result};
 const REPEATS: u32 = 8;
 /// A connection that lasted this long does not count as broken in a row.
 const LASTED: Duration = Duration::from_secs(10);
+/// Pauses before a request is repeated that the pond wants again later.
+const PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(128);
 /// Requests are numbered from here on; the handshake has the numbers below.
 const FIRST_NUMBER: u64 = 1 << 20;
 
@@ -105,7 +109,7 @@ impl Link {
         let asked = Instant::now();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut request = Request { number, body };
-        let mut broken = 0;
+        let (mut broken, mut pause) = (0, PAUSE);
         loop {
             let begun = Instant::now();
             let (connection, generation) = self.connected(what, deadline, Some((number, lease)))?;
@@ -115,14 +119,22 @@ impl Link {
                 Err(trouble) => self.unsent(number, generation, trouble),
             };
             match outcome {
-                Outcome::Answered(answer) => return answer.and_then(|answer| unwrap(what, answer)),
+                Outcome::Answered(answer) => {
+                    let answer = answer.and_then(|answer| unwrap(what, answer));
+                    if !is_later(&answer) || remaining(deadline).is_some_and(|left| left < pause) {
+                        return answer;
+                    }
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
                 Outcome::Late => return Err(Error::Timeout { what, after: asked.elapsed() }),
-                Outcome::HungUp => {}
-            }
-            broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
-            if broken > REPEATS {
-                let reason = format!("it hung up {broken} times on the same {what}");
-                return Err(Error::NoPond { path: self.config.socket.clone(), reason });
+                Outcome::HungUp => {
+                    broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
+                    if broken > REPEATS {
+                        let reason = format!("it hung up {broken} times on the same request");
+                        return Err(Error::NoPond { path: self.config.socket.clone(), reason });
+                    }
+                }
             }
             // A repeat waits only for what is left of the time.
             if let (RequestBody::TensorGet(get), Some(until)) = (&mut request.body, waits_until) {
@@ -233,6 +245,11 @@ impl Link {
         }
         Ok(())
     }
+}
+
+/// The pond is busy with this very thing and wants the request again.
+fn is_later(answer: &Result<Answer>) -> bool {
+    matches!(answer, Err(error) if error.kind() == ErrorKind::Later)
 }
 
 /// Wakes the thread that watches the connection, if there is one.

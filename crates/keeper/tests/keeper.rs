@@ -113,6 +113,13 @@ fn a_hung_daemon_is_killed_and_replaced() {
 }
 
 #[test]
+fn a_daemon_that_answers_is_left_alone() {
+    let pond = Pond::start("serve", &[]);
+    let pinged: support::Note = pond.note("pinged");
+    assert_eq!(pinged.epoch, 1);
+}
+
+#[test]
 fn a_daemon_that_leaves_by_itself_is_replaced() {
     let pond = Pond::start("leave,leave,leave,serve", &[]);
     let last = pond.daemon(4);
@@ -204,8 +211,16 @@ fn folders_that_cannot_be_used_are_refused_by_name() {
     let link = pond.folder.path().join("link");
     std::os::unix::fs::symlink("/", &link).unwrap();
     let long = pond.folder.path().join("x".repeat(110));
+    // Root can give a folder away; for everybody else there is one that is root's.
+    let mut foreign = std::path::PathBuf::from("/");
+    if rustix::process::geteuid().is_root() {
+        foreign = pond.folder.path().join("foreign");
+        std::fs::create_dir(&foreign).unwrap();
+        std::os::unix::fs::chown(&foreign, Some(12345), None).unwrap();
+    }
     for (folder, expected) in [
         (&open, "can be written by others (mode 777)"),
+        (&foreign, "belongs to user"),
         (&file, "is not a folder"),
         (&link, "is not a folder"),
         (&long, "the kernel takes at most 107"),

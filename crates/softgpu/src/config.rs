@@ -138,9 +138,11 @@ impl Config {
             (_, Some(runtime)) if !runtime.is_empty() => {
                 (PathBuf::from(runtime).join("millpond-soft"), true)
             }
-            // SAFETY: geteuid has no conditions and cannot fail.
             _ => (
-                PathBuf::from(format!("/dev/shm/millpond-soft-{}", unsafe { libc::geteuid() })),
+                PathBuf::from(format!(
+                    "/dev/shm/millpond-soft-{}",
+                    crate::engine::system::user_id()
+                )),
                 true,
             ),
         };

@@ -4,6 +4,7 @@
 //! what does not exist is `null`. Durations carry their unit in the name.
 
 mod client;
+mod demo;
 mod error;
 mod status;
 mod tensor;
@@ -11,6 +12,7 @@ mod tensor;
 use serde::Serialize;
 
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
+pub use demo::{ClaimJson, DemoJson};
 pub use error::ErrorJson;
 pub use status::StatusJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};

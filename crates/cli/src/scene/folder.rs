@@ -6,6 +6,8 @@ use tempfile::TempDir;
 
 use crate::error::{CommandError, failed};
 
+/// Where the software driver's devices are, in the folder.
+pub const SOFT: &str = "soft";
 /// Marks a folder as one that may be removed.
 const MARKER: &str = ".temporary-pond";
 
@@ -21,6 +23,26 @@ pub fn make(bytes: u64) -> Result<TempDir, CommandError> {
         .map_err(|error| failed(what(), error))?;
     std::fs::write(folder.path().join(MARKER), "").map_err(|error| failed(what(), error))?;
     Ok(folder)
+}
+
+/// Removes the locks that a pond in this folder had on devices of the software driver. They lie
+/// where every user sees them, for the sake of real GPUs; nobody will ever look for these again,
+/// because the devices are named after the folder.
+pub fn remove_locks(folder: &Path) {
+    const LOCKS: &str = "/dev/shm";
+    if !folder.join(SOFT).is_dir() {
+        return;
+    }
+    let mark = format!("'{}'", folder.display());
+    for entry in std::fs::read_dir(LOCKS).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_lock = name.starts_with("millpond-GPU-") && name.ends_with(".lock");
+        if is_lock && std::fs::read_to_string(entry.path()).is_ok_and(|who| who.contains(&mark)) {
+            // Left behind it harms nobody.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Whether the folder is one that was made here.

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::{folder::is_temporary, process};
+use super::folder::{is_temporary, remove_locks};
+use super::process;
 use crate::env_vars;
 use crate::error::Outcome;
 
@@ -64,6 +65,7 @@ pub fn run(folder: &Path) -> Outcome {
     let dismissed = matches!(io::stdin().read(&mut byte), Ok(1) if byte[0] == LEAVE);
     if !dismissed && is_temporary(folder) {
         process::clear(folder, PATIENCE);
+        remove_locks(folder);
         // Nobody can be told.
         let _ = std::fs::remove_dir_all(folder);
     }

@@ -10,6 +10,11 @@ pub enum Order {
     OpenCard,
     /// Read the used bytes of the card that was opened; answered by [`Answer::Used`].
     ReadUsed,
+    /// Read what one process uses of it; answered by [`Answer::Process`].
+    ReadProcess {
+        /// Which process.
+        pid: u32,
+    },
     /// Make a context on this GPU; answered by [`Answer::Done`].
     MakeContext {
         /// The GPU's UUID.
@@ -65,6 +70,8 @@ pub enum Answer {
     Card(Card),
     /// Bytes of the card that are in use, over all processes.
     Used(u64),
+    /// Bytes of the card that one process uses; nothing where nobody says so.
+    Process(Option<u64>),
     /// How long each took, in nanoseconds.
     Times(Vec<u64>),
     /// A checksum each.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use millpond::Pond;
+use millpond::{Pond, PondBuilder};
 use millpond_wire::message::Status;
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ pub struct Stage {
 /// Sets what every process of a scene needs: the software driver's devices are in the folder too,
 /// so that nothing else on the machine is disturbed.
 pub fn set_environment(command: &mut Command, folder: &Path) {
-    command.env(env_vars::SOFT_DIR, folder.join("soft"));
+    command.env(env_vars::SOFT_DIR, folder.join(super::folder::SOFT));
 }
 
 impl Stage {
@@ -50,24 +50,26 @@ impl Stage {
     }
 
     /// Starts the pond, and waits until it answers and its driver is ready.
-    pub fn serve(&mut self) -> Result<(Status, Duration), CommandError> {
+    pub fn serve(&mut self, flags: &[&str]) -> Result<(Status, Duration), CommandError> {
         let start = Instant::now();
-        let spawned = self.spawn().map_err(|error| failed("starting `millpond serve`", error))?;
+        let spawned = self.spawn(flags).map_err(|error| failed("starting `millpond serve`", error))?;
         self.serve = Some(spawned);
         let (status, _) = until("the pond's first answer", || {
             if let Some(ended) = self.serve_ended() {
                 return Err(ended);
             }
-            let Ok(pond) = self.connect("millpond demo") else { return Ok(None) };
+            let Ok(pond) = self.builder("demo").reconnect_timeout(Duration::ZERO).connect() else {
+                return Ok(None);
+            };
             Ok(Some(pond.status()?).filter(|status| status.driver_ready))
         })?;
         Ok((status, start.elapsed()))
     }
 
-    fn spawn(&self) -> std::io::Result<Child> {
+    fn spawn(&self, flags: &[&str]) -> std::io::Result<Child> {
         let log = File::create(self.folder().join(LOG))?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--runtime-dir").arg(self.folder());
+        command.arg("serve").arg("--runtime-dir").arg(self.folder()).args(flags);
         set_environment(&mut command, self.folder());
         command
             .env(env_vars::RUNTIME_DIR, self.folder())
@@ -90,7 +92,11 @@ impl Stage {
 
     /// A new connection to the pond.
     pub fn connect(&self, program: &str) -> Result<Pond, CommandError> {
-        Ok(Pond::builder().runtime_dir(self.folder()).program(program).connect()?)
+        Ok(self.builder(program).connect()?)
+    }
+
+    fn builder(&self, program: &str) -> PondBuilder {
+        Pond::builder().runtime_dir(self.folder()).program(program)
     }
 
     /// Starts a worker process on the pond.
@@ -139,6 +145,7 @@ impl Drop for Stage {
             return;
         }
         process::clear(self.folder.path(), PATIENCE);
+        folder::remove_locks(self.folder.path());
         if let Some(mut child) = self.serve.take() {
             let _ = child.wait();
         }

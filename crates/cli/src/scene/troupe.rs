@@ -43,11 +43,6 @@ impl Worker {
         self.child.id()
     }
 
-    /// What it is called.
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
     /// Sends an order without waiting for the answer.
     pub fn tell(&mut self, order: &Order) -> Result<(), CommandError> {
         let mut line = serde_json::to_vec(order).map_err(|error| self.broken(error))?;
@@ -99,18 +94,26 @@ impl Worker {
         }
     }
 
-    /// An order that is answered by times.
-    pub fn times(&mut self, order: &Order) -> Result<Vec<Duration>, CommandError> {
-        match self.ask(order)? {
-            Answer::Times(times) => Ok(times.into_iter().map(Duration::from_nanos).collect()),
+    /// Reads what one process uses of the card.
+    pub fn process_bytes(&mut self, pid: u32) -> Result<Option<u64>, CommandError> {
+        match self.ask(&Order::ReadProcess { pid })? {
+            Answer::Process(bytes) => Ok(bytes),
             other => Err(self.odd(&other)),
         }
     }
 
-    /// The checksums of what it has mapped, in the order of the mapping.
-    pub fn sums(&mut self) -> Result<Vec<u64>, CommandError> {
-        self.tell(&Order::Check)?;
-        self.heard_sums()
+    /// An order that is answered by times.
+    pub fn times(&mut self, order: &Order) -> Result<Vec<Duration>, CommandError> {
+        self.tell(order)?;
+        self.heard_times()
+    }
+
+    /// The answer to an order that is answered by times.
+    pub fn heard_times(&mut self) -> Result<Vec<Duration>, CommandError> {
+        match self.hear()? {
+            Answer::Times(times) => Ok(times.into_iter().map(Duration::from_nanos).collect()),
+            other => Err(self.odd(&other)),
+        }
     }
 
     /// The answer to [`Order::Check`].

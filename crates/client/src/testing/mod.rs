@@ -1,1 +1,213 @@
-//! A pond in a thread, for tests.
+//! A pond in a thread: it speaks the protocol over a real socket and answers as a test says.
+
+mod device;
+mod samples;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
+use millpond_wire::{limits, runtime_dir, socket};
+use rustix::event::PollFlags;
+use tempfile::TempDir;
+
+pub(crate) use self::device::{Act, FakeDevice, FakeSink};
+pub(crate) use self::samples::{
+    an_fd, event, failure, grant, info, soft_driver, status, welcome, welcome_of,
+};
+use crate::connection::{lock, ready};
+use crate::link::{Link, LinkConfig};
+use crate::{Pond, PondBuilder};
+
+/// What the pond does with a request.
+pub(crate) enum Does {
+    /// The polite answer: a welcome, nothing refused, done.
+    Polite,
+    Reply(ReplyBody),
+    ReplyWith(ReplyBody, Vec<OwnedFd>),
+    /// Several replies to several requests.
+    Replies(Vec<Reply>),
+    /// These bytes, whatever they are.
+    Raw(Vec<u8>),
+    After(Duration, Box<Does>),
+    Nothing,
+    HangUp,
+}
+
+/// Decides, from the number of the connection (counted from zero) and the request.
+type Script = dyn Fn(usize, &Request) -> Does + Send + Sync;
+
+pub(crate) struct FakePond {
+    dir: TempDir,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    script: Box<Script>,
+    seen: Mutex<Vec<(usize, Request)>>,
+    stop: AtomicBool,
+    /// Connections below this number are hung up.
+    hung_up: AtomicUsize,
+    connections: AtomicUsize,
+}
+
+impl FakePond {
+    pub(crate) fn start(
+        script: impl Fn(usize, &Request) -> Does + Send + Sync + 'static,
+    ) -> FakePond {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = socket::listen(&runtime_dir::socket(dir.path())).unwrap();
+        let shared = Arc::new(Shared {
+            script: Box::new(script),
+            seen: Mutex::default(),
+            stop: AtomicBool::new(false),
+            hung_up: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+        });
+        let own = Arc::clone(&shared);
+        let acceptor = thread::spawn(move || {
+            while !own.stop.load(Ordering::Acquire) {
+                ready(listener.as_fd(), PollFlags::IN, Some(Duration::from_millis(5)));
+                if let Some(client) = socket::accept(&listener).unwrap() {
+                    let number = own.connections.fetch_add(1, Ordering::AcqRel);
+                    let own = Arc::clone(&own);
+                    thread::spawn(move || own.serve(number, &client));
+                }
+            }
+        });
+        FakePond { dir, shared, acceptor: Some(acceptor) }
+    }
+
+    /// A pond that always does what is polite.
+    pub(crate) fn polite() -> FakePond {
+        Self::start(|_, _| Does::Polite)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn builder(&self) -> PondBuilder {
+        Pond::builder().runtime_dir(self.folder()).reconnect_timeout(Duration::from_secs(5))
+    }
+
+    pub(crate) fn link(&self) -> Arc<Link> {
+        self.link_with(Duration::from_secs(10))
+    }
+
+    pub(crate) fn link_with(&self, request_timeout: Duration) -> Arc<Link> {
+        Arc::new(Link::new(LinkConfig {
+            socket: runtime_dir::socket(self.folder()),
+            program: "test".into(),
+            reconnect_timeout: Duration::from_secs(5),
+            request_timeout,
+        }))
+    }
+
+    /// Hangs up on everybody who is connected now.
+    pub(crate) fn hang_up(&self) {
+        let connections = self.shared.connections.load(Ordering::Acquire);
+        self.shared.hung_up.store(connections, Ordering::Release);
+    }
+
+    /// Every request so far, with the number of its connection.
+    pub(crate) fn seen(&self) -> Vec<(usize, RequestBody)> {
+        lock(&self.shared.seen).iter().map(|(number, one)| (*number, one.body.clone())).collect()
+    }
+
+    pub(crate) fn requests(&self) -> Vec<(usize, Request)> {
+        lock(&self.shared.seen).clone()
+    }
+
+    /// Waits until a request is among those seen.
+    pub(crate) fn wait_for(&self, what: impl Fn(usize, &RequestBody) -> bool) {
+        eventually(|| self.seen().iter().any(|(number, body)| what(*number, body)));
+    }
+}
+
+impl Drop for FakePond {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Shared {
+    fn serve(&self, number: usize, client: &OwnedFd) {
+        let mut buffer = vec![0; limits::MESSAGE_BYTES];
+        let gone =
+            || self.stop.load(Ordering::Acquire) || self.hung_up.load(Ordering::Acquire) > number;
+        while !gone() {
+            ready(client.as_fd(), PollFlags::IN, Some(Duration::from_millis(5)));
+            let received = match socket::receive(client, &mut buffer, false) {
+                Ok(Some(received)) => received,
+                Ok(None) => continue,
+                Err(_) => return,
+            };
+            let request = Request::decode(&buffer[..received.bytes]).unwrap();
+            lock(&self.seen).push((number, request.clone()));
+            if !act(client, &request, (self.script)(number, &request)) {
+                return;
+            }
+        }
+    }
+}
+
+fn act(client: &OwnedFd, request: &Request, does: Does) -> bool {
+    let send = |number, body, fds: &[OwnedFd]| {
+        let mut builder = planus::Builder::new();
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        // The client may be gone already.
+        let _ = socket::send(client, Reply { number, body }.encode(&mut builder), &fds, true);
+    };
+    match does {
+        Does::Polite => {
+            send(request.number, polite(&request.body), &[]);
+        }
+        Does::Reply(body) => send(request.number, body, &[]),
+        Does::ReplyWith(body, fds) => send(request.number, body, &fds),
+        Does::Replies(replies) => {
+            for reply in replies {
+                send(reply.number, reply.body, &[]);
+            }
+        }
+        Does::Raw(bytes) => {
+            let _ = rustix::net::send(client, &bytes, rustix::net::SendFlags::NOSIGNAL);
+        }
+        Does::After(pause, does) => {
+            thread::sleep(pause);
+            return act(client, request, *does);
+        }
+        Does::Nothing => {}
+        Does::HangUp => return false,
+    }
+    true
+}
+
+fn polite(body: &RequestBody) -> ReplyBody {
+    match body {
+        RequestBody::Hello(_) => welcome(1),
+        RequestBody::Claim(_) => ReplyBody::Claimed { refused: Vec::new() },
+        RequestBody::TensorPublish { token, .. } => {
+            ReplyBody::Published { generation: token.0.as_u64_pair().1 }
+        }
+        RequestBody::PondStatus => ReplyBody::Status(Box::new(status())),
+        _ => ReplyBody::Done,
+    }
+}
+
+/// Waits until something is so; fails the test if it never is.
+pub(crate) fn eventually(mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it never came to be");
+        thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -108,23 +108,32 @@ pub fn unmap_under_kernel(peer: &Peer) {
     peer.send(&format!("unmap {} ({waited}), kernel {}", name(&unmap), name(&end)));
 }
 
-/// The card loses the context nearly always, because the call returns before it has written; it is
-/// a race, so nothing is asserted. `Mapping::copy_from_host` waits, which is tested elsewhere.
+/// The call returns before the card has written. It is a race (an H200 lost it within 11 rounds in
+/// four tries of four), so nothing is asserted. `Mapping::copy_from_host` waits, as tested elsewhere.
 #[test]
 fn unmapping_right_after_a_raw_copy() {
-    observe_text("cuMemUnmap right after cuMemcpyHtoD, context", report("unmap_after_copy"));
+    observe_text("cuMemUnmap right after cuMemcpyHtoD", report("unmap_after_copy"));
 }
 
 pub fn unmap_after_copy(peer: &Peer) {
+    const ROUNDS: u32 = 100;
     let gpu = Gpu::take();
-    let (context, memory) = (gpu.context(), gpu.memory(gpu.unit()));
+    let (context, allocation) = (gpu.context(), gpu.create(gpu.unit()));
     let bytes = vec![1_u8; 1 << 20];
     let _bound = context.bind().unwrap();
     let (table, from) = (gpu.driver.table(), bytes.as_ptr().cast());
-    // SAFETY: both ends have that many bytes; that nobody waits is what is tested.
-    unsafe { result::copy::host_to_device(table, memory.pointer().0, from, bytes.len()) }.unwrap();
-    memory.unmap().unwrap();
-    peer.send(&name(&context.synchronize()).to_string());
+    for round in 1..=ROUNDS {
+        let memory = gpu.map(&allocation, Access::ReadWrite);
+        let to = memory.pointer().0;
+        // SAFETY: both ends have that many bytes; that nobody waits is what is tested.
+        unsafe { result::copy::host_to_device(table, to, from, bytes.len()) }.unwrap();
+        memory.unmap().unwrap();
+        if let Err(error) = context.synchronize() {
+            peer.send(&format!("{} in round {round}", error.status));
+            return;
+        }
+    }
+    peer.send(&format!("context kept in {ROUNDS} rounds"));
 }
 
 #[test]

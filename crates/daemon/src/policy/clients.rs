@@ -131,13 +131,6 @@ impl<F> Clients<F> {
             && self.clients.values().any(|client| client.unclaimed && could_use(&client.caller))
     }
 
-    /// The client of a connection that has said hello.
-    #[must_use]
-    pub fn of(&self, conn: ConnId) -> Option<(ClientId, &Client<F>)> {
-        let id = self.conns.get(&conn)?.client?;
-        Some((id, self.clients.get(&id)?))
-    }
-
     /// Clients without a connection.
     #[must_use]
     pub fn silent(&self) -> usize {

@@ -175,10 +175,7 @@ impl<P: Ports> Pond<P> {
     pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
         let Some(pending) = self.pending_slabs.remove(&id) else { return };
         let failure = match result {
-            Ok(fd) => match self.commit_slab(ports, id, &pending, fd) {
-                Ok(()) => None,
-                Err(failure) => Some(failure),
-            },
+            Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
             Err(failure) => Some(self.slab_failure(&pending.pool, pending.bytes, &failure)),
         };
         for waiting in pending.waiting {

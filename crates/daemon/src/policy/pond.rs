@@ -281,6 +281,12 @@ impl<P: Ports> Pond<P> {
         }
     }
 
+    /// Whether the driver has answered, well or badly.
+    #[must_use]
+    pub fn has_driver(&self) -> bool {
+        self.driver != DriverState::Starting
+    }
+
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {

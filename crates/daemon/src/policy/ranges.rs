@@ -82,7 +82,7 @@ impl Ranges {
     }
 
     /// Whether nothing is used.
-    #[must_use]
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.free.get(&0) == Some(&self.bytes)
     }

@@ -30,8 +30,8 @@ impl SlabClass {
     #[must_use]
     pub fn of(tensor_bytes: u64) -> Self {
         match tensor_bytes {
-            ..0x10_0000 => SlabClass::Small,
-            ..0x200_0000 => SlabClass::Medium,
+            0..0x10_0000 => SlabClass::Small,
+            0x10_0000..0x200_0000 => SlabClass::Medium,
             _ => SlabClass::Own,
         }
     }

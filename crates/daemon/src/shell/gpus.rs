@@ -15,6 +15,8 @@ impl Server {
         while let Some(told) = self.world.driver.next() {
             match told {
                 Told::Ready { name, devices } => self.driver_ready(name, devices),
+                // A pond that never was has nothing to serve without a driver.
+                Told::Failed(text) if self.epoch.0 == 1 => self.fatal = Some(text),
                 Told::Failed(text) => {
                     tracing::error!("no driver: {text}");
                     self.pond.driver_failed(&mut self.world, text);
@@ -37,13 +39,14 @@ impl Server {
             match self.lock_gpu(&device) {
                 Ok(()) => devices.push(self.device(device)),
                 Err(text) => {
-                    tracing::error!("{text}");
+                    tracing::warn!("{text}");
                     refused.push(text);
                 }
             }
         }
         if devices.is_empty() && !refused.is_empty() {
-            self.give_up(refused.join("; "));
+            // This pond must not run beside the one that has them.
+            self.fatal = Some(refused.join("; "));
             return;
         }
         tracing::info!(driver = %name, gpus = devices.len(), "the driver is ready");
@@ -80,11 +83,5 @@ impl Server {
         let file = gpu_lock::take(device.uuid, &self.pond.about.runtime_dir)
             .map_err(|error| error.to_string())?;
         self.world.hold_key(key, Arc::new(file.into())).map_err(|error| error.to_string())
-    }
-
-    /// Another pond has every GPU: this one must not run beside it.
-    fn give_up(&mut self, text: String) {
-        // FATAL-TO-KEEPER
-        self.pond.driver_failed(&mut self.world, text);
     }
 }

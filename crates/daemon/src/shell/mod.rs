@@ -45,6 +45,9 @@ pub enum DaemonError {
     /// The state cannot be used.
     #[error("the state of the pond cannot be recovered: {0}")]
     State(#[from] crate::policy::PortError),
+    /// Every GPU that this pond was to serve is another's.
+    #[error("{0}")]
+    NoGpu(String),
     /// The system said no.
     #[error("{what}: {source}")]
     Io {
@@ -91,11 +94,14 @@ struct Server {
     spare: Option<OwnedFd>,
     stopping: Option<Instant>,
     restarting: bool,
+    /// The keeper knows that clients are served.
+    announced: bool,
+    /// Why this pond must not go on.
+    fatal: Option<String>,
 }
 
 impl Server {
     fn serve(&mut self) -> Result<(), DaemonError> {
-        self.world.tell_keeper(&Message::Serving, &[])?;
         let mut events: Vec<Event> = Vec::with_capacity(256);
         loop {
             let timeout = self.timeout();
@@ -107,6 +113,9 @@ impl Server {
                 self.handle(event.data.u64());
             }
             self.after_round()?;
+            if let Some(text) = self.fatal.take() {
+                return Err(DaemonError::NoGpu(text));
+            }
             if self.is_finished() {
                 return Ok(());
             }
@@ -143,6 +152,12 @@ impl Server {
     }
 
     fn after_round(&mut self) -> Result<(), DaemonError> {
+        // A first daemon that may not have its GPUs ends before it has ever served; a later one
+        // serves what is held, driver or not.
+        let serves = self.pond.has_driver() || self.epoch.0 > 1;
+        if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
+            self.world.tell_keeper(&Message::Serving, &[])?;
+        }
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
@@ -210,6 +225,8 @@ impl Server {
             spare: clients::spare_fd(),
             stopping: None,
             restarting: false,
+            announced: false,
+            fatal: None,
         })
     }
 }

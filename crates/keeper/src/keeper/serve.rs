@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use millpond_wire::socket::SocketError;
 use rustix::event::{PollFd, PollFlags};
 
 use super::daemon::Daemon;
@@ -142,10 +143,12 @@ impl Keeper {
                 return false;
             }
             Err(error) => {
-                // What else it sends is still worth holding, so one bad message ends nothing.
+                // What else it sends is still worth holding, so one bad message ends nothing. After
+                // an error of the system there is no message less, and no use in asking at once.
+                let system = matches!(error, ChannelError::Socket(SocketError::Io { .. }));
                 let error = &error as &dyn std::error::Error;
-                tracing::error!(error, "a message of the daemon is lost");
-                return true;
+                tracing::error!(error, "a message of the daemon cannot be read");
+                return !system;
             }
         };
         match message {

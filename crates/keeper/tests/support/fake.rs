@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message, SEND_TIMEOUT};
 use millpond_keeper::config::Config;
@@ -15,7 +16,9 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fs::MemfdFlags;
 use rustix::process::Signal;
 
-use super::{End, Note, is_process, keeper_start, plan, signal, this_binary, write_note};
+use super::{
+    End, Note, is_process, keeper_start, plan, signal, this_binary, thread_states, write_note,
+};
 
 /// Enough for three messages.
 const SLABS: usize = 250;
@@ -150,6 +153,9 @@ impl FakeDaemon {
             match self.channel.receive() {
                 Ok((Message::Ping { number }, _)) => {
                     let _ = self.channel.send(&Message::Pong { number }, &[]);
+                    if number == 3 {
+                        self.note("pinged");
+                    }
                 }
                 Ok((Message::Stop, _)) if plan == "deaf" => {}
                 Ok((Message::Stop, _)) => {
@@ -164,7 +170,15 @@ impl FakeDaemon {
 
     /// With a keeper that stands still, so that everything is in the queue when this daemon dies.
     fn queue_and_die(&mut self) -> ! {
+        // It has read everything so far and sleeps in `poll` when it has asked and some time has
+        // passed; if not, the test shows less, but does not fail.
+        let (ping, _) = self.channel.receive().unwrap();
+        assert!(matches!(ping, Message::Ping { .. }), "{ping:?}");
+        std::thread::sleep(Duration::from_millis(200));
         signal(self.keeper_pid, Signal::STOP);
+        while thread_states(self.keeper_pid).iter().any(|state| *state != 'T') {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let slab = HoldKey::slab(SlabId::random());
         self.hold(vec![(slab, memfd("queued"))]);
         self.hold(vec![(HoldKey::journal(), memfd("written by a dead daemon"))]);

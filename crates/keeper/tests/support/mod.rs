@@ -132,16 +132,20 @@ impl Pond {
     /// Until the process is no more, or a zombie that another process has to reap.
     pub fn until_gone(&self, pid: u32) {
         self.until(&format!("end of process {pid}"), || {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-            let state =
-                stat.as_ref().and_then(|stat| stat.rsplit(')').next()?.trim().chars().next());
-            matches!(state, None | Some('Z' | 'X')).then_some(())
+            thread_states(pid).iter().all(|state| matches!(state, 'Z' | 'X')).then_some(())
         });
     }
 
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.notes.path().join("log")).unwrap_or_default()
     }
+}
+
+/// One letter for each thread: `T` is stopped, `Z` a zombie. None at all: the process is gone.
+fn thread_states(pid: u32) -> Vec<char> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let stats = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
+    stats.filter_map(|stat| stat.rsplit(')').next()?.trim().chars().next()).collect()
 }
 
 pub fn signal(pid: u32, signal: Signal) {

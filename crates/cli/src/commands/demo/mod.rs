@@ -1,3 +1,51 @@
-//! x
-use crate::{args::DemoArgs,error::Outcome,printer::Printer};
-pub fn run(_a:&DemoArgs,_p:&Printer)->Outcome{Ok(())}
+//! `millpond demo`: real processes, real kills, and only claims that were looked at.
+
+mod account;
+mod cast;
+mod ending;
+mod kills;
+mod opening;
+mod plan;
+mod story;
+
+use crate::args::DemoArgs;
+use crate::error::{CommandError, Outcome};
+use crate::exit::Code;
+use crate::printer::Printer;
+use crate::units;
+
+use cast::Cast;
+use story::Story;
+
+/// Plays the whole demo.
+pub fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
+    let story = Story::new(printer);
+    let mut cast = Cast::gather(args, story)?;
+    cast.start_the_pond()?;
+    cast.start_the_workers()?;
+    cast.write_the_tensors()?;
+    cast.map_the_tensors()?;
+    cast.kill_a_worker()?;
+    cast.kill_the_daemon()?;
+    cast.kill_the_keeper()?;
+    if args.keep {
+        cast.keep_the_pond()?;
+    } else {
+        cast.clean_up()?;
+    }
+    let (story, facts) = cast.leave();
+    if printer.is_json() {
+        printer.json(&facts)?;
+    }
+    let copies = facts.copies.map_or("?".to_owned(), |copies| format!("{copies:.2}"));
+    let known = |bytes: Option<u64>| bytes.map_or("not measured".to_owned(), units::bytes);
+    story.summary(format_args!(
+        "{} mapped {} at a cost of {copies} copies; killed and survived: {}; lost: {}; leaked: {}",
+        units::count(facts.workers, "worker"),
+        units::bytes(facts.bytes),
+        facts.kills_survived.join(", "),
+        known(facts.lost_bytes),
+        known(facts.leaked_bytes),
+    ))?;
+    if facts.ok { Ok(()) } else { Err(CommandError::Said(Code::Failed)) }
+}

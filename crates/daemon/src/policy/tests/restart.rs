@@ -150,7 +150,7 @@ fn ephemeral_tensors_of_a_client_that_died_meanwhile_go() {
 /// What a step of the property test does.
 #[derive(Clone, Debug)]
 enum Step {
-    Create { user: u32, name: u8, bytes: u64, lease: bool },
+    Create { name: u8, bytes: u64, lease: bool },
     Get { name: u8 },
     Publish { name: u8 },
     Delete { name: u8 },
@@ -162,8 +162,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        4 => (1u32..3, 0u8..6, 1u64..70 * MIB, any::<bool>())
-            .prop_map(|(user, name, bytes, lease)| Step::Create { user, name, bytes, lease }),
+        4 => (0u8..6, 1u64..70 * MIB, any::<bool>())
+            .prop_map(|(name, bytes, lease)| Step::Create { name, bytes, lease }),
         3 => (0u8..6).prop_map(|name| Step::Get { name }),
         2 => (0u8..6).prop_map(|name| Step::Publish { name }),
         2 => (0u8..6).prop_map(|name| Step::Delete { name }),
@@ -189,7 +189,7 @@ proptest! {
         let mut held: HashMap<u64, (TensorInfo, Mode, LeaseToken)> = HashMap::new();
         for step in steps {
             match step {
-                Step::Create { user: _, name, bytes, lease: with_lease } => {
+                Step::Create { name, bytes, lease: with_lease } => {
                     lease += 1;
                     let number = with_lease.then_some(LeaseId(lease));
                     let create = TensorCreate { lease: number, ..spec(&format!("t{name}"), bytes) };

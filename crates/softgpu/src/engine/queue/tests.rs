@@ -24,9 +24,21 @@ fn fixture(adversarial: bool) -> Fixture {
     let device = Arc::new(test_device(folder.path(), 8 * PAGE));
     let space = Arc::new(AddressSpace::new(true));
     let start = space.reserve(PAGE, 0, 0).unwrap();
-    space.map(start, PAGE, 0, Arc::new(Allocation::create(&device, PAGE, Origin::Created(1)).unwrap())).unwrap();
+    space
+        .map(
+            start,
+            PAGE,
+            0,
+            Arc::new(Allocation::create(&device, PAGE, Origin::Created(1)).unwrap()),
+        )
+        .unwrap();
     space.set_access(start, PAGE, 0, Access::ReadWrite).unwrap();
-    Fixture { queue: Queue::new(Site { space, device: 0 }, adversarial), start, _device: device, _folder: folder }
+    Fixture {
+        queue: Queue::new(Site { space, device: 0 }, adversarial),
+        start,
+        _device: device,
+        _folder: folder,
+    }
 }
 
 impl Fixture {
@@ -35,7 +47,11 @@ impl Fixture {
     }
 
     fn slow(&self, milliseconds: u64) -> Job {
-        Job::Touch { source: (self.start, 8), target: (self.start + 64, 8), time: Duration::from_millis(milliseconds) }
+        Job::Touch {
+            source: (self.start, 8),
+            target: (self.start + 64, 8),
+            time: Duration::from_millis(milliseconds),
+        }
     }
 
     /// The first byte, read without taking part in any order.

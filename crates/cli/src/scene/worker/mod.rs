@@ -1,15 +1,16 @@
 //! The worker process: does what it is told, one order after the other.
 
+mod card;
+mod orders;
+
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use millpond::{Dtype, GetOptions, Pond, Tensor, TensorSpec};
-use millpond_cuda::{
-    Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
-    Nvml,
-};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use millpond_cuda::{Context, Device, Driver};
 
+use self::card::{Meter, attach_raw, context, open_driver};
+use self::orders::Orders;
 use super::content::{self, CHUNK_BYTES, Content};
 use super::protocol::{Answer, Card, Order, Spun};
 use crate::args::{Global, WorkerArgs};
@@ -17,7 +18,7 @@ use crate::error::{CommandError, Outcome, failed, wrong};
 use crate::printer::Printer;
 
 /// How much one read of a spinning worker reads.
-const SPIN_BYTES: usize = 1 << 20;
+const SPIN_BYTES: usize = 64 << 10;
 /// How long it may take to tell the pond that nothing is mapped any longer.
 const FLUSH: Duration = Duration::from_secs(10);
 
@@ -27,16 +28,9 @@ struct Worker {
     global: Global,
     pond: Option<Pond>,
     driver: Option<Driver>,
-    meter: Option<(Device, Meter)>,
+    meter: Option<Meter>,
     context: Option<Context>,
     tensors: Vec<Tensor>,
-}
-
-/// Who says how much of the card is used.
-enum Meter {
-    Nvml(millpond_cuda::NvmlDevice),
-    /// Where there is no NVML: a context of one's own, which itself counts.
-    Context(Context),
 }
 
 /// Works until its standard input ends.
@@ -54,8 +48,7 @@ pub fn run(args: &WorkerArgs, global: &Global, printer: &Printer) -> Outcome {
     while let Some(order) = orders.next()? {
         let answer = match order {
             Order::Spin => {
-                answer(printer, &Answer::Done)?;
-                match worker.spin(&orders) {
+                match worker.spin(&orders, || answer(printer, &Answer::Done)) {
                     // What ended the spinning is the order to rest.
                     Ok(spun) => orders.next()?.map_or(Answer::Done, |_| Answer::Spun(spun)),
                     Err(error) => Answer::Failed(error.to_string()),
@@ -84,7 +77,8 @@ impl Worker {
     fn obey(&mut self, order: Order) -> Result<Answer, CommandError> {
         match order {
             Order::OpenCard => self.open_card().map(Answer::Card),
-            Order::ReadUsed => self.used_bytes().map(Answer::Used),
+            Order::ReadUsed => self.meter()?.used_bytes().map(Answer::Used),
+            Order::ReadProcess { pid } => Ok(Answer::Process(self.meter()?.process_bytes(pid))),
             Order::MakeContext { device } => {
                 self.context = Some(context(&self.device(&device)?)?);
                 Ok(Answer::Done)
@@ -127,39 +121,13 @@ impl Worker {
     }
 
     fn open_card(&mut self) -> Result<Card, CommandError> {
-        let driver = self.driver()?.clone();
-        let devices = driver.devices().map_err(|error| failed("listing GPUs", error))?;
-        let device = devices.into_iter().next().ok_or_else(|| wrong("there is no GPU"))?;
-        let by_nvml = Nvml::open(&driver).ok().and_then(|nvml| nvml.device(device.uuid()).ok());
-        let (meter, reading) = match by_nvml {
-            Some(nvml) => (Meter::Nvml(nvml), "NVML"),
-            None => (Meter::Context(context(&device)?), "cuMemGetInfo"),
-        };
-        let card = Card {
-            soft: driver.kind() == DriverKind::Soft,
-            driver: format!("{} {}", driver.name(), driver.version()),
-            device: device.uuid().to_string(),
-            name: device.name().to_owned(),
-            total_bytes: device.total_bytes(),
-            reading: reading.to_owned(),
-        };
-        self.meter = Some((device, meter));
+        let (meter, card) = Meter::open(self.driver()?)?;
+        self.meter = Some(meter);
         Ok(card)
     }
 
-    fn used_bytes(&self) -> Result<u64, CommandError> {
-        match &self.meter {
-            None => Err(wrong("the card was not opened")),
-            Some((_, Meter::Nvml(nvml))) => {
-                let memory = nvml.memory().map_err(|error| failed("reading NVML", error))?;
-                Ok(memory.used_bytes)
-            }
-            Some((_, Meter::Context(context))) => {
-                let memory =
-                    context.memory_info().map_err(|error| failed("reading the card", error))?;
-                Ok(memory.total_bytes - memory.free_bytes)
-            }
-        }
+    fn meter(&self) -> Result<&Meter, CommandError> {
+        self.meter.as_ref().ok_or_else(|| wrong("the card was not opened"))
     }
 
     fn write(&mut self, name: &str, bytes: u64, seed: u64) -> Result<(), CommandError> {
@@ -197,8 +165,13 @@ impl Worker {
         self.tensors.iter().map(sum).collect()
     }
 
-    /// Reads the start of each tensor in turn until an order comes.
-    fn spin(&self, orders: &Orders) -> Result<Spun, CommandError> {
+    /// Reads the start of each tensor in turn until an order comes. `ready` is called before the
+    /// first of these reads.
+    fn spin(
+        &self,
+        orders: &Orders,
+        ready: impl FnOnce() -> Outcome,
+    ) -> Result<Spun, CommandError> {
         let mut buffer = vec![0; SPIN_BYTES];
         let mut read = |tensor: &Tensor| {
             let length = usize::try_from(tensor.bytes()).unwrap_or(usize::MAX).min(SPIN_BYTES);
@@ -210,6 +183,7 @@ impl Worker {
             })
         };
         let first: Vec<u64> = self.tensors.iter().map(&mut read).collect::<Result<_, _>>()?;
+        ready()?;
         let mut spun = Spun::default();
         let mut last = Instant::now();
         loop {
@@ -254,74 +228,4 @@ impl Worker {
 fn times(taken: Vec<Duration>) -> Answer {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Answer::Times(taken.into_iter().map(nanos).collect())
-}
-
-/// The driver that the environment chooses, the software driver included.
-pub fn open_driver() -> Result<Driver, CommandError> {
-    Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER))
-        .map_err(|error| failed("opening the driver", error))
-}
-
-fn context(device: &Device) -> Result<Context, CommandError> {
-    Context::primary(device).map_err(|error| failed("making a context", error))
-}
-
-/// What no attach can be faster than: import, reserve, map and set access, on a descriptor that
-/// is here already.
-fn attach_raw(device: &Device, bytes: u64, rounds: u32) -> Result<Vec<Duration>, CommandError> {
-    use std::os::fd::AsFd;
-    let context = context(device)?;
-    let driver = device.driver();
-    let refused = |error| failed("attaching with the bare driver", error);
-    let fd = Allocation::create(device, bytes).and_then(|memory| memory.export());
-    let fd = fd.map_err(refused)?;
-    let mut taken = Vec::new();
-    for _ in 0..rounds {
-        let start = Instant::now();
-        let memory = Allocation::import(driver, fd.as_fd(), bytes).map_err(refused)?;
-        let range = AddressRange::reserve(driver, bytes).map_err(refused)?;
-        let mapping =
-            Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
-        taken.push(start.elapsed());
-        drop(memory);
-        mapping.unmap().map_err(refused)?;
-    }
-    Ok(taken)
-}
-
-/// Orders as they come, one on a line. Not buffered behind the back of `poll`.
-#[derive(Default)]
-struct Orders {
-    pending: Vec<u8>,
-}
-
-impl Orders {
-    /// The next order; nothing when whoever gives them is gone.
-    fn next(&mut self) -> Result<Option<Order>, CommandError> {
-        loop {
-            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=end).collect();
-                return serde_json::from_slice(&line)
-                    .map(Some)
-                    .map_err(|error| failed("an order", error));
-            }
-            let mut buffer = [0; 4096];
-            let read = rustix::io::retry_on_intr(|| {
-                rustix::io::read(rustix::stdio::stdin(), &mut buffer)
-            })
-            .map_err(|error| failed("reading orders", error))?;
-            if read == 0 {
-                return Ok(None);
-            }
-            self.pending.extend_from_slice(&buffer[..read]);
-        }
-    }
-
-    fn are_waiting(&self) -> Result<bool, CommandError> {
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let stdin = rustix::stdio::stdin();
-        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&at_once))
-            .map_err(|error| failed("waiting for orders", error))?;
-        Ok(ready > 0 || self.pending.contains(&b'\n'))
-    }
 }

@@ -1,0 +1,98 @@
+//! The card: who reads it, and what it does without a pond.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use millpond_cuda::{
+    Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
+    Nvml, NvmlDevice,
+};
+
+use crate::error::{CommandError, failed, wrong};
+use crate::scene::protocol::Card;
+
+/// Who says how much of the card is used.
+pub enum Meter {
+    /// NVML, which needs no context.
+    Nvml(NvmlDevice),
+    /// Where there is no NVML: a context of one's own, which itself counts.
+    Context(Context),
+}
+
+impl Meter {
+    /// Opens the first card of a driver.
+    pub fn open(driver: &Driver) -> Result<(Self, Card), CommandError> {
+        let devices = driver.devices().map_err(|error| failed("listing GPUs", error))?;
+        let device = devices.into_iter().next().ok_or_else(|| wrong("there is no GPU"))?;
+        let by_nvml = Nvml::open(driver).ok().and_then(|nvml| nvml.device(device.uuid()).ok());
+        let (meter, reading) = match by_nvml {
+            Some(nvml) => (Meter::Nvml(nvml), "NVML"),
+            None => (Meter::Context(context(&device)?), "cuMemGetInfo"),
+        };
+        let card = Card {
+            soft: driver.kind() == DriverKind::Soft,
+            driver: format!("{} {}", driver.name(), driver.version()),
+            device: device.uuid().to_string(),
+            name: device.name().to_owned(),
+            total_bytes: device.total_bytes(),
+            reading: reading.to_owned(),
+        };
+        Ok((meter, card))
+    }
+
+    /// Bytes in use, over all processes.
+    pub fn used_bytes(&self) -> Result<u64, CommandError> {
+        match self {
+            Meter::Nvml(nvml) => {
+                let memory = nvml.memory().map_err(|error| failed("reading NVML", error))?;
+                Ok(memory.used_bytes)
+            }
+            Meter::Context(context) => {
+                let memory =
+                    context.memory_info().map_err(|error| failed("reading the card", error))?;
+                Ok(memory.total_bytes.saturating_sub(memory.free_bytes))
+            }
+        }
+    }
+
+    /// Bytes that one process uses, where NVML says so.
+    pub fn process_bytes(&self, pid: u32) -> Option<u64> {
+        let Meter::Nvml(nvml) = self else { return None };
+        let processes = nvml.processes().ok()?;
+        let found = processes.iter().find(|process| process.pid == pid);
+        found.and_then(|process| process.used_bytes)
+    }
+}
+
+/// The driver that the environment chooses, the software driver included.
+pub fn open_driver() -> Result<Driver, CommandError> {
+    Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER))
+        .map_err(|error| failed("opening the driver", error))
+}
+
+/// A context of a GPU.
+pub fn context(device: &Device) -> Result<Context, CommandError> {
+    Context::primary(device).map_err(|error| failed("making a context", error))
+}
+
+/// What no attach can be faster than: import, reserve, map and set access, on a descriptor that
+/// is here already.
+pub fn attach_raw(device: &Device, bytes: u64, rounds: u32) -> Result<Vec<Duration>, CommandError> {
+    let context = context(device)?;
+    let driver = device.driver();
+    let refused = |error| failed("attaching with the bare driver", error);
+    let fd = Allocation::create(device, bytes).and_then(|memory| memory.export());
+    let fd = fd.map_err(refused)?;
+    let mut taken = Vec::new();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        let memory = Allocation::import(driver, fd.as_fd(), bytes).map_err(refused)?;
+        let range = AddressRange::reserve(driver, bytes).map_err(refused)?;
+        let mapping =
+            Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
+        taken.push(start.elapsed());
+        drop(memory);
+        mapping.unmap().map_err(refused)?;
+    }
+    Ok(taken)
+}

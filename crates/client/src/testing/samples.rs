@@ -1,0 +1,117 @@
+//! Replies as a pond would give them.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use millpond_cuda::{Driver, DriverChoice};
+use millpond_wire::message::{
+    DeviceInfo, Event, EventKind, ReplyBody, Status, TensorGrant, TensorInfo, Welcome,
+};
+use millpond_wire::{
+    Audience, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
+    TensorId, TensorName, TensorState,
+};
+
+const POND: &str = "00000000-0000-4000-8000-000000000001";
+
+pub(crate) fn welcome(epoch: u64) -> ReplyBody {
+    welcome_of(POND.parse().unwrap(), epoch)
+}
+
+pub(crate) fn welcome_of(pond: PondId, epoch: u64) -> ReplyBody {
+    ReplyBody::Welcome(Welcome {
+        version: 1,
+        capabilities: 0,
+        pond,
+        epoch: Epoch(epoch),
+        daemon_version: "0".into(),
+        tenant: "local".into(),
+        user: 1000,
+        admin: false,
+    })
+}
+
+pub(crate) fn info(name: &str) -> TensorInfo {
+    TensorInfo {
+        tensor: TensorId::random(),
+        name: Some(TensorName::new(name).unwrap()),
+        dtype: Dtype::F32,
+        shape: Shape::new([4, 8]).unwrap(),
+        device: GpuUuid([3; 16]),
+        bytes: 128,
+        state: TensorState::Ready,
+        generation: 1,
+        user: 1000,
+        audience: Audience::User,
+        ephemeral: false,
+        created_unix_ms: 1,
+        slab: SlabId::random(),
+        slab_bytes: 2 << 20,
+        offset: 256,
+        leases: 1,
+    }
+}
+
+pub(crate) fn grant(info: TensorInfo, lease: LeaseId, mode: Mode) -> ReplyBody {
+    ReplyBody::Tensor(TensorGrant { info, lease: Some((lease, mode, [7; 16])) })
+}
+
+pub(crate) fn failure(kind: ErrorKind) -> ReplyBody {
+    ReplyBody::Failure(Failure::new(kind, format!("no: {kind}")))
+}
+
+pub(crate) fn status() -> Status {
+    let device = |index: u32| DeviceInfo {
+        device: GpuUuid([u8::try_from(index).unwrap(); 16]),
+        index,
+        name: "a GPU".into(),
+        total_bytes: 10,
+        capacity_bytes: 9,
+        slab_bytes: 0,
+        tensor_bytes: 0,
+        recycled_bytes: 0,
+        physical_used_bytes: None,
+        slabs: 0,
+        tensors: 0,
+    };
+    Status {
+        pond: POND.parse().unwrap(),
+        epoch: Epoch(1),
+        daemon_version: "0".into(),
+        daemon_pid: 1,
+        keeper_pid: 1,
+        driver: "soft".into(),
+        driver_ready: true,
+        started_unix_ms: 0,
+        devices: vec![device(1), device(0)],
+        clients: 0,
+        silent_clients: 0,
+        leases: 0,
+        journal_bytes: 0,
+        runtime_dir: "/x".into(),
+        lost_tensors: 0,
+    }
+}
+
+pub(crate) fn event(sequence: u64) -> ReplyBody {
+    ReplyBody::Event(Event {
+        sequence,
+        unix_ms: 0,
+        kind: EventKind::TensorCreated,
+        tensor: None,
+        name: None,
+        user: None,
+        text: String::new(),
+    })
+}
+
+/// A descriptor that is nothing.
+pub(crate) fn an_fd() -> OwnedFd {
+    File::open("/dev/null").unwrap().into()
+}
+
+/// The software driver.
+#[cfg(feature = "soft")]
+pub(crate) fn soft_driver() -> Driver {
+    Driver::open(DriverChoice::Soft, Some(&millpond_softgpu::PROVIDER)).unwrap()
+}

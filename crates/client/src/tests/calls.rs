@@ -1,0 +1,231 @@
+//! Calls: who gets which answer, and when there is none.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
+use millpond_wire::{ErrorKind, TensorId, Token, memfd};
+
+use crate::connection::lock;
+use crate::link::Link;
+use crate::testing::{Does, FakePond, eventually, failure, info};
+use crate::{Error, GpuUuid, Pond};
+
+/// A request whose right answer can be told from all others.
+fn publish(link: &Arc<Link>) {
+    let token = Token::random();
+    let body = RequestBody::TensorPublish { tensor: TensorId::random(), token };
+    let answer = link.ask("a publication", body).unwrap();
+    assert_eq!(answer.body, ReplyBody::Published { generation: token.0.as_u64_pair().1 });
+}
+
+#[test]
+fn eight_threads_each_get_their_own_answer() {
+    let pond = FakePond::polite();
+    let link = pond.link();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..200).for_each(|_| publish(&link)));
+        }
+    });
+    assert_eq!(pond.requests().iter().filter(|(number, _)| *number == 0).count(), 8 * 200 + 1);
+    let mut numbers: Vec<u64> = pond.requests().iter().map(|(_, one)| one.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 8 * 200 + 1, "every number is used once");
+}
+
+#[test]
+fn answers_in_any_order_reach_who_waits_for_them() {
+    let waiting = Mutex::new(Vec::<Request>::new());
+    let pond = FakePond::start(move |_, request| {
+        let RequestBody::TensorPublish { .. } = &request.body else { return Does::Polite };
+        let mut waiting = lock(&waiting);
+        waiting.push(request.clone());
+        if waiting.len() < 8 {
+            return Does::Nothing;
+        }
+        let answer = |request: &Request| {
+            let RequestBody::TensorPublish { token, .. } = &request.body else { unreachable!() };
+            let generation = token.0.as_u64_pair().1;
+            Reply { number: request.number, body: ReplyBody::Published { generation } }
+        };
+        Does::Replies(waiting.drain(..).rev().map(|request| answer(&request)).collect())
+    });
+    let link = pond.link();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..20).for_each(|_| publish(&link)));
+        }
+    });
+}
+
+#[test]
+fn a_silent_pond_is_a_timeout_and_others_are_not_held_up() {
+    let pond = FakePond::start(|_, request| match &request.body {
+        RequestBody::ClientList => Does::Nothing,
+        _ => Does::Polite,
+    });
+    let (hasty, patient) = (pond.link_with(Duration::from_millis(80)), pond.link());
+    patient.ask_done("a ping", RequestBody::Ping).unwrap();
+    let begun = Instant::now();
+    let error = hasty.ask("a listing of clients", RequestBody::ClientList).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(error.to_string().contains("a listing of clients"), "{error}");
+    assert!(begun.elapsed() >= Duration::from_millis(80));
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    // A leader that gives up hands the lead on.
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| hasty.ask("a listing of clients", RequestBody::ClientList));
+        for _ in 0..50 {
+            hasty.ask_done("a ping", RequestBody::Ping).unwrap();
+            thread::sleep(Duration::from_millis(3));
+        }
+        assert_eq!(waits.join().unwrap().unwrap_err().kind(), ErrorKind::Timeout);
+    });
+}
+
+#[test]
+fn every_kind_of_failure_comes_through() {
+    let kinds = Mutex::new(ErrorKind::ALL.iter().copied());
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::Ping => Does::Reply(failure(lock(&kinds).next().unwrap())),
+        _ => Does::Polite,
+    });
+    let link = pond.link_with(Duration::from_millis(500));
+    for kind in ErrorKind::ALL.iter().filter(|kind| **kind != ErrorKind::Later) {
+        let error = link.ask_done("a ping", RequestBody::Ping).unwrap_err();
+        assert_eq!((error.kind(), error.remedy()), (*kind, kind.remedy()));
+        assert_eq!(error.to_string(), format!("no: {kind}"));
+    }
+}
+
+#[test]
+fn what_the_pond_wants_later_is_repeated_until_the_deadline() {
+    let pings = Mutex::new(0);
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::ClientList => Does::Reply(failure(ErrorKind::Later)),
+        RequestBody::Ping if *lock(&pings) < 3 => {
+            *lock(&pings) += 1;
+            Does::Reply(failure(ErrorKind::Later))
+        }
+        _ => Does::Polite,
+    });
+    let link = pond.link_with(Duration::from_millis(200));
+    link.ask_done("a ping", RequestBody::Ping).unwrap();
+    let error = link.ask("a listing of clients", RequestBody::ClientList).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Later);
+}
+
+#[test]
+fn a_large_answer_comes_as_a_memfd() {
+    let tensors: Vec<_> = (0..1000).map(|index| info(&format!("acts/{index}"))).collect();
+    let expected = tensors.clone();
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorList { prefix } if prefix == "acts/" => {
+            let body = ReplyBody::Tensors(tensors.clone());
+            let mut builder = planus::Builder::new();
+            let bytes = Reply { number: request.number, body }.encode(&mut builder).to_vec();
+            let fd = memfd::sealed("reply", &bytes).unwrap();
+            Does::ReplyWith(ReplyBody::InMemfd { bytes: bytes.len() as u64 }, vec![fd])
+        }
+        _ => Does::Polite,
+    });
+    assert_eq!(pond.builder().connect().unwrap().list("acts/").unwrap(), expected);
+}
+
+#[test]
+fn a_missing_pond_is_told_at_once_and_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    let error = Pond::builder().runtime_dir(dir.path()).connect().unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert_eq!(error.kind(), ErrorKind::NoPond);
+    assert!(error.to_string().starts_with("no pond answers on '/"), "{error}");
+    let long = dir.path().join("x".repeat(120));
+    let error = Pond::builder().runtime_dir(long).connect().unwrap_err();
+    assert!(matches!(error, Error::PathTooLong { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("MILLPOND_RUNTIME_DIR"));
+}
+
+#[test]
+fn a_process_has_one_plain_connection_per_pond() {
+    let pond = FakePond::polite();
+    let plain = || Pond::builder().runtime_dir(pond.folder()).connect().unwrap();
+    let (one, two) = (plain(), plain());
+    assert_eq!(one.client_id(), two.client_id());
+    let own = pond.builder().program("own").connect().unwrap();
+    assert_ne!(own.client_id(), one.client_id());
+    two.close().unwrap();
+    assert!(matches!(one.ping(), Err(Error::Closed)));
+    assert_ne!(plain().client_id(), one.client_id());
+}
+
+#[test]
+fn a_pond_that_nobody_uses_any_more_hears_goodbye() {
+    let pond = FakePond::polite();
+    drop(pond.builder().connect().unwrap());
+    pond.wait_for(|_, body| *body == RequestBody::Goodbye);
+}
+
+#[test]
+fn devices_are_found_by_the_ponds_own_index() {
+    let pond = FakePond::polite();
+    let client = pond.builder().connect().unwrap();
+    assert_eq!(client.device_at(0).unwrap(), GpuUuid([0; 16]));
+    assert_eq!(client.device_at(1).unwrap(), GpuUuid([1; 16]));
+    let error = client.device_at(2).unwrap_err();
+    assert_eq!(error.to_string(), "there is no GPU 2; the pond has 2");
+}
+
+#[test]
+fn a_name_is_resolved_before_it_is_deleted() {
+    let tensor = info("acts/x");
+    let id = tensor.tensor;
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorInspect(_) => {
+            Does::Reply(ReplyBody::Details { info: tensor.clone(), leases: Vec::new() })
+        }
+        _ => Does::Polite,
+    });
+    let client = pond.builder().connect().unwrap();
+    client.delete("acts/x").unwrap();
+    client.delete(id).unwrap();
+    let deleted = RequestBody::TensorDelete { tensor: id };
+    assert_eq!(pond.seen().iter().filter(|(_, body)| *body == deleted).count(), 2);
+    assert_eq!(pond.seen().len(), 4, "hello, one inspection, two deletions");
+}
+
+#[test]
+fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
+    // The pond does not read for a while, and many threads send to it.
+    let pond = FakePond::start(|_, request| match &request.body {
+        RequestBody::ClientList => Does::After(Duration::from_millis(200), Box::new(Does::Nothing)),
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let hasty = |link: &Arc<Link>| {
+        link.call(crate::link::Ask {
+            what: "a listing of clients",
+            body: RequestBody::ClientList,
+            lease: None,
+            deadline: Some(Instant::now() + Duration::from_millis(1)),
+            waits_until: None,
+        })
+    };
+    link.ask_done("a ping", RequestBody::Ping).unwrap();
+    assert_eq!(hasty(&link).unwrap_err().kind(), ErrorKind::Timeout);
+    let body = RequestBody::TensorList { prefix: "x".repeat(250) };
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    // Its answer is not a listing, but it is an answer.
+                    link.ask("a listing", body.clone()).unwrap();
+                }
+            });
+        }
+    });
+    eventually(|| pond.seen().len() == 8 * 100 + 3);
+}

@@ -1,0 +1,9 @@
+//! Tests of several modules together, against a pond in a thread.
+
+mod calls;
+mod claims;
+mod events;
+mod retire;
+#[cfg(feature = "soft")]
+mod tensors;
+mod violations;
