@@ -1,1 +1,48 @@
-//! Placeholder while the crate is written.
+//! The harness of the end-to-end tests: real ponds, real processes, real kills.
+//!
+//! A [`TestPond`] is a `millpond serve` of its own. The test's process itself never opens a driver:
+//! whatever maps memory is a [`Worker`], that is a `pondtool` process that does what it is told
+//! line by line. So one test executable can have many ponds on the software driver at once, each
+//! with devices of its own, and the same executables run on a GPU machine without Rust:
+//!
+//! ```text
+//! MILLPOND_BIN=./millpond PONDTOOL=./pondtool MILLPOND_DRIVER=cuda ./kills
+//! ```
+//!
+//! Without `MILLPOND_DRIVER` the software driver is used. On a card there is one pond per GPU, so
+//! ponds of one executable wait for each other there.
+
+#![deny(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are tests too"
+)]
+
+pub mod accounts;
+pub mod binaries;
+mod command;
+pub mod content;
+pub mod driver;
+mod folder;
+#[allow(unsafe_code, reason = "a kernel is launched over addresses")]
+mod launch;
+mod options;
+mod pond;
+pub mod process;
+mod raw;
+pub mod tool;
+mod wait;
+mod worker;
+
+pub use accounts::Accounts;
+pub use command::Said;
+pub use driver::{Kind, driver, is_soft};
+pub use folder::Folder;
+pub use options::Options;
+pub use pond::TestPond;
+pub use process::Process;
+pub use raw::Raw;
+pub use wait::{PATIENCE, eventually, eventually_equal, say, skip};
+pub use worker::Worker;

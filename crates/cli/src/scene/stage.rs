@@ -20,6 +20,9 @@ use crate::exit::Code;
 /// Where the pond writes its log, in its folder.
 const LOG: &str = "serve.log";
 
+/// How long the first connections may take: short, so that a pond that ended is seen soon.
+const FIRST_TRY: Duration = Duration::from_millis(50);
+
 /// A pond of one's own in a temporary folder. Dropped, everything is stopped and removed.
 #[derive(Debug)]
 pub struct Stage {
@@ -58,7 +61,7 @@ impl Stage {
             if let Some(ended) = self.serve_ended() {
                 return Err(ended);
             }
-            let Ok(pond) = self.builder("demo").reconnect_timeout(Duration::ZERO).connect() else {
+            let Ok(pond) = self.builder("demo").reconnect_timeout(FIRST_TRY).connect() else {
                 return Ok(None);
             };
             Ok(Some(pond.status()?).filter(|status| status.driver_ready))

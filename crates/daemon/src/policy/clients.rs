@@ -39,6 +39,8 @@ pub struct Client<F> {
     pub conn: Option<ConnId>,
     /// It may hold leases of an earlier daemon that it has not claimed yet.
     pub unclaimed: bool,
+    /// It is in the journal and its pidfd is held: from its first lease on.
+    pub recorded: bool,
     /// What it holds.
     pub leases: BTreeMap<LeaseId, Lease>,
 }

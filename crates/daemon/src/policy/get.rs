@@ -120,6 +120,7 @@ impl<P: Ports> Pond<P> {
         mode: Mode,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
+        self.record_client(ports, id)?;
         let most = self.limits.leases_per_client;
         let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
         let user = client.owner().user;

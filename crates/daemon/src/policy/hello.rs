@@ -78,14 +78,10 @@ impl<P: Ports> Pond<P> {
             pidfd: pidfd.clone(),
             conn: Some(conn),
             unclaimed: hello.claims,
+            recorded: false,
             leases: std::collections::BTreeMap::new(),
             caller,
         };
-        ports.hold(Held::Client(hello.client), &pidfd).map_err(from_port)?;
-        if let Err(error) = ports.journal(&client_record(hello.client, &client)) {
-            ports.let_go(Held::Client(hello.client), Some(pidfd));
-            return Err(from_port(error));
-        }
         ports.watch(hello.client, &pidfd);
         let (user, text) =
             (client.owner().user, format!("{} (pid {})", client.program, client.pid));
@@ -94,8 +90,28 @@ impl<P: Ports> Pond<P> {
         Ok(())
     }
 
+    /// Makes a client known to the next daemon. One that never held anything needs not be: nothing
+    /// would have to wait for it.
+    pub(super) fn record_client(&mut self, ports: &mut P, id: ClientId) -> Result<(), Failure> {
+        let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(()) };
+        if client.recorded {
+            return Ok(());
+        }
+        let pidfd = client.pidfd.clone();
+        ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
+        if let Err(error) = ports.journal(&client_record(id, client)) {
+            ports.let_go(Held::Client(id), Some(pidfd));
+            return Err(from_port(error));
+        }
+        client.recorded = true;
+        Ok(())
+    }
+
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
     pub(super) fn claim(&mut self, ports: &mut P, id: ClientId, claim: &Claim) -> Answer<P::Fd> {
+        if !claim.leases.is_empty() {
+            self.record_client(ports, id)?;
+        }
         let mut refused: Vec<LeaseId> = Vec::new();
         let since_ms = ports.now_ms();
         for claimed in &claim.leases {
@@ -174,11 +190,14 @@ impl<P: Ports> Pond<P> {
             connection.client = None;
         }
         self.delete_ephemeral(ports, id);
-        if let Err(error) = ports.journal(&Record::ClientGone(id)) {
-            // Recovery finds its pidfd fired and comes to the same end.
-            tracing::error!(client = %id, "could not record the end of a client: {error}");
+        ports.unwatch(id);
+        if client.recorded {
+            if let Err(error) = ports.journal(&Record::ClientGone(id)) {
+                // Recovery finds its pidfd fired and comes to the same end.
+                tracing::error!(client = %id, "could not record the end of a client: {error}");
+            }
+            ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
         }
-        ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
         let text = format!("{} (pid {})", client.program, client.pid);
         let user = client.caller.owner.user;
         self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);

@@ -62,6 +62,8 @@ pub trait Ports {
     fn close(&mut self, conn: ConnId);
     /// Says when the process behind this pidfd is gone.
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
+    /// The client is of no interest any more.
+    fn unwatch(&mut self, client: ClientId);
     /// Asks the driver for a slab; the answer comes to [`super::Pond::slab_made`].
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].

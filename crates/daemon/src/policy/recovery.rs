@@ -130,6 +130,7 @@ impl<P: Ports> Pond<P> {
                         pidfd,
                         conn: None,
                         unclaimed: true,
+                        recorded: true,
                         leases: BTreeMap::new(),
                     },
                 );
@@ -256,7 +257,8 @@ impl<P: Ports> Pond<P> {
             key: self.key.0,
             created_unix_ms: self.created_ms,
         }];
-        records.extend(self.clients.clients.iter().map(|(id, client)| client_record(*id, client)));
+        let recorded = self.clients.clients.iter().filter(|(_, client)| client.recorded);
+        records.extend(recorded.map(|(id, client)| client_record(*id, client)));
         for (id, slab) in self.slabs.iter() {
             records.push(slab_record(id, slab));
         }

@@ -9,7 +9,7 @@ use millpond_wire::{ClientId, fd};
 
 use super::conn::Conn;
 use super::{ROUND, Server};
-use crate::policy::{ConnId, Owner};
+use crate::policy::{ConnId, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
 const OVERFLOW_USER: u32 = 65_534;
@@ -94,7 +94,7 @@ impl Server {
 
     pub(super) fn client_gone(&mut self, client: ClientId) {
         tracing::debug!(%client, "its process is gone");
-        self.world.unwatch_client(client);
+        self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }
 }

@@ -20,7 +20,7 @@ use crate::policy::{ConnId, Held, PortError, Ports};
 pub struct World {
     /// What is waited for.
     pub watcher: Watcher,
-    client_tokens: HashMap<ClientId, u64>,
+    client_tokens: HashMap<ClientId, (u64, SharedFd)>,
     conn_tokens: HashMap<ConnId, u64>,
     /// Connections.
     pub conns: HashMap<ConnId, Conn>,
@@ -84,16 +84,6 @@ impl World {
         self.soon.remove(&id);
         if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
             self.watcher.remove(&conn, token);
-        }
-    }
-
-    /// Forgets a client's process.
-    pub fn unwatch_client(&mut self, client: ClientId) {
-        let key = HoldKey::client(client);
-        if let Some(token) = self.client_tokens.remove(&client)
-            && let Some(pidfd) = self.held.get(&key).cloned()
-        {
-            self.watcher.remove(&pidfd, token);
         }
     }
 
@@ -185,9 +175,6 @@ impl Ports for World {
     }
 
     fn let_go(&mut self, what: Held, fd: Option<SharedFd>) {
-        if let Held::Client(client) = what {
-            self.unwatch_client(client);
-        }
         let key = key_of(what);
         let held = self.held.remove(&key);
         if let Err(error) = self.tell_keeper(&Message::Drop { keys: vec![key] }, &[]) {
@@ -226,9 +213,15 @@ impl Ports for World {
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {
         match self.watcher.add(pidfd, Source::ClientGone(client)) {
             Ok(token) => {
-                self.client_tokens.insert(client, token);
+                self.client_tokens.insert(client, (token, Arc::clone(pidfd)));
             }
             Err(error) => tracing::error!(%client, "its process cannot be watched: {error}"),
+        }
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        if let Some((token, pidfd)) = self.client_tokens.remove(&client) {
+            self.watcher.remove(&pidfd, token);
         }
     }
 

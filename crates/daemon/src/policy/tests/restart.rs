@@ -68,21 +68,22 @@ fn nothing_is_freed_while_a_silent_client_may_hold_it() {
     play.hello(conn, client, true);
     assert!(play.claim(conn, vec![claim_of(1, info.tensor, Mode::ReadOnly, token)]).is_empty());
     assert!(play.exists(info.tensor));
-    // The other client of before is silent too, and it must be gone first.
-    let others: Vec<ClientId> = play
-        .pond
-        .clients
-        .clients
-        .iter()
-        .filter(|(_, known)| known.conn.is_none())
-        .map(|(id, _)| *id)
-        .collect();
-    for other in others {
-        play.pond.process_gone(&mut play.world, other);
-    }
     play.release(conn, 1);
     assert!(!play.exists(info.tensor));
     play.check_held();
+}
+
+#[test]
+fn a_client_that_never_held_anything_is_not_waited_for() {
+    let mut play = Play::new();
+    let (writer, _) = play.client(1);
+    let (info, _) = play.create(writer, spec("x", 40 * MIB));
+    assert!(play.world.held.keys().all(|held| matches!(held, Held::Slab(_))));
+    play.restart();
+    assert_eq!(play.pond.clients.silent(), 0);
+    let (conn, _) = play.client(1);
+    play.delete(conn, info.tensor);
+    assert!(!play.exists(info.tensor));
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! How a pond is started.
+
+use crate::driver::is_soft;
+
+/// How a pond is started; everything has a default.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Options {
+    pub(crate) flags: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) worker_environment: Vec<(String, String)>,
+}
+
+impl Options {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No slab is kept for reuse: what is freed shows at once in the driver's own count.
+    pub fn giving_back() -> Self {
+        Self::new().flag("--recycle-bytes", "0")
+    }
+
+    /// One more flag of `millpond serve`.
+    pub fn flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.extend([name.to_owned(), value.to_owned()]);
+        self
+    }
+
+    /// One more variable, for the pond and for its workers.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// One more variable, for workers only.
+    pub fn worker_env(mut self, name: &str, value: &str) -> Self {
+        self.worker_environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The pond may use so many bytes of the card.
+    pub fn capacity(self, bytes: u64) -> Self {
+        self.flag("--capacity", &bytes.to_string())
+    }
+
+    /// Calls of the software driver that the *pond* makes fail on purpose.
+    pub fn faults(self, plan: &str) -> Self {
+        assert!(is_soft(), "a card cannot be told to fail");
+        self.env("MILLPOND_SOFT_FAULTS", plan).worker_env("MILLPOND_SOFT_FAULTS", "")
+    }
+}
