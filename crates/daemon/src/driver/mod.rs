@@ -6,10 +6,13 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use millpond_cuda::{Allocation, CudaError, Device, Driver, DriverChoice, Granularity, Nvml};
+use millpond_cuda::{
+    Allocation, CudaError, Device, Driver, DriverChoice, DriverKind, Granularity, Nvml,
+};
 use millpond_wire::{GpuUuid, SlabId};
 use rustix::event::EventfdFlags;
 
@@ -45,6 +48,8 @@ pub enum Told {
         name: String,
         /// Its GPUs.
         devices: Vec<FoundDevice>,
+        /// Where the locks of its GPUs lie.
+        lock_folder: PathBuf,
     },
     /// The driver is not there, and why.
     Failed(String),
@@ -137,7 +142,11 @@ impl Speaker {
 fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
     let cards = match Cards::open(choice) {
         Ok(cards) => {
-            speaker.say(Told::Ready { name: cards.name.clone(), devices: cards.found() });
+            speaker.say(Told::Ready {
+                name: cards.name.clone(),
+                devices: cards.found(),
+                lock_folder: cards.lock_folder.clone(),
+            });
             Some(cards)
         }
         Err(text) => {
@@ -170,6 +179,7 @@ struct Cards {
     name: String,
     devices: HashMap<GpuUuid, Device>,
     in_order: Vec<GpuUuid>,
+    lock_folder: PathBuf,
     nvml: Option<Nvml>,
     /// While a process has no exported descriptor open, each export costs a millisecond.
     _kept: Vec<OwnedFd>,
@@ -190,6 +200,7 @@ impl Cards {
             name: format!("{} {}", driver.name(), driver.version()),
             devices: devices.into_iter().map(|device| (GpuUuid(device.uuid().0), device)).collect(),
             in_order,
+            lock_folder: lock_folder(&driver)?,
             nvml,
             _kept: kept,
         })
@@ -231,6 +242,17 @@ impl Cards {
             Some((*uuid, memory.used_bytes))
         };
         self.in_order.iter().filter_map(used).collect()
+    }
+}
+
+/// A card's lock lies where every user can reach it, a software device's beside the device.
+fn lock_folder(driver: &Driver) -> Result<PathBuf, String> {
+    match driver.kind() {
+        DriverKind::Cuda => Ok(PathBuf::from("/dev/shm")),
+        DriverKind::Soft => {
+            let config = millpond_softgpu::configuration().map_err(|error| error.to_string())?;
+            Ok(config.folder)
+        }
     }
 }
 

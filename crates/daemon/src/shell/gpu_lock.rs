@@ -1,7 +1,7 @@
 //! One pond per GPU: a lock that keeper and daemon hold together.
 //!
-//! The lock files lie where every user can reach them, because a second pond of another user must
-//! be refused as well. The file says who has it; the lock itself is the kernel's and ends with its
+//! The lock files lie where every user can reach them (`/dev/shm`: present, sticky and writable for
+//! everybody on every Linux), because a second pond of another user must be refused as well. The file says who has it; the lock itself is the kernel's and ends with its
 //! last holder.
 
 use std::fs::File;
@@ -10,10 +10,6 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use millpond_wire::{GpuUuid, fd};
-
-/// Present, sticky and writable for everybody on every Linux; shared by all mount namespaces that
-/// share memory.
-const FOLDER: &str = "/dev/shm";
 
 /// Somebody else serves this GPU.
 #[derive(Debug, thiserror::Error)]
@@ -40,11 +36,7 @@ pub enum GpuLockError {
 ///
 /// # Errors
 /// [`GpuLockError`].
-pub fn take(gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuLockError> {
-    take_in(Path::new(FOLDER), gpu, runtime_dir)
-}
-
-fn take_in(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuLockError> {
+pub fn take(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuLockError> {
     let path = folder.join(format!("millpond-{gpu}.lock"));
     let failed = |source| GpuLockError::Io { path: path.clone(), source };
     let mut file = open(&path).map_err(failed)?;
@@ -65,7 +57,7 @@ fn take_in(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuLo
 /// a file of another user.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
-    options.read(true).write(true).custom_flags(libc_nofollow());
+    options.read(true).write(true).custom_flags(nofollow());
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
@@ -77,13 +69,13 @@ fn open(path: &Path) -> io::Result<File> {
             Ok(file)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            File::options().read(true).write(true).custom_flags(libc_nofollow()).open(path)
+            File::options().read(true).write(true).custom_flags(nofollow()).open(path)
         }
         Err(error) => Err(error),
     }
 }
 
-fn libc_nofollow() -> i32 {
+fn nofollow() -> i32 {
     rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
 }
 
@@ -95,11 +87,11 @@ mod tests {
     fn the_second_pond_is_told_who_has_the_gpu() {
         let folder = tempfile::tempdir().unwrap();
         let gpu = GpuUuid([9; 16]);
-        let held = take_in(folder.path(), gpu, "/run/one").unwrap();
-        let error = take_in(folder.path(), gpu, "/run/two").unwrap_err().to_string();
+        let held = take(folder.path(), gpu, "/run/one").unwrap();
+        let error = take(folder.path(), gpu, "/run/two").unwrap_err().to_string();
         assert!(error.contains("/run/one") && error.contains("pid"), "{error}");
-        take_in(folder.path(), GpuUuid([8; 16]), "/run/two").unwrap();
+        take(folder.path(), GpuUuid([8; 16]), "/run/two").unwrap();
         drop(held);
-        take_in(folder.path(), gpu, "/run/two").unwrap();
+        take(folder.path(), gpu, "/run/two").unwrap();
     }
 }

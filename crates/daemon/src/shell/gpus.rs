@@ -1,5 +1,6 @@
 //! The driver thread speaks: GPUs are there, slabs are made.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use millpond_keeper::channel::HoldKey;
@@ -14,7 +15,9 @@ impl Server {
         self.world.driver.clear();
         while let Some(told) = self.world.driver.next() {
             match told {
-                Told::Ready { name, devices } => self.driver_ready(name, devices),
+                Told::Ready { name, devices, lock_folder } => {
+                    self.driver_ready(name, devices, &lock_folder);
+                }
                 // A pond that never was has nothing to serve without a driver.
                 Told::Failed(text) if self.epoch.0 == 1 => self.fatal = Some(text),
                 Told::Failed(text) => {
@@ -29,14 +32,14 @@ impl Server {
         }
     }
 
-    fn driver_ready(&mut self, name: String, found: Vec<FoundDevice>) {
+    fn driver_ready(&mut self, name: String, found: Vec<FoundDevice>, lock_folder: &Path) {
         let mut devices = Vec::new();
         let mut refused = Vec::new();
         for device in found {
             if !self.is_chosen(&device) {
                 continue;
             }
-            match self.lock_gpu(&device) {
+            match self.lock_gpu(&device, lock_folder) {
                 Ok(()) => devices.push(self.device(device)),
                 Err(text) => {
                     tracing::warn!("{text}");
@@ -75,12 +78,12 @@ impl Server {
         }
     }
 
-    fn lock_gpu(&mut self, device: &FoundDevice) -> Result<(), String> {
+    fn lock_gpu(&mut self, device: &FoundDevice, folder: &Path) -> Result<(), String> {
         let key = HoldKey::gpu_lock(device.uuid);
         if self.world.held.contains_key(&key) {
             return Ok(());
         }
-        let file = gpu_lock::take(device.uuid, &self.pond.about.runtime_dir)
+        let file = gpu_lock::take(folder, device.uuid, &self.pond.about.runtime_dir)
             .map_err(|error| error.to_string())?;
         self.world.hold_key(key, Arc::new(file.into())).map_err(|error| error.to_string())
     }

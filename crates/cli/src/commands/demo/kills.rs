@@ -22,8 +22,9 @@ impl Cast<'_> {
         let victim = self.workers.pop().ok_or_else(|| wrong("no worker is left"))?;
         let pid = victim.pid();
         self.story.step(format_args!("kill -9 of a worker (pid {pid})"))?;
-        let killed = kill(pid)?;
+        let process = open(pid)?;
         let pond = self.pond()?.clone();
+        let killed = kill(&process)?;
         let is_gone = |silent_counts: bool| {
             let clients = pond.clients()?;
             let known = clients.iter().find(|client| client.pid == pid);
@@ -31,6 +32,7 @@ impl Cast<'_> {
             Ok(gone.then(|| killed.elapsed()))
         };
         let (noticed, _) = until("the worker's death to be noticed", || is_gone(true))?;
+        bury(&process)?;
         let (ended, _) = until("the worker's leases to end", || is_gone(false))?;
         victim.bury();
         self.facts.times.worker_noticed_ms = Some(units::millis(noticed));
@@ -38,9 +40,7 @@ impl Cast<'_> {
         let (noticed, ended) = (units::time(noticed), units::time(ended));
         let text = format!("noticed after {noticed}, its leases ended after {ended}");
         self.story.claim(true, text)?;
-        self.claim_account(before.without_leases(self.plan.count()))?;
-        self.claim_bytes()?;
-        self.claim_account(before.without_leases(self.plan.count()))?;
+        self.claim_after_a_kill(before.without_leases(self.plan.count()))?;
         self.survived("worker");
         Ok(())
     }
@@ -64,7 +64,8 @@ impl Cast<'_> {
         let (before, status) = (self.account()?, self.status()?);
         self.story.step(format_args!("kill -9 of the keeper (pid {})", status.keeper_pid))?;
         self.spin()?;
-        let killed = kill(status.keeper_pid)?;
+        let process = open(status.keeper_pid)?;
+        let killed = kill(&process)?;
         self.pond()?.ping()?;
         let answer = killed.elapsed();
         self.stage()?.reap();
@@ -102,7 +103,9 @@ impl Cast<'_> {
     /// Kills the daemon while a worker reads, and waits for the next one's first answer.
     fn kill_a_daemon(&mut self, status: &Status) -> Result<(Duration, Spun), CommandError> {
         self.spin()?;
-        let killed = kill(status.daemon_pid)?;
+        let process = open(status.daemon_pid)?;
+        let killed = kill(&process)?;
+        bury(&process)?;
         // A new client, as a program that starts at just this moment.
         let client = self.stage()?.connect("demo newcomer")?;
         let (next, _) = until("the next daemon", || {
@@ -127,7 +130,6 @@ impl Cast<'_> {
     }
 
     fn claim_after_a_kill(&mut self, before: Account) -> Outcome {
-        self.claim_account(before)?;
         self.claim_bytes()?;
         self.claim_account(before)?;
         Ok(())
@@ -161,16 +163,23 @@ impl Cast<'_> {
     }
 }
 
-/// Kills and waits until the process is gone; the moment of the kill.
-fn kill(pid: u32) -> Result<Instant, CommandError> {
-    let what = || format!("killing pid {pid}");
-    let process = Process::open(pid).map_err(|error| failed(what(), error))?;
+fn open(pid: u32) -> Result<Process, CommandError> {
+    Process::open(pid).map_err(|error| failed(format!("finding pid {pid}"), error))
+}
+
+/// The moment of the kill.
+fn kill(process: &Process) -> Result<Instant, CommandError> {
     let killed = Instant::now();
-    process.kill().map_err(|error| failed(what(), error))?;
-    match process.wait(PATIENCE) {
-        Ok(true) => Ok(killed),
-        Ok(false) => Err(failed(what(), "it does not end")),
-        Err(error) => Err(failed(what(), error)),
+    process.kill().map_err(|error| failed(format!("killing pid {}", process.pid), error))?;
+    Ok(killed)
+}
+
+/// Waits until the process is gone.
+fn bury(process: &Process) -> Outcome {
+    let what = || format!("the end of pid {}", process.pid);
+    match process.wait(PATIENCE).map_err(|error| failed(what(), error))? {
+        true => Ok(()),
+        false => Err(failed(what(), "it does not come")),
     }
 }
 
