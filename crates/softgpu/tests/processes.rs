@@ -66,6 +66,10 @@ fn role() {
             init();
             say(try_create(0, 64 << 20).is_ok());
         }
+        "large" => {
+            init();
+            say(try_create(0, 128 << 30).unwrap_err().0);
+        }
         "contexts" => {
             init();
             let before = used_bytes();
@@ -155,4 +159,25 @@ fn contexts_are_charged_while_their_process_lives() {
     assert_eq!(folder.used(), (8 << 20) + 6 * PAGE);
     one.kill();
     assert_eq!(folder.used(), 6 * PAGE);
+}
+
+#[test]
+fn many_processes_start_in_a_new_folder_at_once() {
+    let folder = Folder::new();
+    let env = [("MILLPOND_SOFT_MEMORY", "256M")];
+    let mut all: Vec<_> = (0..16).map(|_| folder.child("holder", &env)).collect();
+    for one in &mut all {
+        assert_eq!(one.answer(), "ready");
+    }
+    assert_eq!(folder.used(), 16 * 6 * PAGE);
+    all.iter_mut().for_each(Role::kill);
+    assert_eq!(folder.used(), 0);
+}
+
+#[test]
+fn a_card_larger_than_the_machine_is_out_of_memory_at_once() {
+    let folder = Folder::new();
+    let start = std::time::Instant::now();
+    assert_eq!(folder.ask("large", &[("MILLPOND_SOFT_MEMORY", "130G")]), "2");
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }

@@ -5,6 +5,7 @@
 
 mod client;
 mod demo;
+mod doctor;
 mod error;
 mod status;
 mod tensor;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
 pub use demo::{ClaimJson, DemoJson};
+pub use doctor::{CheckJson, DoctorJson};
 pub use error::ErrorJson;
 pub use status::StatusJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};

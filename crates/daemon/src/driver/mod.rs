@@ -222,7 +222,7 @@ impl Cards {
     fn make(&self, uuid: GpuUuid, bytes: u64) -> Result<SharedFd, DriverFailure> {
         let device = self.devices.get(&uuid).ok_or_else(|| DriverFailure {
             out_of_memory: false,
-            text: format!("GPU {uuid} is not there"),
+            text: format!("{uuid} is not there"),
         })?;
         let made = Allocation::create(device, bytes).and_then(|allocation| {
             let fd = allocation.export()?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use millpond_keeper::bytes::format_bytes;
 use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
 
 use super::pond::Pond;
@@ -60,8 +61,10 @@ impl<P: Ports> Pond<P> {
             return Ok(());
         }
         let message = format!(
-            "GPU {device} is full: {bytes} bytes were asked for, {} of {capacity} are free",
-            free + recycled
+            "{device} is full: {} were asked for, {} of {} are free",
+            format_bytes(bytes),
+            format_bytes(free + recycled),
+            format_bytes(capacity)
         );
         Err(self.full(device, bytes, free + recycled, capacity, message))
     }
@@ -69,13 +72,15 @@ impl<P: Ports> Pond<P> {
     /// The failure when the driver itself had no memory, or another reason.
     pub(super) fn slab_failure(&self, pool: &Pool, bytes: u64, failure: &DriverFailure) -> Failure {
         if !failure.out_of_memory {
-            let message = format!("the driver made no slab of {bytes} bytes: {}", failure.text);
+            let message =
+                format!("the driver made no slab of {}: {}", format_bytes(bytes), failure.text);
             return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
         }
         let (free, capacity) = self.free_bytes(pool.device);
         let message = format!(
-            "GPU {} is full: {bytes} bytes were asked for, and others than this pond use the rest of the card",
-            pool.device
+            "{} is full: {} were asked for, and others than this pond use the rest of the card",
+            pool.device,
+            format_bytes(bytes)
         );
         self.full(pool.device, bytes, free.min(bytes.saturating_sub(1)), capacity, message)
     }

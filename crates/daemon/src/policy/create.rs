@@ -133,7 +133,7 @@ impl<P: Ports> Pond<P> {
             let known: Vec<String> =
                 self.devices.iter().map(|device| device.uuid.to_string()).collect();
             let message = match create.device {
-                Some(wanted) => format!("GPU {wanted} is not in this pond"),
+                Some(wanted) => format!("{wanted} is not in this pond"),
                 None => "this pond has no GPU".to_owned(),
             };
             return Err(Failure::new(ErrorKind::NoDevice, message).hint(format!(

@@ -15,7 +15,7 @@ use millpond_wire::{GpuUuid, fd};
 #[derive(Debug, thiserror::Error)]
 pub enum GpuLockError {
     /// Another pond has it.
-    #[error("GPU {gpu} is already served by {holder}")]
+    #[error("{gpu} is already served by {holder}")]
     Taken {
         /// Which GPU.
         gpu: GpuUuid,

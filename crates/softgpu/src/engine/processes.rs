@@ -20,8 +20,6 @@ pub struct ProcessReading {
 }
 
 /// The lock file of the process slots, and the slot of this process.
-///
-/// Every method but [`Processes::note_created`] is called under the registry's lock.
 #[derive(Debug)]
 pub struct Processes {
     file: File,
@@ -38,23 +36,15 @@ impl Processes {
             || system::is_locked_by_others(&self.file, to_u64(index), 1)?)
     }
 
-    /// The slots of living processes; the dead ones are emptied on the way.
+    /// The slots of living processes.
     fn living(&self, layout: &Layout) -> io::Result<Vec<usize>> {
-        let header = layout.header()?;
-        let (mut living, mut end) = (Vec::new(), 0);
-        for index in 0..to_usize(header.processes_end.load(Relaxed)).min(PROCESS_SLOTS) {
-            let slot = layout.process(index)?;
-            if slot.pid.load(Relaxed) == 0 {
-                continue;
-            }
-            if self.is_alive(index)? {
+        let end = to_usize(layout.header()?.processes_end.load(Relaxed)).min(PROCESS_SLOTS);
+        let mut living = Vec::new();
+        for index in 0..end {
+            if layout.process(index)?.pid.load(Relaxed) != 0 && self.is_alive(index)? {
                 living.push(index);
-                end = index + 1;
-            } else {
-                slot.pid.store(0, Relaxed);
             }
         }
-        header.processes_end.store(to_u64(end), Relaxed);
         Ok(living)
     }
 
@@ -63,7 +53,7 @@ impl Processes {
         Ok(!self.living(layout)?.is_empty())
     }
 
-    /// Takes a slot for this process, once.
+    /// Takes a slot for this process, once. Called under the registry's lock.
     pub fn enter(&self, layout: &Layout) -> io::Result<()> {
         if self.own.get().is_some() {
             return Ok(());
@@ -77,7 +67,8 @@ impl Processes {
         slot.context.store(0, Relaxed);
         slot.contexts.store(0, Relaxed);
         slot.pid.store(u64::from(std::process::id()), Relaxed);
-        layout.header()?.processes_end.fetch_max(to_u64(index + 1), Relaxed);
+        let end = living.last().map_or(0, |last| last + 1).max(index + 1);
+        layout.header()?.processes_end.store(to_u64(end), Relaxed);
         let _ = self.own.set(index);
         Ok(())
     }

@@ -204,6 +204,9 @@ impl Queue {
             entry.running = false;
             entry.completed = entry.completed.max(number);
             entry.queries = 0;
+            if entry.closed && !entry.has_thread && entry.items.is_empty() {
+                state.lanes.remove(&lane);
+            }
         }
         drop(state);
         self.changed.notify_all();

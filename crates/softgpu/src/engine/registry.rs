@@ -126,7 +126,9 @@ impl Registry {
                 header.magic.store(MAGIC, Relaxed);
             }
             locked.recover()?;
-            locked.sweep(&[])?;
+            for ticket in registry.dead(&[])? {
+                locked.free(ticket)?;
+            }
             let in_use =
                 header.used.load(Relaxed) > 0 || registry.processes.any_alive(&registry.layout)?;
             if !in_use || header.total.load(Relaxed) == 0 {
@@ -160,7 +162,12 @@ impl Registry {
         let (file, ticket) = self.begin(bytes)?;
         // The lock is held already, so a kill from here on leaves nothing. Pages are taken outside
         // of the registry's lock: it is the slow part.
-        match system::allocate(&file, bytes) {
+        let pages = if system::has_room(&self.folder, bytes)? {
+            system::allocate(&file, bytes)
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ENOSPC))
+        };
+        match pages {
             Ok(()) => Ok((file, ticket)),
             Err(error) => {
                 drop(file);
@@ -176,23 +183,18 @@ impl Registry {
     }
 
     fn begin(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
-        let locked = self.lock()?;
-        if !locked.fits(bytes)? {
+        let mut locked = self.lock()?;
+        let mut index = locked.room(bytes)?;
+        if index.is_none() {
             if bytes > self.total()? {
                 return Err(CreateError::Full);
             }
-            locked.sweep(&[])?;
-            if !locked.fits(bytes)? {
-                return Err(CreateError::Full);
-            }
+            drop(locked);
+            self.sweep(&[])?;
+            locked = self.lock()?;
+            index = locked.room(bytes)?;
         }
-        let index = match locked.free_slot()? {
-            Some(index) => index,
-            None => {
-                locked.sweep(&[])?;
-                locked.free_slot()?.ok_or(CreateError::Full)?
-            }
-        };
+        let index = index.ok_or(CreateError::Full)?;
         let header = self.layout.header()?;
         let slot = self.layout.allocation(index)?;
         let id = header.next_id.fetch_add(1, Relaxed);
@@ -258,12 +260,44 @@ impl Registry {
     /// What is in use now, after letting go of what the dead left. `held` (sorted) are allocations
     /// known to be alive, which saves asking the kernel about them.
     pub fn usage(&self, held: &[u64]) -> io::Result<Usage> {
-        let locked = self.lock()?;
-        locked.sweep(held)?;
         let header = self.layout.header()?;
-        let used =
-            header.used.load(Relaxed).saturating_add(self.processes.context_bytes(&self.layout)?);
+        if header.changing.load(Relaxed) != 0 {
+            // Somebody is at it, or died at it: whoever gets the lock counts again.
+            drop(self.lock()?);
+        }
+        self.sweep(held)?;
+        let contexts = self.processes.context_bytes(&self.layout)?;
+        let used = header.used.load(Relaxed).saturating_add(contexts);
         Ok(Usage { total: header.total.load(Relaxed), used })
+    }
+
+    /// Allocations that nobody holds, found without the lock. Some may be new ones whose file is not
+    /// there yet: whoever frees them looks again under the lock.
+    fn dead(&self, held: &[u64]) -> io::Result<Vec<Ticket>> {
+        let mut dead = Vec::new();
+        for slot in 0..to_usize(self.layout.header()?.allocations_end.load(Relaxed)) {
+            let id = self.layout.allocation(slot)?.id.load(Relaxed);
+            let ticket = Ticket { slot, id };
+            if id != 0 && held.binary_search(&id).is_err() && !self.is_alive(ticket)? {
+                dead.push(ticket);
+            }
+        }
+        Ok(dead)
+    }
+
+    /// Lets go of everything that nobody holds any more. The lock is only taken to free something.
+    fn sweep(&self, held: &[u64]) -> io::Result<()> {
+        let dead = self.dead(held)?;
+        if !dead.is_empty() {
+            let locked = self.lock()?;
+            for ticket in dead {
+                if !self.is_alive(ticket)? {
+                    locked.free(ticket)?;
+                }
+            }
+            locked.shrink()?;
+        }
+        Ok(())
     }
 
     /// Runs `work` on the process slots under the registry's lock.
@@ -277,9 +311,11 @@ impl Registry {
 
     /// Makes room for a context's bytes in this process's slot.
     pub fn charge_context(&self, bytes: u64) -> Result<(), CreateError> {
-        let locked = self.lock()?;
+        let mut locked = self.lock()?;
         if !locked.fits(bytes)? {
-            locked.sweep(&[])?;
+            drop(locked);
+            self.sweep(&[])?;
+            locked = self.lock()?;
             if !locked.fits(bytes)? {
                 return Err(CreateError::Full);
             }
@@ -321,6 +357,11 @@ impl Locked<'_> {
         Ok(used.checked_add(bytes).is_some_and(|sum| sum <= header.total.load(Relaxed)))
     }
 
+    /// A free slot, when there is one and the bytes fit.
+    fn room(&self, bytes: u64) -> io::Result<Option<usize>> {
+        if self.fits(bytes)? { self.free_slot() } else { Ok(None) }
+    }
+
     fn free_slot(&self) -> io::Result<Option<usize>> {
         let hint = self.registry.hint.load(Relaxed);
         for index in (hint..ALLOCATION_SLOTS).chain(0..hint) {
@@ -350,21 +391,12 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Lets go of everything that nobody holds any more.
-    fn sweep(&self, held: &[u64]) -> io::Result<()> {
+    /// Forgets the free slots at the end.
+    fn shrink(&self) -> io::Result<()> {
         let header = self.registry.layout.header()?;
-        let mut end = 0;
-        for index in 0..to_usize(header.allocations_end.load(Relaxed)) {
-            let id = self.registry.layout.allocation(index)?.id.load(Relaxed);
-            if id == 0 {
-                continue;
-            }
-            let ticket = Ticket { slot: index, id };
-            if held.binary_search(&id).is_ok() || self.registry.is_alive(ticket)? {
-                end = index + 1;
-            } else {
-                self.free(ticket)?;
-            }
+        let mut end = to_usize(header.allocations_end.load(Relaxed));
+        while end > 0 && self.registry.layout.allocation(end - 1)?.id.load(Relaxed) == 0 {
+            end -= 1;
         }
         header.allocations_end.store(to_u64(end), Relaxed);
         Ok(())

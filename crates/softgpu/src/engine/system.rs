@@ -306,6 +306,22 @@ pub fn file_system_free(folder: &File) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
+/// Bytes of memory that the machine can still give.
+pub fn memory_available() -> io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib: Option<u64> = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Whether the machine has these bytes now. Without this, a large request would take all memory
+/// before it failed.
+pub fn has_room(folder: &File, bytes: u64) -> io::Result<bool> {
+    /// Smaller requests cannot do much harm, and reading /proc would cost more than they do.
+    const LARGE: u64 = 64 << 20;
+    Ok(bytes <= file_system_free(folder)? && (bytes < LARGE || bytes <= memory_available()?))
+}
+
 /// Opens or makes a file in an open folder, for reading and writing, closed on exec.
 pub fn open_in(folder: &File, name: &str, create: bool) -> io::Result<File> {
     let name = std::ffi::CString::new(name)?;
@@ -381,6 +397,14 @@ mod tests {
         // SAFETY: nobody refers to the range.
         unsafe { hide(start, 4096).unwrap() };
         assert!(!is_locked_by_others(&prober, 0, 0).unwrap(), "the last of them ends it");
+    }
+
+    #[test]
+    fn the_machine_says_how_much_memory_it_has() {
+        assert!(memory_available().unwrap() > 1 << 20);
+        let folder = File::open("/dev/shm").unwrap();
+        assert!(has_room(&folder, 4096).unwrap());
+        assert!(!has_room(&folder, 1 << 60).unwrap());
     }
 
     #[test]

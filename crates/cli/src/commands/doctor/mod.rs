@@ -1,3 +1,59 @@
-//! x
-use crate::{args::Global,error::Outcome,printer::Printer};
-pub fn run(_a:&Global,_p:&Printer)->Outcome{Ok(())}
+//! `millpond doctor`: can a pond run here, and what to do if not.
+
+mod check;
+mod driver;
+mod files;
+mod kernel;
+mod place;
+mod surroundings;
+
+use crate::args::Global;
+use crate::error::{CommandError, Outcome};
+use crate::exit::Code;
+use crate::json::{CheckJson, DoctorJson};
+use crate::printer::{Printer, Tone};
+use crate::units;
+
+use check::{Check, Verdict};
+
+/// Checks everything and prints it.
+pub fn run(global: &Global, printer: &Printer) -> Outcome {
+    let mut checks = driver::checks();
+    checks.extend(files::checks());
+    checks.extend(kernel::checks());
+    checks.extend(place::checks(global));
+    checks.extend(surroundings::checks());
+    let ok = checks.iter().all(|check| check.verdict != Verdict::Fail);
+    if printer.is_json() {
+        let checks = checks.iter().map(CheckJson::from).collect();
+        printer.json(&DoctorJson { ok, checks })?;
+    } else {
+        print(&checks, printer)?;
+    }
+    if ok { Ok(()) } else { Err(CommandError::Said(Code::Failed)) }
+}
+
+fn print(checks: &[Check], printer: &Printer) -> Outcome {
+    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    for check in checks {
+        if printer.is_quiet() && check.verdict == Verdict::Ok {
+            continue;
+        }
+        // Padded before it is painted: colour has no width.
+        let mark = printer.paint(check.verdict.tone(), format_args!("{:<4}", check.verdict.name()));
+        printer.line(format_args!("{mark}  {:<width$}  {}", check.name, check.found))?;
+        if let Some(advice) = &check.advice {
+            let advice = printer.paint(Tone::Hint, advice);
+            printer.line(format_args!("      {:<width$}  -> {advice}", ""))?;
+        }
+    }
+    let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count() as u64;
+    let (warn, fail) = (count(Verdict::Warn), count(Verdict::Fail));
+    let text = match (fail, warn) {
+        (0, 0) => "a pond can run here".to_owned(),
+        (0, warn) => format!("a pond can run here; {}", units::count(warn, "warning")),
+        (fail, _) => format!("{} to put right first", units::count(fail, "thing")),
+    };
+    printer.note(format_args!("\n{text}"));
+    Ok(())
+}

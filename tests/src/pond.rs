@@ -1,0 +1,306 @@
+//! A pond of one's own.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use millpond::{Pond, Status, runtime_dir};
+use millpond_cuda::DriverChoice;
+
+use crate::driver::{alone, choice, is_soft, tolerance};
+use crate::{
+    Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, process,
+};
+
+/// Memory of a software device: enough for every test, little enough for every machine.
+const SOFT_MEMORY: &str = "2G";
+
+/// A `millpond serve` of one's own. Dropped, everything is killed and removed.
+#[derive(Debug)]
+pub struct TestPond {
+    options: Options,
+    serve: Mutex<Option<Child>>,
+    control: OnceLock<Pond>,
+    gauge: Mutex<Option<Worker>>,
+    // Dropped last, in this order.
+    folder: Folder,
+    _alone: Option<MutexGuard<'static, ()>>,
+}
+
+impl TestPond {
+    /// Starts one, and waits until it answers and its driver is ready.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[must_use]
+    pub fn start(options: Options) -> Self {
+        let pond = Self::prepare(options);
+        pond.serve();
+        pond
+    }
+
+    /// The folder and the environment, and nobody who serves yet.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    #[must_use]
+    pub fn prepare(options: Options) -> Self {
+        let alone = alone();
+        let folder = Folder::new();
+        // An empty file, so that the machine's own configuration plays no part.
+        File::create(folder.join("config.toml")).unwrap();
+        Self {
+            options,
+            serve: Mutex::new(None),
+            control: OnceLock::new(),
+            gauge: Mutex::new(None),
+            folder,
+            _alone: alone,
+        }
+    }
+
+    /// Starts `millpond serve` in it, and waits until it answers and its driver is ready.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn serve(&self) {
+        let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
+        let mut command = self.serve_command();
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        *lock(&self.serve) = Some(child);
+        eventually("the pond's first answer", || {
+            let ended = lock(&self.serve).as_mut().unwrap().try_wait().unwrap();
+            assert!(ended.is_none(), "the pond ended ({ended:?}):\n{}", self.log());
+            let status = self.connect().and_then(|pond| pond.status()).ok()?;
+            status.driver_ready.then_some(())
+        });
+    }
+
+    /// `millpond serve` with this pond's environment and flags, not started.
+    #[must_use]
+    pub fn serve_command(&self) -> Command {
+        let mut command = self.command(binaries::millpond());
+        command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
+        command.arg("serve").args(&self.options.flags);
+        command
+    }
+
+    /// The runtime folder.
+    #[must_use]
+    pub fn runtime_dir(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
+    /// A path beside the runtime folder, removed with it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.join("serve.log")
+    }
+
+    /// What the keeper and the daemons have logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    /// A program in this pond's environment.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("MILLPOND_") && !text.starts_with("MILLPOND_SOFT_") {
+                command.env_remove(&name);
+            }
+        }
+        command
+            .env(DriverChoice::VARIABLE, choice().to_string())
+            .env(runtime_dir::ENVIRONMENT, self.runtime_dir())
+            .env("MILLPOND_CONFIG", self.folder.join("config.toml"))
+            .env("MILLPOND_SOFT_DIR", self.folder.join("soft"));
+        if std::env::var_os("MILLPOND_SOFT_MEMORY").is_none() {
+            command.env("MILLPOND_SOFT_MEMORY", SOFT_MEMORY);
+        }
+        command
+    }
+
+    /// A `pondtool` in this pond's environment, not started.
+    #[must_use]
+    pub fn pondtool(&self) -> Command {
+        let mut command = self.command(binaries::pondtool());
+        let all = self.options.environment.iter().chain(&self.options.worker_environment);
+        command.envs(all.map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// A new worker process.
+    #[must_use]
+    pub fn worker(&self) -> Worker {
+        Worker::start(self.pondtool())
+    }
+
+    /// Runs `millpond` with these arguments.
+    #[must_use]
+    pub fn cli(&self, arguments: &[&str]) -> Said {
+        Said::by(self.command(binaries::millpond()).args(arguments), PATIENCE)
+    }
+
+    /// A new connection, which must map nothing: this process opens no driver.
+    ///
+    /// # Errors
+    /// If nobody answers.
+    pub fn connect(&self) -> millpond::Result<Pond> {
+        Pond::builder().runtime_dir(self.runtime_dir()).program("test").connect()
+    }
+
+    /// The test's own connection, which lives as long as the pond; it must map nothing.
+    ///
+    /// # Panics
+    /// If nobody answers.
+    pub fn control(&self) -> &Pond {
+        self.control.get_or_init(|| self.connect().unwrap())
+    }
+
+    /// What the pond says about itself.
+    ///
+    /// # Panics
+    /// If it says nothing.
+    pub fn status(&self) -> Status {
+        self.control().status().unwrap()
+    }
+
+    /// Its account book.
+    pub fn accounts(&self) -> Accounts {
+        Accounts::from(&self.status())
+    }
+
+    /// Bytes in use on the card, by the driver's own count.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub fn physical(&self) -> u64 {
+        let mut gauge = lock(&self.gauge);
+        gauge.get_or_insert_with(|| self.worker()).ask("used").parse().unwrap()
+    }
+
+    /// Waits until the driver counts as many bytes as before.
+    ///
+    /// # Panics
+    /// If it never does.
+    #[track_caller]
+    pub fn assert_physical(&self, what: &str, expected: u64) {
+        let start = Instant::now();
+        loop {
+            let used = self.physical();
+            if used.abs_diff(expected) <= tolerance() {
+                return;
+            }
+            let late = start.elapsed() >= PATIENCE;
+            assert!(!late, "{what}: the driver counts {used} bytes, expected {expected}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Kills the daemon with -9; how long a new client waits for its first answer.
+    ///
+    /// # Panics
+    /// If no other daemon answers.
+    pub fn kill_daemon(&self) -> Duration {
+        let before = self.status();
+        let daemon = Process::open(before.daemon_pid).unwrap();
+        daemon.kill();
+        let start = Instant::now();
+        eventually("an answer of the next daemon", || {
+            let status = self.connect().and_then(|pond| pond.status()).ok()?;
+            (status.epoch > before.epoch).then_some(())
+        });
+        let took = start.elapsed();
+        assert!(daemon.wait(PATIENCE));
+        took
+    }
+
+    /// Kills the keeper with -9; how long it takes until another one holds everything. The pond
+    /// answers meanwhile.
+    ///
+    /// # Panics
+    /// If there is no other keeper.
+    pub fn kill_keeper(&self) -> Duration {
+        let before = self.status();
+        let keeper = Process::open(before.keeper_pid).unwrap();
+        keeper.kill();
+        let start = Instant::now();
+        eventually("the next keeper", || {
+            let status = self.status();
+            assert_eq!(status.epoch, before.epoch, "the daemon went on");
+            (status.keeper_pid != before.keeper_pid).then_some(())
+        });
+        let took = start.elapsed();
+        assert!(keeper.wait(PATIENCE));
+        self.reap();
+        took
+    }
+
+    /// Takes notice of the first keeper's death, which is this process's child.
+    pub fn reap(&self) {
+        if let Some(child) = lock(&self.serve).as_mut() {
+            let _ = child.try_wait();
+        }
+    }
+
+    /// Waits for the end of the `millpond serve` that was started first; its exit code.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn wait_for_serve(&self) -> Option<i32> {
+        let mut serve = lock(&self.serve);
+        let child = serve.as_mut().unwrap();
+        assert!(Process::open(child.id()).is_ok_and(|process| process.wait(PATIENCE)));
+        child.wait().unwrap().code()
+    }
+
+    /// Every process that was started for this pond.
+    #[must_use]
+    pub fn processes(&self) -> Vec<Process> {
+        process::with_variable(runtime_dir::ENVIRONMENT, &self.runtime_dir())
+    }
+}
+
+impl Drop for TestPond {
+    fn drop(&mut self) {
+        let devices = self.control.get().and_then(|pond| pond.status().ok());
+        if std::thread::panicking() {
+            crate::say(&format!("the log of the pond that failed:\n{}", self.log()));
+        }
+        drop(lock(&self.gauge).take());
+        // One of keeper and daemon that is killed alone is started again by the other, so this
+        // may take a few rounds.
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let processes = self.processes();
+            processes.iter().for_each(Process::kill);
+            self.reap();
+            if processes.is_empty() || Instant::now() > deadline {
+                break;
+            }
+            for process in &processes {
+                let _ = process.wait(Duration::from_secs(1));
+            }
+        }
+        if let Some(mut child) = lock(&self.serve).take() {
+            let _ = child.wait();
+        }
+        // Software GPUs are of one folder each, and so are their lock files.
+        for device in devices.iter().flat_map(|status| &status.devices).filter(|_| is_soft()) {
+            let _ = fs::remove_file(format!("/dev/shm/millpond-{}.lock", device.device));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

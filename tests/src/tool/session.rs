@@ -1,0 +1,182 @@
+//! What one `pondtool` process has, and the commands that it knows.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use millpond::{Dtype, GetOptions, Pond, Tensor, TensorSpec};
+use millpond_cuda::{DeviceUuid, Nvml};
+
+use super::churn::{self, Churn};
+use super::{Trouble, retire, trouble, wrong};
+use crate::{PATIENCE, content, driver};
+
+type Said = Result<String, Trouble>;
+
+/// What one process has.
+#[derive(Default)]
+pub(crate) struct Session {
+    pond: Option<Pond>,
+    held: HashMap<String, Tensor>,
+    nvml: Option<(Nvml, DeviceUuid)>,
+    churn: Option<Churn>,
+}
+
+impl Session {
+    /// Does what the words say.
+    pub(crate) fn run(&mut self, words: &[&str]) -> Said {
+        match *words {
+            ["put", name, bytes, seed] => {
+                let said = self.make(name, bytes, seed, false)?;
+                self.held.remove(name);
+                self.run(&["flush"]).map(|_| said)
+            }
+            ["make", name, bytes, seed] => self.make(name, bytes, seed, false),
+            ["ephemeral", name, bytes, seed] => self.make(name, bytes, seed, true),
+            ["begin", name, bytes] => self.begin(name, number(bytes)?),
+            ["many", prefix, count, bytes] => self.many(prefix, number(count)?, number(bytes)?),
+            ["get", name] => self.get(name, GetOptions::read_only()),
+            ["get", name, wait_ms] => {
+                let wait = Duration::from_millis(number(wait_ms)?);
+                self.get(name, GetOptions::read_only().wait(wait))
+            }
+            ["open", name] => self.get(name, GetOptions::read_write()),
+            ["map", name] => {
+                let tensor = self.pond()?.get(name).map_err(trouble)?;
+                self.held.insert(name.to_owned(), tensor);
+                Ok(name.to_owned())
+            }
+            ["hash", name] => match self.held.get(name) {
+                Some(tensor) => hash(tensor),
+                None => hash(&self.pond()?.get(name).map_err(trouble)?),
+            },
+            ["write", name, seed] => self.write(name, number(seed)?),
+            ["publish", name] => {
+                Ok(self.tensor(name)?.publish().map_err(trouble)?.to_string())
+            }
+            ["lost", name] => Ok(self.tensor(name)?.is_lost().to_string()),
+            ["drop", name] => match self.held.remove(name) {
+                Some(_) => Ok(String::new()),
+                None => Err(wrong(format!("'{name}' is not held"))),
+            },
+            ["drop-all"] => {
+                self.held.clear();
+                Ok(String::new())
+            }
+            ["flush"] => match self.pond()?.flush(PATIENCE).map_err(trouble)? {
+                true => Ok(String::new()),
+                false => Err(wrong("the retire list does not become empty")),
+            },
+            ["delete", name] => {
+                self.pond()?.delete(name).map_err(trouble).map(|()| String::new())
+            }
+            ["used"] => self.used(),
+            ["connect"] => self.pond().map(|_| String::new()),
+            // No destructor, no goodbye: as a program ends that never heard of tidiness.
+            ["exit"] => std::process::exit(0),
+            ["churn", prefix] => {
+                self.churn = Some(Churn::start(&self.pond()?, prefix));
+                Ok(String::new())
+            }
+            ["churn-rounds"] => Ok(self.churning()?.rounds().to_string()),
+            ["churn-stop"] => self.churn.take().ok_or_else(|| wrong("nothing churns"))?.stop(),
+            ["threads", count, rounds] => {
+                churn::threads(&self.pond()?, number(count)?, number(rounds)?)
+            }
+            ["retire", count, bytes, ms] => {
+                let duration = Duration::from_millis(number(ms)?);
+                retire::run(&self.pond()?, number(count)?, number(bytes)?, duration)
+            }
+            ["early-unmap"] => retire::early_unmap(),
+            _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
+        }
+    }
+
+    /// Gives everything back, as a tidy program does.
+    pub(crate) fn end(&mut self) {
+        self.held.clear();
+        if let Some(pond) = self.pond.take() {
+            let _ = pond.close();
+        }
+    }
+
+    fn pond(&mut self) -> Result<Pond, Trouble> {
+        let pond = match self.pond.take() {
+            Some(pond) => pond,
+            None => Pond::connect().map_err(trouble)?,
+        };
+        Ok(self.pond.insert(pond).clone())
+    }
+
+    fn tensor(&self, name: &str) -> Result<&Tensor, Trouble> {
+        self.held.get(name).ok_or_else(|| wrong(format!("'{name}' is not held")))
+    }
+
+    fn churning(&self) -> Result<&Churn, Trouble> {
+        self.churn.as_ref().ok_or_else(|| wrong("nothing churns"))
+    }
+
+    fn begin(&mut self, name: &str, bytes: u64) -> Said {
+        let spec = TensorSpec::new(name, Dtype::U8, [bytes]);
+        let tensor = self.pond()?.create(spec).map_err(trouble)?;
+        self.held.insert(name.to_owned(), tensor);
+        Ok(String::new())
+    }
+
+    fn make(&mut self, name: &str, bytes: &str, seed: &str, ephemeral: bool) -> Said {
+        let (bytes, seed) = (number(bytes)?, number(seed)?);
+        let spec = TensorSpec::new(name, Dtype::U8, [bytes]).ephemeral(ephemeral);
+        let tensor = self.pond()?.create(spec).map_err(trouble)?;
+        let content = content::bytes(bytes, seed);
+        tensor.copy_from_host(0, &content).map_err(trouble)?;
+        tensor.publish().map_err(trouble)?;
+        self.held.insert(name.to_owned(), tensor);
+        Ok(content::hash(&content))
+    }
+
+    fn many(&mut self, prefix: &str, count: u64, bytes: u64) -> Said {
+        let pond = self.pond()?;
+        for index in 0..count {
+            let name = format!("{prefix}/{index}");
+            let tensor = pond.create(TensorSpec::new(&name, Dtype::U8, [bytes]));
+            let tensor = tensor.map_err(trouble)?;
+            tensor.fill(u8::try_from(index % 256).unwrap_or(0)).map_err(trouble)?;
+            tensor.publish().map_err(trouble)?;
+            self.held.insert(name, tensor);
+        }
+        Ok(count.to_string())
+    }
+
+    fn get(&mut self, name: &str, options: GetOptions) -> Said {
+        let tensor = self.pond()?.get_with(name, options).map_err(trouble)?;
+        let said = hash(&tensor);
+        self.held.insert(name.to_owned(), tensor);
+        said
+    }
+
+    fn write(&mut self, name: &str, seed: u64) -> Said {
+        let tensor = self.tensor(name)?;
+        let content = content::bytes(tensor.bytes(), seed);
+        tensor.copy_from_host(0, &content).map_err(trouble)?;
+        Ok(content::hash(&content))
+    }
+
+    /// Needs the driver, but makes no context and asks no pond.
+    fn used(&mut self) -> Said {
+        if self.nvml.is_none() {
+            let driver = driver::open().map_err(trouble)?;
+            let device = driver.devices().map_err(trouble)?.remove(0);
+            self.nvml = Some((Nvml::open(&driver).map_err(trouble)?, device.uuid()));
+        }
+        let (nvml, uuid) = self.nvml.as_ref().ok_or_else(|| wrong("no NVML"))?;
+        let memory = nvml.device(*uuid).and_then(|device| device.memory());
+        memory.map(|memory| memory.used_bytes.to_string()).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+fn hash(tensor: &Tensor) -> Said {
+    tensor.to_vec().map(|bytes| content::hash(&bytes)).map_err(trouble)
+}
+
+fn number(text: &str) -> Result<u64, Trouble> {
+    text.parse().map_err(|_| wrong(format!("'{text}' is not a number")))
+}
