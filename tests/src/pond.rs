@@ -266,7 +266,8 @@ impl TestPond {
     /// Every process that was started for this pond.
     #[must_use]
     pub fn processes(&self) -> Vec<Process> {
-        process::with_variable(runtime_dir::ENVIRONMENT, &self.runtime_dir())
+        // With the slash, or `mpt-1-1` would also be the beginning of `mpt-1-10`.
+        process::with_variable(runtime_dir::ENVIRONMENT, &self.folder.join(""))
     }
 }
 

@@ -79,11 +79,11 @@ pub fn descriptor_list(pid: u32) -> Vec<String> {
     list
 }
 
-/// Every process whose environment has this variable with this value.
+/// Every process whose environment has this variable with a value that begins so.
 #[must_use]
-pub fn with_variable(name: &str, value: &Path) -> Vec<Process> {
+pub fn with_variable(name: &str, beginning: &Path) -> Vec<Process> {
     let mut wanted = format!("{name}=").into_bytes();
-    wanted.extend_from_slice(value.as_os_str().as_bytes());
+    wanted.extend_from_slice(beginning.as_os_str().as_bytes());
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
@@ -91,7 +91,7 @@ pub fn with_variable(name: &str, value: &Path) -> Vec<Process> {
         // Opened first: what is read afterwards is this process's, or it is gone.
         let Ok(process) = Process::open(pid) else { continue };
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|variable| variable == wanted) {
+        if environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(&wanted)) {
             found.push(process);
         }
     }

@@ -45,8 +45,17 @@ impl Scene {
 
     /// All bytes through the old mapping and through a new client, and both account books.
     fn check(&mut self, after: &str) {
+        self.compare(after, 3);
+    }
+
+    /// As [`Scene::check`], without the largest tensor, whose hash takes its time.
+    fn glance(&mut self, after: &str) {
+        self.compare(after, 2);
+    }
+
+    fn compare(&mut self, after: &str, count: usize) {
         let mut new = self.pond.worker();
-        for (name, hash) in &self.tensors {
+        for (name, hash) in self.tensors.iter().take(count) {
             assert_eq!(self.holder.ask(&format!("hash {name}")), *hash, "old client, {after}");
             assert_eq!(new.ask(&format!("hash {name}")), *hash, "new client, {after}");
             assert_eq!(self.holder.ask(&format!("lost {name}")), "false", "{after}");
@@ -56,8 +65,9 @@ impl Scene {
         self.pond.assert_physical(after, self.physical);
     }
 
-    /// Everything is given back in the end.
+    /// Everything is still there, and everything is given back.
     fn end(mut self) {
+        self.check("in the end");
         let pond = &self.pond;
         for (name, _) in &self.tensors {
             pond.control().delete(*name).unwrap();
@@ -118,7 +128,7 @@ fn the_daemon_again_and_again() {
             let now = scene.pond.status().epoch;
             assert!(now > epoch, "{now} after {epoch}");
             epoch = now;
-            scene.check(&format!("after death {round} of the daemon"));
+            scene.glance(&format!("after death {round} of the daemon"));
             took
         })
         .collect();
@@ -132,7 +142,7 @@ fn the_keeper_again_and_again() {
     let times: Vec<Duration> = (1..=ROUNDS)
         .map(|round| {
             let took = scene.pond.kill_keeper();
-            scene.check(&format!("after death {round} of the keeper"));
+            scene.glance(&format!("after death {round} of the keeper"));
             took
         })
         .collect();
@@ -146,9 +156,9 @@ fn keeper_and_daemon_alternating() {
     let (mut keeper, mut daemon) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         keeper.push(scene.pond.kill_keeper());
-        scene.check(&format!("after death {round} of the keeper"));
+        scene.glance(&format!("after death {round} of the keeper"));
         daemon.push(scene.pond.kill_daemon());
-        scene.check(&format!("after death {round} of the daemon"));
+        scene.glance(&format!("after death {round} of the daemon"));
     }
     report("the keeper (alternating)", &keeper);
     report("the daemon (alternating)", &daemon);
@@ -223,7 +233,7 @@ fn a_worker_and_the_daemon_at_once() {
         let daemon = millpond_tests::Process::open(scene.pond.status().daemon_pid).unwrap();
         daemon.kill();
         worker.kill();
-        scene.check(&format!("after both died, round {round}"));
+        scene.glance(&format!("after both died, round {round}"));
     }
     scene.end();
 }

@@ -13,8 +13,8 @@ const PROGRAM: &str = "millpond";
 /// Connects to the pond that the command line or the environment names.
 pub fn connect(global: &Global) -> Result<Pond, CommandError> {
     let mut builder = Pond::builder().program(PROGRAM);
-    if let Some(folder) = &global.runtime_dir {
-        builder = builder.runtime_dir(folder.clone());
+    if let Some(folder) = global.runtime_dir() {
+        builder = builder.runtime_dir(folder);
     }
     Ok(builder.connect()?)
 }
@@ -22,9 +22,9 @@ pub fn connect(global: &Global) -> Result<Pond, CommandError> {
 /// A GPU as people write it: its place in the pond's list, or its UUID.
 pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     let Ok(index) = text.parse::<u32>() else {
-        return text.parse().map_err(|_| {
-            invalid(format!("'{text}' is neither a GPU's number nor its UUID"))
-        });
+        return text
+            .parse()
+            .map_err(|_| invalid(format!("'{text}' is neither a GPU's number nor its UUID")));
     };
     let devices = pond.status()?.devices;
     let found = devices.iter().find(|device| device.index == index);

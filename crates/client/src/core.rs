@@ -103,6 +103,11 @@ impl Core {
         self.link.end();
     }
 
+    #[cfg(test)]
+    pub(crate) fn mapped_slabs(&self) -> usize {
+        self.slabs.len()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self.link.lock().line, Line::Closed)
     }

@@ -37,11 +37,12 @@ fn libraries(into: &Path) -> (PathBuf, PathBuf) {
     (install("libcuda.so", "libcuda.so.1"), install("libnvidia_ml.so", "libnvidia-ml.so.1"))
 }
 
-fn compile(source: &str, into: &Path) -> PathBuf {
+fn compile(sources: &[&str], into: &Path) -> PathBuf {
     let program = into.join("program");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probe");
+    let sources = sources.iter().map(|source| folder.join(source));
     let status =
-        Command::new("cc").args(["-O1", "-o"]).arg(&program).arg(source).arg("-ldl").status();
+        Command::new("cc").args(["-O1", "-o"]).arg(&program).args(sources).arg("-ldl").status();
     assert!(status.expect("this test needs a C compiler called cc").success());
     program
 }
@@ -64,7 +65,7 @@ fn lines(text: &str) -> Vec<(String, String)> {
 fn it_answers_as_the_card_did() {
     let folder = tempfile::tempdir().unwrap();
     let (cuda, nvml) = libraries(folder.path());
-    let program = compile("tests/probe/probe.c", folder.path());
+    let program = compile(&["probe.c", "memory.c"], folder.path());
     let allowed: Vec<&str> = DIFFERENCES.lines().filter(|line| !line.starts_with('#')).collect();
     for mode in [None, Some("MILLPOND_SOFT_STRICT"), Some("MILLPOND_SOFT_ADVERSARIAL")] {
         let device = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -97,7 +98,7 @@ fn unversioned_names_are_exported() {
     let folder = tempfile::tempdir().unwrap();
     let device = tempfile::tempdir_in("/dev/shm").unwrap();
     let (cuda, nvml) = libraries(folder.path());
-    let program = compile("tests/probe/ordinary.c", folder.path());
+    let program = compile(&["ordinary.c"], folder.path());
     let mut ordinary = Command::new(program);
     ordinary
         .arg(cuda)

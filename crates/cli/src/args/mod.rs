@@ -60,7 +60,7 @@ pub struct Global {
     ///
     /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
     #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR)]
-    pub runtime_dir: Option<PathBuf>,
+    runtime_dir: Option<PathBuf>,
     /// Say more, on standard error
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
@@ -70,6 +70,13 @@ pub struct Global {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: ColorChoice,
+}
+
+impl Global {
+    /// The folder that was named; a variable that is set to nothing names none.
+    pub fn runtime_dir(&self) -> Option<PathBuf> {
+        self.runtime_dir.clone().filter(|folder| !folder.as_os_str().is_empty())
+    }
 }
 
 /// When to use colour.

@@ -31,9 +31,7 @@ pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
 }
 
 fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
-    let exact = |bytes: u64| {
-        format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes))
-    };
+    let exact = |bytes: u64| format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes));
     let life = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
     let age = units::age(info.created_unix_ms);
     vec![
@@ -48,10 +46,7 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
         ("state", format!("{}, generation {}", info.state, info.generation)),
         ("life", life.to_owned()),
         ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
-        (
-            "slab",
-            format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset),
-        ),
+        ("slab", format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset)),
         ("leases", info.leases.to_string()),
     ]
 }

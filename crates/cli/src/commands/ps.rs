@@ -55,7 +55,9 @@ fn names(client: &ClientInfo, all: bool) -> String {
     let mut names: Vec<String> = client
         .leases
         .iter()
-        .map(|lease| lease.name.as_ref().map_or_else(|| lease.tensor.to_string(), |n| n.to_string()))
+        .map(|lease| {
+            lease.name.as_ref().map_or_else(|| lease.tensor.to_string(), |n| n.to_string())
+        })
         .collect();
     names.sort_unstable();
     names.dedup();

@@ -3,6 +3,7 @@
 //! Bytes, counts and moments (`_unix_ms`) are integers, GPUs and objects are named by UUID, and
 //! what does not exist is `null`. Durations carry their unit in the name.
 
+mod bench;
 mod client;
 mod demo;
 mod doctor;
@@ -12,6 +13,7 @@ mod tensor;
 
 use serde::Serialize;
 
+pub use bench::{BenchJson, MemoryJson, TimingJson};
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};

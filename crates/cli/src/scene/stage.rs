@@ -55,7 +55,8 @@ impl Stage {
     /// Starts the pond, and waits until it answers and its driver is ready.
     pub fn serve(&mut self, flags: &[&str]) -> Result<(Status, Duration), CommandError> {
         let start = Instant::now();
-        let spawned = self.spawn(flags).map_err(|error| failed("starting `millpond serve`", error))?;
+        let spawned =
+            self.spawn(flags).map_err(|error| failed("starting `millpond serve`", error))?;
         self.serve = Some(spawned);
         let (status, _) = until("the pond's first answer", || {
             if let Some(ended) = self.serve_ended() {

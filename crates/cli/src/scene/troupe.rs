@@ -20,13 +20,26 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts one on the pond in this folder.
+    /// Starts one on the pond of a scene, with the software driver's devices of that scene.
     pub fn start(label: &str, folder: &Path) -> Result<Self, CommandError> {
+        Self::spawn(label, folder, |command| super::stage::set_environment(command, folder))
+    }
+
+    /// Starts one on somebody else's pond.
+    pub fn attached(label: &str, folder: &Path) -> Result<Self, CommandError> {
+        Self::spawn(label, folder, |_| ())
+    }
+
+    fn spawn(
+        label: &str,
+        folder: &Path,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Result<Self, CommandError> {
         let what = || format!("starting {label}");
         let program = std::env::current_exe().map_err(|error| failed(what(), error))?;
         let mut command = Command::new(program);
         command.args(["worker", "--label", label]);
-        super::stage::set_environment(&mut command, folder);
+        prepare(&mut command);
         command.env(env_vars::RUNTIME_DIR, folder);
         let mut child = command
             .stdin(Stdio::piped())

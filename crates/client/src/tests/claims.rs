@@ -161,8 +161,8 @@ fn the_watch_claims_without_any_call() {
         });
     }
     // The last lease ends, and nobody is left.
-    link.release(&link.lock().leases.claims().iter().map(|one| one.lease).collect::<Vec<_>>())
-        .unwrap();
+    let leases: Vec<_> = link.lock().leases.claims().iter().map(|one| one.lease).collect();
+    link.release(&leases).unwrap();
     link.end();
     pond.wait_for(|number, body| number == 3 && *body == RequestBody::Goodbye);
     eventually(|| Arc::strong_count(&link) == 1);

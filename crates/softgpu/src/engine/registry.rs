@@ -54,6 +54,13 @@ pub struct Usage {
     pub used: u64,
 }
 
+/// Whether anybody holds an allocation.
+enum Life {
+    Alive,
+    /// Nobody does, with its file if it still has one.
+    Dead(Option<File>),
+}
+
 /// One device's shared state.
 #[derive(Debug)]
 pub struct Registry {
@@ -118,7 +125,10 @@ impl Registry {
             let file = registry.gate.lock().unwrap_or_else(PoisonError::into_inner);
             let locked = Locked { registry: &registry, file };
             let header = registry.layout.header()?;
-            if header.magic.load(Relaxed) != MAGIC {
+            if ![0, MAGIC].contains(&header.magic.load(Relaxed)) {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "another version made it"));
+            }
+            if header.magic.load(Relaxed) == 0 {
                 header.next_id.store(1, Relaxed);
                 header.uuid[0].store(uuid[0], Relaxed);
                 header.uuid[1].store(uuid[1], Relaxed);
@@ -242,17 +252,32 @@ impl Registry {
 
     /// Called when a process has let go of an allocation: if it was the last, the memory is free.
     pub fn discard(&self, ticket: Ticket) -> io::Result<()> {
+        self.bury(&[ticket])
+    }
+
+    /// Frees those of the given allocations that are dead.
+    fn bury(&self, tickets: &[Ticket]) -> io::Result<()> {
+        // Giving pages back takes long, and happens when the last descriptor is closed: the files
+        // stay open until the lock is free again.
+        let mut corpses = Vec::new();
         let locked = self.lock()?;
-        if !self.is_alive(ticket)? {
-            locked.free(ticket)?;
+        for ticket in tickets {
+            if let Life::Dead(corpse) = self.life(*ticket)? {
+                locked.free(*ticket)?;
+                corpses.extend(corpse);
+            }
         }
+        locked.shrink()?;
+        drop(locked);
+        drop(corpses);
         Ok(())
     }
 
-    fn is_alive(&self, ticket: Ticket) -> io::Result<bool> {
+    fn life(&self, ticket: Ticket) -> io::Result<Life> {
         match system::open_in(&self.folder, &file_name(ticket.id), false) {
-            Ok(file) => system::is_locked_by_others(&file, 0, 0),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Ok(file) if system::is_locked_by_others(&file, 0, 0)? => Ok(Life::Alive),
+            Ok(file) => Ok(Life::Dead(Some(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Life::Dead(None)),
             Err(error) => Err(error),
         }
     }
@@ -278,7 +303,10 @@ impl Registry {
         for slot in 0..to_usize(self.layout.header()?.allocations_end.load(Relaxed)) {
             let id = self.layout.allocation(slot)?.id.load(Relaxed);
             let ticket = Ticket { slot, id };
-            if id != 0 && held.binary_search(&id).is_err() && !self.is_alive(ticket)? {
+            if id != 0
+                && held.binary_search(&id).is_err()
+                && !matches!(self.life(ticket)?, Life::Alive)
+            {
                 dead.push(ticket);
             }
         }
@@ -288,16 +316,7 @@ impl Registry {
     /// Lets go of everything that nobody holds any more. The lock is only taken to free something.
     fn sweep(&self, held: &[u64]) -> io::Result<()> {
         let dead = self.dead(held)?;
-        if !dead.is_empty() {
-            let locked = self.lock()?;
-            for ticket in dead {
-                if !self.is_alive(ticket)? {
-                    locked.free(ticket)?;
-                }
-            }
-            locked.shrink()?;
-        }
-        Ok(())
+        if dead.is_empty() { Ok(()) } else { self.bury(&dead) }
     }
 
     /// Runs `work` on the process slots under the registry's lock.

@@ -85,10 +85,7 @@ impl Cast<'_> {
     pub fn map_the_tensors(&mut self) -> Outcome {
         let (bytes, names) = (self.plan.bytes(), self.plan.names());
         let slab_bytes = self.account()?.slab_bytes;
-        self.story.step(format_args!(
-            "{} workers map all of it, read-only",
-            self.workers.len()
-        ))?;
+        self.story.step(format_args!("{} workers map all of it, read-only", self.workers.len()))?;
         // The writer's context goes a little after the writer.
         let expected = self.contexts_reading + slab_bytes + MAPPING_COST_BYTES;
         let before = self.settled_reading(expected)?;

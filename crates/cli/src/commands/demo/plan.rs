@@ -35,8 +35,7 @@ impl Plan {
         let default = if soft { 256 * MIB } else { 4096 * MIB };
         let size = size.unwrap_or_else(|| default.min(total_bytes / 2)) / PAGE * PAGE;
         if size < LEAST {
-            let message =
-                format!("{} is too little to show anything", units::bytes(size));
+            let message = format!("{} is too little to show anything", units::bytes(size));
             let hint = format!("--size {}M or more", LEAST / MIB);
             return Err(Report::new(Code::Usage, message).hint(hint).into());
         }

@@ -83,8 +83,7 @@ impl<'a> Story<'a> {
         if self.printer.is_json() {
             return Ok(());
         }
-        let (tone, title) =
-            if self.was_true() { (Tone::Good, "ok") } else { (Tone::Bad, "FALSE") };
+        let (tone, title) = if self.was_true() { (Tone::Good, "ok") } else { (Tone::Bad, "FALSE") };
         let title = self.printer.paint(tone, title);
         let gap = if self.is_silent() { "" } else { "\n" };
         self.printer.line(format_args!("{gap}{title}: {text}"))

@@ -52,11 +52,9 @@ fn pidfd() -> Check {
 /// Only the version tells: the call falls back silently where it does not exist.
 fn peer_pidfd() -> Check {
     let name = "pidfd of a peer";
-    let tried = millpond_wire::socket::pair()
-        .map_err(|error| error.to_string())
-        .and_then(|(one, _other)| {
-            millpond_wire::fd::peer_pidfd(&one).map_err(|error| error.to_string())
-        });
+    let tried = millpond_wire::socket::pair().map_err(|error| error.to_string()).and_then(
+        |(one, _other)| millpond_wire::fd::peer_pidfd(&one).map_err(|error| error.to_string()),
+    );
     match (tried, parse(&release())) {
         (Ok(_), Some(found)) if found >= (6, 5) => Check::ok(name, "SO_PEERPIDFD works"),
         (Ok(_), _) => Check::warn(

@@ -67,10 +67,13 @@ fn missing(folder: &Path) -> Check {
 
 fn existing_parent(folder: &Path) -> PathBuf {
     let found = folder.ancestors().skip(1).find(|parent| parent.exists());
-    found.map_or_else(|| PathBuf::from("."), |parent| match parent.as_os_str().is_empty() {
-        true => PathBuf::from("."),
-        false => parent.to_owned(),
-    })
+    found.map_or_else(
+        || PathBuf::from("."),
+        |parent| match parent.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => parent.to_owned(),
+        },
+    )
 }
 
 fn path_length(folder: &Path) -> Check {
@@ -98,9 +101,10 @@ fn pond(folder: &Path) -> Check {
             let (epoch, driver) = (status.epoch, status.driver);
             Check::ok("pond", format!("answers: epoch {epoch}, driver {driver}{ready}"))
         }
-        Err(error) if error.kind() == ErrorKind::NoPond => {
-            Check::ok("pond", format!("none in {} now; `millpond serve` starts one", folder.display()))
-        }
+        Err(error) if error.kind() == ErrorKind::NoPond => Check::ok(
+            "pond",
+            format!("none in {} now; `millpond serve` starts one", folder.display()),
+        ),
         Err(error) => Check::fail(
             "pond",
             error.to_string(),

@@ -100,8 +100,8 @@ impl Worker {
     fn pond(&mut self) -> Result<&Pond, CommandError> {
         if self.pond.is_none() {
             let mut builder = Pond::builder().program(self.label.clone());
-            if let Some(folder) = &self.global.runtime_dir {
-                builder = builder.runtime_dir(folder.clone());
+            if let Some(folder) = self.global.runtime_dir() {
+                builder = builder.runtime_dir(folder);
             }
             self.pond = Some(builder.connect()?);
         }
@@ -167,11 +167,7 @@ impl Worker {
 
     /// Reads the start of each tensor in turn until an order comes. `ready` is called before the
     /// first of these reads.
-    fn spin(
-        &self,
-        orders: &Orders,
-        ready: impl FnOnce() -> Outcome,
-    ) -> Result<Spun, CommandError> {
+    fn spin(&self, orders: &Orders, ready: impl FnOnce() -> Outcome) -> Result<Spun, CommandError> {
         let mut buffer = vec![0; SPIN_BYTES];
         let mut read = |tensor: &Tensor| {
             let length = usize::try_from(tensor.bytes()).unwrap_or(usize::MAX).min(SPIN_BYTES);

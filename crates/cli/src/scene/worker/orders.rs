@@ -22,10 +22,9 @@ impl Orders {
                     .map_err(|error| failed("an order", error));
             }
             let mut buffer = [0; 4096];
-            let read = rustix::io::retry_on_intr(|| {
-                rustix::io::read(rustix::stdio::stdin(), &mut buffer)
-            })
-            .map_err(|error| failed("reading orders", error))?;
+            let read =
+                rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut buffer))
+                    .map_err(|error| failed("reading orders", error))?;
             if read == 0 {
                 return Ok(None);
             }

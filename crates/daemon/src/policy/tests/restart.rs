@@ -100,6 +100,20 @@ fn a_client_that_died_unclaimed_taints_what_it_may_have_held() {
 }
 
 #[test]
+fn a_tainted_slab_stays_so_through_compaction_and_restart() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
+    let (info, _) = play.create(conn, create);
+    play.pond.process_gone(&mut play.world, client);
+    play.world.records = play.pond.snapshot();
+    play.restart();
+    let (conn, _) = play.client(1);
+    assert_ne!(play.create(conn, spec("y", 100)).0.slab, info.slab);
+    assert!(play.exists(info.tensor));
+}
+
+#[test]
 fn a_descriptor_without_a_record_is_dropped_and_a_record_without_one_is_lost() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);

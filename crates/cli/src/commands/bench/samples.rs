@@ -1,0 +1,77 @@
+//! Times that were measured, and what they amount to.
+
+use std::time::{Duration, Instant};
+
+/// Times, sorted.
+#[derive(Clone, Debug)]
+pub struct Samples(Vec<Duration>);
+
+impl Samples {
+    /// Of these times.
+    pub fn new(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self(times)
+    }
+
+    /// Measures something again and again, after a tenth as many rounds that do not count.
+    pub fn measure<E>(rounds: u32, mut work: impl FnMut() -> Result<(), E>) -> Result<Self, E> {
+        for _ in 0..rounds / 10 {
+            work()?;
+        }
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            let start = Instant::now();
+            work()?;
+            times.push(start.elapsed());
+        }
+        Ok(Self::new(times))
+    }
+
+    /// Each divided: for rounds that are made of several equal parts.
+    pub fn divided(&self, parts: u32) -> Self {
+        Self(self.0.iter().map(|time| *time / parts).collect())
+    }
+
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// The one in the middle.
+    pub fn median(&self) -> Duration {
+        self.at(self.0.len() / 2)
+    }
+
+    /// The one that nine of ten are not slower than.
+    pub fn p90(&self) -> Duration {
+        self.at((self.0.len() * 9).div_ceil(10).saturating_sub(1))
+    }
+
+    fn at(&self, index: usize) -> Duration {
+        self.0.get(index).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_and_the_ninth_of_ten() {
+        let samples = Samples::new((1..=10).rev().map(Duration::from_micros).collect());
+        assert_eq!(samples.median(), Duration::from_micros(6));
+        assert_eq!(samples.p90(), Duration::from_micros(9));
+        assert_eq!(samples.divided(2).median(), Duration::from_micros(3));
+        assert_eq!(Samples::new(Vec::new()).median(), Duration::ZERO);
+    }
+
+    #[test]
+    fn warm_up_rounds_do_not_count() {
+        let mut calls = 0;
+        let measured: Result<Samples, ()> = Samples::measure(20, || {
+            calls += 1;
+            Ok(())
+        });
+        assert_eq!((measured.unwrap().count(), calls), (20, 22));
+    }
+}
