@@ -245,6 +245,16 @@ impl TestPond {
         took
     }
 
+    /// Waits until a keeper that was just started has taken everything out of its queue. Nothing
+    /// depends on that (what is in the queue is safe), but its descriptors can be counted then.
+    ///
+    /// # Panics
+    /// If it never does.
+    pub fn wait_for_keeper(&self) {
+        let line = format!("keeper {} takes over", self.status().keeper_pid);
+        eventually("the new keeper", || self.log().contains(&line).then_some(()));
+    }
+
     /// Takes notice of the first keeper's death, which is this process's child.
     pub fn reap(&self) {
         if let Some(child) = lock(&self.serve).as_mut() {

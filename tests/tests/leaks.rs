@@ -105,6 +105,7 @@ fn workers_that_come_and_go() {
     // The same over the next daemon and the next keeper, which start with what was held.
     pond.kill_daemon();
     pond.kill_keeper();
+    pond.wait_for_keeper();
     assert_eq!(keeper.ask("hash small"), hash);
     eventually_equal("leases", &3, || pond.accounts().leases);
     let before = book(&pond);

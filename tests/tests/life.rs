@@ -231,8 +231,8 @@ fn the_command_line_speaks_json() {
 #[test]
 fn exit_codes_are_as_documented() {
     let pond = TestPond::start(Options::new());
-    pond.cli(&["tensor", "create", "x", "--dtype", "f32", "--shape", "4"]).ok().to_owned();
     let code = |line: &[&str]| pond.cli(line).code;
+    assert_eq!(code(&["tensor", "create", "x", "--dtype", "f32", "--shape", "4"]), Some(0));
     assert_eq!(code(&["status"]), Some(0));
     assert_eq!(code(&["inspect", "nothing"]), Some(3));
     assert_eq!(code(&["tensor", "rm", "nothing"]), Some(3));

@@ -17,8 +17,7 @@ fn a_thousand_at_once(options: Options, mode: &str) {
     let mut worker = pond.worker();
     let report = worker.ask(&format!("retire {COUNT} {SMALL} 200"));
     say(&format!("{mode}: {report}"));
-    // The sums are still mapped, all the rest has ended.
-    eventually_equal("leases", &1, || pond.accounts().leases);
+    eventually_equal("leases", &0, || pond.accounts().leases);
     assert_eq!(pond.accounts().tensors, COUNT + 1);
 
     // The context lives: it copies, it maps, it launches.
@@ -68,7 +67,7 @@ fn slabs_of_their_own_dropped_under_running_kernels() {
         let mut worker = pond.worker();
         let report = worker.ask(&format!("retire 8 {} 200", driver::plenty()));
         say(&format!("{mode}, large: {report}"));
-        eventually_equal("leases", &1, || pond.accounts().leases);
+        eventually_equal("leases", &0, || pond.accounts().leases);
         for tensor in pond.control().list("").unwrap() {
             pond.control().delete(tensor.tensor).unwrap();
         }

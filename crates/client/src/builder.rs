@@ -102,7 +102,8 @@ fn executable() -> Option<String> {
 
 /// At most so many bytes, and no half characters.
 fn cut(mut text: String, bytes: usize) -> String {
-    text.truncate(text.floor_char_boundary(bytes));
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.truncate(end.unwrap_or(0));
     text
 }
 

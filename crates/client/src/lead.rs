@@ -11,10 +11,11 @@ use crate::connection::{Connection, Deadline, Trouble, buffer, remaining};
 use crate::demux::{Answer, State};
 use crate::link::Link;
 
-/// How a wait ended.
-pub(crate) enum Outcome {
-    /// With an answer, or with why there will be none.
-    Answered(Result<Answer>),
+/// An answer, or why there will never be one; or else what to do about it.
+pub(crate) type Outcome = Result<Result<Answer>, Unanswered>;
+
+/// Why a wait ended without an answer.
+pub(crate) enum Unanswered {
     /// The deadline has passed.
     Late,
     /// The connection is over: repeat on the next one.
@@ -33,16 +34,16 @@ impl Link {
         let mut state = self.lock();
         loop {
             if let Some(answer) = state.collect(number) {
-                return Outcome::Answered(answer);
+                return Ok(answer);
             }
             if !state.is_current(generation) {
                 state.forget(number);
-                return Outcome::HungUp;
+                return Err(Unanswered::HungUp);
             }
             let left = remaining(deadline);
             if left.is_some_and(|left| left.is_zero()) {
                 state.forget(number);
-                return Outcome::Late;
+                return Err(Unanswered::Late);
             }
             if state.leading {
                 state.sleeps(number);
@@ -97,10 +98,10 @@ impl Link {
         match trouble {
             Trouble::HungUp => {
                 state.hang_up(generation);
-                Outcome::HungUp
+                Err(Unanswered::HungUp)
             }
-            Trouble::Late => Outcome::Late,
-            Trouble::Violation(error) => Outcome::Answered(Err(error)),
+            Trouble::Late => Err(Unanswered::Late),
+            Trouble::Violation(error) => Ok(Err(error)),
         }
     }
 

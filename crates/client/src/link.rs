@@ -13,7 +13,7 @@ use crate::answer::{not_an_answer, unwrap};
 use crate::connection::{Connection, Deadline, lock, remaining};
 use crate::demux::{Answer, Line, State};
 use crate::establish::{Caller, establish};
-use crate::lead::Outcome;
+use crate::lead::Unanswered;
 use crate::spec::wait_ms;
 use crate::{Error, Result};
 
@@ -119,7 +119,7 @@ impl Link {
                 Err(trouble) => self.unsent(number, generation, trouble),
             };
             match outcome {
-                Outcome::Answered(answer) => {
+                Ok(answer) => {
                     let answer = answer.and_then(|answer| unwrap(what, answer));
                     if !is_later(&answer) || remaining(deadline).is_some_and(|left| left < pause) {
                         return answer;
@@ -127,8 +127,10 @@ impl Link {
                     thread::sleep(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-                Outcome::Late => return Err(Error::Timeout { what, after: asked.elapsed() }),
-                Outcome::HungUp => {
+                Err(Unanswered::Late) => {
+                    return Err(Error::Timeout { what, after: asked.elapsed() });
+                }
+                Err(Unanswered::HungUp) => {
                     broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
                     if broken > REPEATS {
                         let reason = format!("it hung up {broken} times on the same request");

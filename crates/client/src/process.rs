@@ -15,8 +15,40 @@ pub(crate) struct PerProcess<T> {
 }
 
 /// The number of this process. A system call, and a cheap one; nothing caches it across a fork.
+#[cfg(not(test))]
 pub(crate) fn current() -> u32 {
     std::process::id()
+}
+
+#[cfg(test)]
+pub(crate) use self::pretence::{current, pretend};
+
+/// `fork` cannot be called from safe code, and a test program has many threads: so a test's thread
+/// says that it is another process.
+#[cfg(test)]
+mod pretence {
+    use std::cell::Cell;
+
+    thread_local! {
+        static PID: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+
+    pub(crate) struct Pretence;
+
+    impl Drop for Pretence {
+        fn drop(&mut self) {
+            PID.set(None);
+        }
+    }
+
+    pub(crate) fn pretend(pid: u32) -> Pretence {
+        PID.set(Some(pid));
+        Pretence
+    }
+
+    pub(crate) fn current() -> u32 {
+        PID.get().unwrap_or_else(std::process::id)
+    }
 }
 
 impl<T> PerProcess<T> {

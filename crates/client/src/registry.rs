@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::pond::Handle;
 
-static PONDS: Mutex<Vec<(PathBuf, Weak<Handle>)>> = Mutex::new(Vec::new());
+type Ponds = Vec<(PathBuf, Weak<Handle>)>;
+
+static PONDS: Mutex<Ponds> = Mutex::new(Vec::new());
 
 /// The pond of that folder that this process has already, or the one that is made now.
 pub(crate) fn shared(folder: &Path, make: impl FnOnce() -> Arc<Handle>) -> Arc<Handle> {
@@ -27,7 +29,7 @@ pub(crate) fn shared(folder: &Path, make: impl FnOnce() -> Arc<Handle>) -> Arc<H
 
 /// In a forked child the lock may be held by a thread that does not exist there. It is never held
 /// for longer than a look, so after a moment we do without.
-fn lock() -> Option<MutexGuard<'static, Vec<(PathBuf, Weak<Handle>)>>> {
+fn lock() -> Option<MutexGuard<'static, Ponds>> {
     for _ in 0..100 {
         match PONDS.try_lock() {
             Ok(ponds) => return Some(ponds),

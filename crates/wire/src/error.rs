@@ -68,7 +68,7 @@ error_kinds! {
     1 Internal "internal" 70 Operator "Something that should not happen; the daemon's log says more.";
     2 Invalid "invalid" 64 Change "The request itself is not possible: bad name, shape or combination.";
     3 NotFound "not_found" 3 Change "No such object, or none that is shared with the caller.";
-    4 Exists "exists" 4 Change "The name is taken by an object of another dtype, shape or device.";
+    4 Exists "exists" 4 Change "The name is taken by an object of another dtype, shape, GPU or audience.";
     5 Denied "denied" 5 Change "The object exists but is not the caller's to change.";
     6 NotReady "not_ready" 6 Retry "The tensor is still being written; wait for its publish.";
     7 GpuFull "gpu_full" 7 Free "The GPU, or the pond's capacity on it, is full.";

@@ -16,9 +16,7 @@ use rustix::event::PollFlags;
 use tempfile::TempDir;
 
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
-pub(crate) use self::samples::{
-    an_fd, event, failure, grant, info, soft_driver, status, welcome, welcome_of,
-};
+pub(crate) use self::samples::{an_fd, event, failure, grant, info, status, welcome, welcome_of};
 use crate::connection::{lock, ready};
 use crate::link::{Link, LinkConfig};
 use crate::{Pond, PondBuilder};

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use millpond_cuda::{Driver, DriverChoice};
 use millpond_wire::message::{
     DeviceInfo, Event, EventKind, ReplyBody, Status, TensorGrant, TensorInfo, Welcome,
 };
@@ -108,10 +107,4 @@ pub(crate) fn event(sequence: u64) -> ReplyBody {
 /// A descriptor that is nothing.
 pub(crate) fn an_fd() -> OwnedFd {
     File::open("/dev/null").unwrap().into()
-}
-
-/// The software driver.
-#[cfg(feature = "soft")]
-pub(crate) fn soft_driver() -> Driver {
-    Driver::open(DriverChoice::Soft, Some(&millpond_softgpu::PROVIDER)).unwrap()
 }

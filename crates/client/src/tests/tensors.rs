@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use millpond_cuda::{Allocation, Context, Driver, Stream};
+use millpond_cuda::{Allocation, Context, Driver, DriverChoice, Stream};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorGrant};
 use millpond_wire::{ErrorKind, GpuUuid, LeaseId, Mode, SlabId};
 
-use crate::testing::{Does, FakePond, an_fd, info, soft_driver};
-use crate::{Dtype, Error, GetOptions, Pond, TensorInfo, TensorSpec};
+use crate::testing::{Does, FakePond, an_fd, info};
+use crate::{Dtype, Error, GetOptions, Pond, TensorInfo, TensorSpec, process};
 
 const SLAB: u64 = 2 << 20;
 const SECOND: Duration = Duration::from_secs(5);
@@ -19,6 +19,10 @@ const SECOND: Duration = Duration::from_secs(5);
 struct Bench {
     pond: FakePond,
     driver: Driver,
+}
+
+fn soft_driver() -> Driver {
+    Driver::open(DriverChoice::Soft, Some(&millpond_softgpu::PROVIDER)).unwrap()
 }
 
 fn slab(driver: &Driver) -> (GpuUuid, OwnedFd) {
@@ -241,4 +245,31 @@ fn a_slab_is_mapped_once_however_often_it_is_got() {
     assert!(pond.flush(SECOND).unwrap());
     assert_eq!(core.mapped_slabs(), 0);
     let _: SlabId = pond.get("acts/x").unwrap().info().slab;
+}
+
+#[test]
+fn a_forked_child_has_its_own_connection_and_leaves_the_parents_leases_alone() {
+    let bench = Bench::new();
+    let pond = bench.connect();
+    let parent = pond.client_id();
+    let (x, y) = (pond.get("acts/x").unwrap(), pond.get("acts/x").unwrap());
+    // What runs on this thread from here on believes that it is the child.
+    let child = process::pretend(u32::MAX);
+    let refused = x.to_vec().unwrap_err();
+    assert!(matches!(refused, Error::Forked { .. }), "{refused}");
+    assert_ne!(pond.client_id(), parent);
+    pond.ping().unwrap();
+    drop(x);
+    assert!(pond.flush(SECOND).unwrap());
+    let own = pond.get("acts/x").unwrap();
+    drop(own);
+    assert!(pond.flush(SECOND).unwrap());
+    let hellos = bench.pond.seen();
+    let hellos = hellos.iter().filter(|(_, body)| matches!(body, RequestBody::Hello(_)));
+    assert_eq!(hellos.count(), 2);
+    assert_eq!(bench.released(), [LeaseId(1)], "the child's, which counts for itself");
+    drop(child);
+    assert_eq!(pond.client_id(), parent);
+    assert_eq!(pond.core().link.lock().leases.len(), 2);
+    assert_eq!(y.to_vec().unwrap().len(), 128, "the mapping is there");
 }

@@ -44,7 +44,8 @@ impl Caller {
             }
     }
 
-    /// Whether the caller may delete or publish it.
+    /// Whether the caller may delete it. Publishing is for everybody who may write, which is
+    /// everybody who may use it: the driver cannot tell them apart.
     #[must_use]
     pub fn may_change(&self, owner: &Owner) -> bool {
         self.admin || (self.owner.tenant == owner.tenant && self.owner.user == owner.user)

@@ -132,7 +132,9 @@ impl<F> Slabs<F> {
         // Newest first: older ones are more likely to be full.
         for id in open.iter().rev() {
             let Some(slab) = self.slabs.get_mut(id) else { continue };
-            if slab.bytes < bytes {
+            // A slab of one's own is not shared, and not taken by something much smaller.
+            let alone = slab.tensors == 0 && slab.bytes == pool.class.slab_bytes(bytes);
+            if pool.class == SlabClass::Own && !alone {
                 continue;
             }
             if let Some(offset) = slab.ranges.take(bytes, fresh) {
@@ -226,6 +228,18 @@ mod tests {
         for class in [SlabClass::Small, SlabClass::Medium, SlabClass::Own] {
             assert_eq!(SlabClass::from_code(class as u8), Some(class));
         }
+    }
+
+    #[test]
+    fn a_slab_of_ones_own_is_recycled_whole() {
+        let own = Pool { class: SlabClass::Own, ..pool(1, Audience::User) };
+        let bytes = 80 << 20;
+        let mut slabs = Slabs::default();
+        let id = SlabId::random();
+        slabs.insert(id, Slab { bytes, ranges: Ranges::new(bytes), ..slab(own.clone()) });
+        assert_eq!(slabs.place(&own, 40 << 20, false), None, "half of it would be wasted");
+        assert_eq!(slabs.place(&own, bytes - 5, false), Some((id, 0)));
+        assert_eq!(slabs.place(&own, bytes, false), None);
     }
 
     #[test]

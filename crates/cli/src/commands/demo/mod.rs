@@ -37,13 +37,16 @@ pub fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
     if printer.is_json() {
         printer.json(&facts)?;
     }
-    let copies = facts.copies.map_or("?".to_owned(), |copies| format!("{copies:.2}"));
     let known = |bytes: Option<u64>| bytes.map_or("not measured".to_owned(), units::bytes);
+    let survived = match facts.kills_survived.as_slice() {
+        [] => "nothing".to_owned(),
+        kills => kills.join(", "),
+    };
     story.summary(format_args!(
-        "{} mapped {} at a cost of {copies} copies; killed and survived: {}; lost: {}; leaked: {}",
+        "{} on {:.2} copies of {}; survived kill -9 of {survived}; lost {}; leaked {}",
         units::count(facts.workers, "worker"),
+        facts.copies.unwrap_or(f64::NAN),
         units::bytes(facts.bytes),
-        facts.kills_survived.join(", "),
         known(facts.lost_bytes),
         known(facts.leaked_bytes),
     ))?;

@@ -33,10 +33,11 @@ impl Plan {
     /// For so many bytes of the software driver's memory, or of a GPU's.
     pub fn new(size: Option<u64>, soft: bool, total_bytes: u64) -> Result<Self, CommandError> {
         let default = if soft { 256 * MIB } else { 4096 * MIB };
-        let size = size.unwrap_or_else(|| default.min(total_bytes / 2)) / PAGE * PAGE;
+        let asked = size.unwrap_or_else(|| default.min(total_bytes / 2));
+        let size = asked / PAGE * PAGE;
         if size < LEAST {
-            let message = format!("{} is too little to show anything", units::bytes(size));
-            let hint = format!("--size {}M or more", LEAST / MIB);
+            let message = format!("{} is too little to show anything", units::bytes(asked));
+            let hint = format!("millpond demo --size {}M", LEAST / MIB);
             return Err(Report::new(Code::Usage, message).hint(hint).into());
         }
         let large = ("demo/weights".to_owned(), size - SMALL * SMALL_COUNT);
