@@ -31,7 +31,7 @@ mod launch;
 mod options;
 mod pond;
 pub mod process;
-mod raw;
+pub mod raw;
 pub mod tool;
 mod wait;
 mod worker;

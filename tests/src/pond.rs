@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use millpond::{Pond, Status, runtime_dir};
 use millpond_cuda::DriverChoice;
 
-use crate::driver::{alone, choice, is_soft, tolerance};
+use crate::driver::{alone, choice, tolerance};
 use crate::{
     Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, process,
 };
@@ -251,8 +251,10 @@ impl TestPond {
     /// # Panics
     /// If it never does.
     pub fn wait_for_keeper(&self) {
-        let line = format!("keeper {} takes over", self.status().keeper_pid);
-        eventually("the new keeper", || self.log().contains(&line).then_some(()));
+        eventually("the new keeper", || {
+            let line = format!("keeper {} takes over", self.status().keeper_pid);
+            self.log().contains(&line).then_some(())
+        });
     }
 
     /// Takes notice of the first keeper's death, which is this process's child.
@@ -283,7 +285,6 @@ impl TestPond {
 
 impl Drop for TestPond {
     fn drop(&mut self) {
-        let devices = self.control.get().and_then(|pond| pond.status().ok());
         if std::thread::panicking() {
             crate::say(&format!("the log of the pond that failed:\n{}", self.log()));
         }
@@ -304,10 +305,6 @@ impl Drop for TestPond {
         }
         if let Some(mut child) = lock(&self.serve).take() {
             let _ = child.wait();
-        }
-        // Software GPUs are of one folder each, and so are their lock files.
-        for device in devices.iter().flat_map(|status| &status.devices).filter(|_| is_soft()) {
-            let _ = fs::remove_file(format!("/dev/shm/millpond-{}.lock", device.device));
         }
     }
 }

@@ -121,7 +121,10 @@ fn workers_that_come_and_go() {
 fn tensors_that_come_and_go() {
     let pond = TestPond::start(Options::giving_back());
     let mut worker = pond.worker();
-    worker.ask("connect");
+    // The daemon holds a process's pidfd from its first lease on.
+    worker.ask("put first 1000 1");
+    pond.control().delete("first").unwrap();
+    eventually_equal("slabs", &0, || pond.accounts().slabs);
     let (physical, before) = (pond.physical(), book(&pond));
     for round in 0..3 {
         worker.ask(&format!("many batch{round} 100 70000"));

@@ -146,14 +146,17 @@ fn an_empty_slab_is_used_again_by_its_owner() {
 #[test]
 fn sigterm_ends_the_pond_in_order() {
     for replaced in [false, true] {
-        let pond = TestPond::start(Options::new());
+        let pond = TestPond::prepare(Options::new());
+        // Before there is a pond: the daemon keeps a little memory for itself.
         let baseline = pond.physical();
+        pond.serve();
         let mut holder = pond.worker();
         let hash = holder.ask(&format!("make x {} 1", driver::plenty()));
         let mut waiting = pond.worker();
         waiting.tell("get never 600000");
         if replaced {
             pond.kill_keeper();
+            pond.wait_for_keeper();
         }
         eventually_equal("clients", &3, || pond.status().clients);
         let status = pond.status();
@@ -283,6 +286,7 @@ fn events_are_seen() {
     pond.kill_daemon();
     let recovered = wait_for(EventKind::Recovered, None);
     assert!(recovered.sequence > published.sequence, "numbers rise over restarts");
+    pond.wait_for_keeper();
     Process::open(pond.status().keeper_pid).unwrap().terminate();
     wait_for(EventKind::Draining, None);
 }

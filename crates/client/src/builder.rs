@@ -18,6 +18,9 @@ const RECONNECT: Duration = Duration::from_secs(10);
 /// tenth of a second; a daemon that hangs is replaced within seconds.
 const REQUEST: Duration = Duration::from_secs(60);
 
+/// A timeout longer than this is as good as none, and does not overflow a clock.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 /// Options for a connection, from [`Pond::builder`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -88,8 +91,8 @@ impl PondBuilder {
         let link = LinkConfig {
             socket: runtime_dir::socket(&folder),
             program: cut(program, limits::PROGRAM_BYTES),
-            reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT),
-            request_timeout: self.request_timeout.unwrap_or(REQUEST),
+            reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT).min(LONGEST),
+            request_timeout: self.request_timeout.unwrap_or(REQUEST).min(LONGEST),
         };
         Config { folder, link, driver: self.driver }
     }

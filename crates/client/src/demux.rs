@@ -61,12 +61,17 @@ pub(crate) struct State {
     /// For the leader to read into.
     pub(crate) buffer: Option<Box<[u8]>>,
     pub(crate) leases: Leases,
-    /// Leases that were granted after the caller had given up; to be released.
+    /// Leases whose callers have given up, while the pond may still grant them.
+    pub(crate) late: Vec<LeaseId>,
+    /// Leases that were granted to nobody, or may have been; to be released.
     pub(crate) strays: Vec<LeaseId>,
     /// The pond of the last welcome.
     pub(crate) pond: Option<PondId>,
     /// How the last attempt to connect failed.
     pub(crate) last_failure: Option<Error>,
+    /// The pond has granted a lease: from then on it remembers this process through restarts, and
+    /// holds back what the process might still hold until it has come back.
+    pub(crate) remembered: bool,
     /// No handle is left: when the last lease has ended the connection goes.
     pub(crate) ending: bool,
     /// Wakes the watching thread, once there is one.
@@ -82,9 +87,11 @@ impl State {
             leading: false,
             buffer: None,
             leases: Leases::default(),
+            late: Vec::new(),
             strays: Vec::new(),
             pond: None,
             last_failure: None,
+            remembered: false,
             ending: false,
             watch: None,
             slots: HashMap::new(),
@@ -94,6 +101,11 @@ impl State {
     /// Whether `generation` is the connection in use.
     pub(crate) fn is_current(&self, generation: u64) -> bool {
         self.generation == generation && matches!(self.line, Line::Up(_))
+    }
+
+    /// Whether the pond must still be told something about leases.
+    pub(crate) fn has_duties(&self) -> bool {
+        !(self.leases.is_empty() && self.strays.is_empty() && self.late.is_empty())
     }
 
     /// A thread will wait for the answer to `number`.
@@ -125,8 +137,17 @@ impl State {
             let waiting = self.slots.values().filter(|slot| slot.outcome.is_none());
             if let Some(sleeper) = waiting.filter_map(|slot| slot.sleeper.as_ref()).next() {
                 sleeper.unpark();
+            } else if !self.late.is_empty() {
+                self.wake_watch();
             }
         }
+    }
+
+    /// The thread gives up. The lease that it asked for may still be granted, and must go back.
+    pub(crate) fn give_up(&mut self, number: u64) {
+        let lease = self.slots.get(&number).and_then(|slot| slot.lease);
+        self.late.extend(lease);
+        self.forget(number);
     }
 
     /// Hands a reply to whom it is for. A lease is remembered in the same moment: whoever makes
@@ -148,13 +169,18 @@ impl State {
         match self.slots.get_mut(&reply.number) {
             Some(slot) => {
                 let claim = granted.filter(|claim| slot.lease == Some(claim.lease));
+                self.remembered |= claim.is_some();
                 let lost = claim.map(|claim| self.leases.insert(claim));
                 slot.outcome = Some(Ok(Answer { body: reply.body, fds, lost }));
                 if let Some(sleeper) = &slot.sleeper {
                     sleeper.unpark();
                 }
             }
-            None => self.strays.extend(granted.map(|claim| claim.lease)),
+            None => {
+                let lease = granted.map(|claim| claim.lease);
+                self.late.retain(|late| Some(*late) != lease);
+                self.strays.extend(lease);
+            }
         }
     }
 
@@ -186,6 +212,8 @@ impl State {
             self.leases.refuse_all();
         }
         self.leases.refuse(&refused);
+        // What the old connection still had to say is not known.
+        self.strays.append(&mut self.late);
         self.pond = Some(welcome.pond);
         self.generation += 1;
         self.leading = false;
@@ -199,6 +227,14 @@ impl State {
         match line {
             Line::Up(connection) => Some(connection),
             _ => None,
+        }
+    }
+
+    /// Wakes the thread that watches the connection, if there is one.
+    pub(crate) fn wake_watch(&self) {
+        if let Some(watch) = &self.watch {
+            // It fails only if it is woken already, more often than a counter can hold.
+            let _ = rustix::io::write(watch, &1u64.to_ne_bytes());
         }
     }
 

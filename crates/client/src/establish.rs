@@ -17,7 +17,7 @@ use crate::{Error, Result};
 const CLAIMS: usize = 512;
 /// Pause after the first failed attempt; it doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(320);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Who connects where.
 pub(crate) struct Caller<'a> {

@@ -12,13 +12,14 @@ use crate::answer::not_an_answer;
 use crate::connection::{Connection, Deadline, Trouble, buffer, ready, remaining};
 use crate::establish::{Caller, establish};
 use crate::link::LinkConfig;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// The number of the one request of such a connection.
 const SUBSCRIBE: u64 = 1 << 20;
 
 /// A subscription from [`Pond::events`](crate::Pond::events), with a connection of its own. It
-/// survives restarts of the daemon; the new daemon counts its events from one again.
+/// survives restarts of the daemon: numbers go on rising, and an [`EventKind::Gap`](crate::EventKind)
+/// says that what happened in between may be missing.
 ///
 /// As an iterator it waits for ever and ends with the first error.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ pub struct Events {
     from: u64,
     epoch: Option<Epoch>,
     failed: bool,
+    owner: u32,
 }
 
 impl Events {
@@ -47,6 +49,7 @@ impl Events {
             from,
             epoch: None,
             failed: false,
+            owner: process::current(),
         };
         events.connect(None)?;
         Ok(events)
@@ -62,6 +65,11 @@ impl Events {
     }
 
     fn next_until(&mut self, deadline: Deadline) -> Result<Option<Event>> {
+        if self.owner != process::current() {
+            // A forked copy must not read what is the parent's.
+            self.connection = None;
+            (self.client, self.owner) = (ClientId::random(), process::current());
+        }
         loop {
             if let Some(event) = self.early.pop_front() {
                 self.from = event.sequence.saturating_add(1);
@@ -104,7 +112,7 @@ impl Events {
         let until = deadline.map_or(until, |deadline| deadline.min(until));
         let established = establish(&caller, until, self.epoch.is_some())?;
         let epoch = established.welcome.epoch;
-        if self.epoch.is_some_and(|old| old != epoch) {
+        if self.from == 0 && self.epoch.is_some_and(|old| old != epoch) {
             // Everything that the new daemon has seen is news.
             self.from = 1;
         }
@@ -137,6 +145,16 @@ impl Events {
                 None if Instant::now() >= until => return Err(late()),
                 None => {}
             }
+        }
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.connection
+            && self.owner == process::current()
+        {
+            connection.send_at_once(&Request { number: u64::MAX, body: RequestBody::Goodbye });
         }
     }
 }

@@ -42,7 +42,10 @@ impl Link {
             }
             let left = remaining(deadline);
             if left.is_some_and(|left| left.is_zero()) {
-                state.forget(number);
+                state.give_up(number);
+                if !state.late.is_empty() {
+                    self.watch_if_possible(&mut state);
+                }
                 return Err(Unanswered::Late);
             }
             if state.leading {

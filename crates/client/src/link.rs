@@ -90,7 +90,7 @@ impl Link {
 
     /// A request that is answered as soon as the pond gets to it.
     pub(crate) fn ask(self: &Arc<Self>, what: &'static str, body: RequestBody) -> Result<Answer> {
-        let deadline = Some(Instant::now() + self.config.request_timeout);
+        let deadline = Instant::now().checked_add(self.config.request_timeout);
         self.call(Ask { what, body, lease: None, deadline, waits_until: None })
     }
 
@@ -105,6 +105,17 @@ impl Link {
     /// Sends a request and waits for its answer, repeating it over a new connection where the old
     /// one breaks.
     pub(crate) fn call(self: &Arc<Self>, ask: Ask) -> Result<Answer> {
+        let (lease, mut may_be_granted) = (ask.lease, false);
+        let answer = self.repeat(ask, &mut may_be_granted);
+        if let (Err(_), true, Some(lease)) = (&answer, may_be_granted, lease) {
+            let mut state = self.lock();
+            state.strays.push(lease);
+            self.watch_if_possible(&mut state);
+        }
+        answer
+    }
+
+    fn repeat(self: &Arc<Self>, ask: Ask, may_be_granted: &mut bool) -> Result<Answer> {
         let Ask { what, body, lease, deadline, waits_until } = ask;
         let asked = Instant::now();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
@@ -121,6 +132,7 @@ impl Link {
             match outcome {
                 Ok(answer) => {
                     let answer = answer.and_then(|answer| unwrap(what, answer));
+                    *may_be_granted = !matches!(answer, Err(Error::Refused(_)));
                     if !is_later(&answer) || remaining(deadline).is_some_and(|left| left < pause) {
                         return answer;
                     }
@@ -128,9 +140,12 @@ impl Link {
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
                 Err(Unanswered::Late) => {
+                    // If it was sent, its answer is still looked out for.
+                    *may_be_granted = false;
                     return Err(Error::Timeout { what, after: asked.elapsed() });
                 }
                 Err(Unanswered::HungUp) => {
+                    *may_be_granted = true;
                     broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
                     if broken > REPEATS {
                         let reason = format!("it hung up {broken} times on the same request");
@@ -221,7 +236,7 @@ impl Link {
             }
         }
         self.changed.notify_all();
-        wake_watch(&state);
+        state.wake_watch();
         state
     }
 
@@ -243,7 +258,7 @@ impl Link {
             self.ask_done("a release", RequestBody::LeaseRelease { leases: some.to_vec() })?;
             let mut state = self.lock();
             state.leases.remove(some);
-            wake_watch(&state);
+            state.wake_watch();
         }
         Ok(())
     }
@@ -252,12 +267,4 @@ impl Link {
 /// The pond is busy with this very thing and wants the request again.
 fn is_later(answer: &Result<Answer>) -> bool {
     matches!(answer, Err(error) if error.kind() == ErrorKind::Later)
-}
-
-/// Wakes the thread that watches the connection, if there is one.
-pub(crate) fn wake_watch(state: &State) {
-    if let Some(watch) = &state.watch {
-        // It fails only if it is woken already, more often than a counter can hold.
-        let _ = rustix::io::write(watch, &1u64.to_ne_bytes());
-    }
 }

@@ -133,7 +133,11 @@ impl Pond {
     pub fn reserve(&self, spec: TensorSpec) -> Result<TensorInfo> {
         const WHAT: &str = "a tensor's creation";
         let body = RequestBody::TensorCreate(spec.into_request(None)?);
-        grant::without_lease(WHAT, self.core().link.ask(WHAT, body)?)
+        let info = grant::without_lease(WHAT, self.core().link.ask(WHAT, body)?)?;
+        if info.ephemeral {
+            self.core().link.remembered()?;
+        }
+        Ok(info)
     }
 
     /// Maps a published tensor read-only.

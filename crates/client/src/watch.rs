@@ -1,7 +1,7 @@
 //! The thread that notices when the daemon goes, and connects anew so that no lease is forgotten.
 //!
-//! It exists only in processes that hold leases (or must give back one that came too late), and
-//! sleeps in `poll` without a timeout: an idle process costs nothing.
+//! It exists only in processes that the pond remembers (those that had a lease, or must give back
+//! one that came too late), and sleeps in `poll` without a timeout: an idle process costs nothing.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use crate::connection::{Connection, poll, ready};
 use crate::demux::{Line, State};
-use crate::link::{Link, wake_watch};
+use crate::link::Link;
 use crate::{Error, Result};
 
 /// Pauses between attempts to find a pond that is gone: the first, and the longest.
@@ -25,8 +25,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 enum Step {
     /// Nothing is held and nobody is left.
     End,
-    /// Leases that were granted after their callers had given up.
+    /// Leases that nobody has taken.
     Release(Vec<LeaseId>),
+    /// Read what comes: among it may be a lease whose caller has given up.
+    Listen(Arc<Connection>, u64),
     /// Look for the end of this connection.
     Watch(Arc<Connection>, u64),
     /// Claim what is held.
@@ -39,6 +41,13 @@ impl Link {
     /// Starts the thread unless it runs.
     pub(crate) fn start_watch(self: &Arc<Self>) -> Result<()> {
         self.start_watch_locked(&mut self.lock())
+    }
+
+    /// The pond remembers this process through restarts, because something ends with it.
+    pub(crate) fn remembered(self: &Arc<Self>) -> Result<()> {
+        let mut state = self.lock();
+        state.remembered = true;
+        self.start_watch_locked(&mut state)
     }
 
     fn start_watch_locked(self: &Arc<Self>, state: &mut State) -> Result<()> {
@@ -61,7 +70,7 @@ impl Link {
     /// Sees to it that leases which came too late are given back.
     pub(crate) fn watch_if_possible(self: &Arc<Self>, state: &mut State) {
         match self.start_watch_locked(state) {
-            Ok(()) => wake_watch(state),
+            Ok(()) => state.wake_watch(),
             Err(error) => tracing::warn!(%error, "a lease is kept until the process ends"),
         }
     }
@@ -82,7 +91,7 @@ impl Link {
         let mut state = self.lock();
         state.ending = true;
         if state.watch.is_some() {
-            wake_watch(&state);
+            state.wake_watch();
         } else {
             self.goodbye(&mut state);
         }
@@ -95,7 +104,7 @@ impl Link {
             connection.shut_down();
         }
         self.notify();
-        wake_watch(state);
+        state.wake_watch();
     }
 
     fn watch(self: Arc<Self>, wake: &OwnedFd) {
@@ -116,8 +125,14 @@ impl Link {
                         ready(wake.as_fd(), PollFlags::IN, Some(PAUSE));
                     }
                 }
+                Step::Listen(connection, generation) => {
+                    sleep(&connection, PollFlags::IN | PollFlags::RDHUP, wake);
+                    self.drain(&connection, generation);
+                }
                 Step::Watch(connection, generation) => {
-                    if is_over(&connection, wake) {
+                    // Without IN: a reply that arrives wakes its reader only.
+                    let over = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+                    if sleep(&connection, PollFlags::RDHUP, wake).intersects(over) {
                         self.lock().hang_up(generation);
                     }
                 }
@@ -140,32 +155,31 @@ impl Link {
 }
 
 fn next_step(state: &mut State) -> Step {
-    if state.ending && state.leases.is_empty() && state.strays.is_empty() {
+    if state.ending && !state.has_duties() {
         return Step::End;
     }
     match &state.line {
         Line::Closed => Step::End,
         Line::Up(_) if !state.strays.is_empty() => Step::Release(std::mem::take(&mut state.strays)),
-        Line::Up(connection) => Step::Watch(connection.clone(), state.generation),
-        Line::Down if !state.leases.is_empty() => Step::Reconnect,
-        // A lease that was never taken ends with the connection that it was granted on.
-        Line::Down => {
-            state.strays.clear();
-            if state.ending { Step::End } else { Step::Sleep }
+        Line::Up(connection) if !state.late.is_empty() && !state.leading => {
+            Step::Listen(connection.clone(), state.generation)
         }
-        Line::Connecting => Step::Sleep,
+        Line::Up(connection) => Step::Watch(connection.clone(), state.generation),
+        // Nothing is mapped: what the pond may have granted ends with the process.
+        Line::Down if state.ending && state.leases.is_empty() => Step::End,
+        Line::Down if state.has_duties() || state.remembered => Step::Reconnect,
+        Line::Down | Line::Connecting => Step::Sleep,
     }
 }
 
-/// Sleeps until the connection is over (true) or something else is to be done (false).
-fn is_over(connection: &Connection, wake: &OwnedFd) -> bool {
+/// Sleeps until the connection has one of the flags, or something else is to be done.
+fn sleep(connection: &Connection, flags: PollFlags, wake: &OwnedFd) -> PollFlags {
     let mut fds = [
-        // Without IN: a reply that arrives wakes its reader only.
-        PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::RDHUP),
+        PollFd::from_borrowed_fd(connection.as_fd(), flags),
         PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN),
     ];
     poll(&mut fds, None);
-    fds[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR)
+    fds[0].revents()
 }
 
 fn clear(wake: &OwnedFd) {

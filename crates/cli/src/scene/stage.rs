@@ -52,11 +52,16 @@ impl Stage {
         self.folder.path()
     }
 
-    /// Starts the pond, and waits until it answers and its driver is ready.
-    pub fn serve(&mut self, flags: &[&str]) -> Result<(Status, Duration), CommandError> {
+    /// Starts the pond on one GPU, and waits until it answers and its driver is ready.
+    pub fn serve(
+        &mut self,
+        device: &str,
+        flags: &[&str],
+    ) -> Result<(Status, Duration), CommandError> {
         let start = Instant::now();
-        let spawned =
-            self.spawn(flags).map_err(|error| failed("starting `millpond serve`", error))?;
+        let spawned = self
+            .spawn(device, flags)
+            .map_err(|error| failed("starting `millpond serve`", error))?;
         self.serve = Some(spawned);
         let (status, _) = until("the pond's first answer", || {
             if let Some(ended) = self.serve_ended() {
@@ -70,10 +75,12 @@ impl Stage {
         Ok((status, start.elapsed()))
     }
 
-    fn spawn(&self, flags: &[&str]) -> std::io::Result<Child> {
+    fn spawn(&self, device: &str, flags: &[&str]) -> std::io::Result<Child> {
         let log = File::create(self.folder().join(LOG))?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--runtime-dir").arg(self.folder()).args(flags);
+        command.arg("serve").arg("--runtime-dir").arg(self.folder());
+        // Nobody's settings but these.
+        command.args(["--config", "/dev/null", "--devices", device]).args(flags);
         set_environment(&mut command, self.folder());
         command
             .env(env_vars::RUNTIME_DIR, self.folder())

@@ -163,6 +163,19 @@ fn a_process_has_one_plain_connection_per_pond() {
 }
 
 #[test]
+fn handles_may_go_to_any_thread_and_timeouts_may_be_absurd() {
+    fn everywhere<T: Send + Sync>() {}
+    everywhere::<Pond>();
+    everywhere::<crate::Tensor>();
+    everywhere::<Error>();
+    let pond = FakePond::polite();
+    let builder = pond.builder().request_timeout(Duration::MAX);
+    let client = builder.reconnect_timeout(Duration::MAX).connect().unwrap();
+    client.ping().unwrap();
+    assert!(client.flush(Duration::MAX).unwrap());
+}
+
+#[test]
 fn a_pond_that_nobody_uses_any_more_hears_goodbye() {
     let pond = FakePond::polite();
     drop(pond.builder().connect().unwrap());
@@ -228,30 +241,4 @@ fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
         }
     });
     eventually(|| pond.seen().len() == 8 * 100 + 3);
-}
-
-/// Not a promise but a reading: `cargo test --release -p millpond round_trip -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn round_trip_against_the_raw_socket() {
-    use millpond_wire::{limits, runtime_dir, socket};
-    const ROUNDS: u32 = 20_000;
-    let pond = FakePond::polite();
-    let time = |mut round: Box<dyn FnMut()>| {
-        (0..1000).for_each(|_| round());
-        let begun = Instant::now();
-        (0..ROUNDS).for_each(|_| round());
-        begun.elapsed() / ROUNDS
-    };
-    let link = pond.link();
-    let calls = time(Box::new(move || link.ask_done("a ping", RequestBody::Ping).unwrap()));
-    let raw = socket::connect(&runtime_dir::socket(pond.folder())).unwrap();
-    let mut builder = planus::Builder::new();
-    let bytes = Request { number: 1, body: RequestBody::Ping }.encode(&mut builder).to_vec();
-    let mut buffer = vec![0; limits::MESSAGE_BYTES];
-    let floor = time(Box::new(move || {
-        socket::send(&raw, &bytes, &[], true).unwrap();
-        socket::receive(&raw, &mut buffer, true).unwrap();
-    }));
-    println!("a call takes {calls:?}, the socket alone {floor:?}");
 }

@@ -182,9 +182,39 @@ fn a_grant_that_comes_too_late_is_given_back() {
     let link = pond.link();
     let (lease, answer) = get(&link, Duration::from_millis(30));
     assert_eq!(answer.unwrap_err().kind(), ErrorKind::Timeout);
-    link.ask_done("a ping", RequestBody::Ping).unwrap();
+    // Nobody calls, and yet it is read.
     pond.wait_for(|_, body| *body == RequestBody::LeaseRelease { leases: vec![lease] });
-    assert!(link.lock().leases.is_empty());
+    eventually(|| !link.lock().has_duties());
+}
+
+#[test]
+fn a_grant_that_may_have_been_lost_is_given_back_to_the_next_connection() {
+    let pond = FakePond::start(|_, request| match &request.body {
+        RequestBody::TensorGet(_) => Does::Nothing,
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let (lease, answer) = get(&link, Duration::from_millis(30));
+    assert_eq!(answer.unwrap_err().kind(), ErrorKind::Timeout);
+    pond.hang_up();
+    pond.wait_for(|number, body| {
+        number == 1 && *body == RequestBody::LeaseRelease { leases: vec![lease] }
+    });
+    eventually(|| !link.lock().has_duties());
+}
+
+#[test]
+fn a_lease_that_may_have_been_granted_to_a_failed_call_is_given_back() {
+    let pond = FakePond::start(|_, request| match &request.body {
+        RequestBody::TensorGet(_) => Does::Raw(b"garbage".to_vec()),
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let (lease, answer) = get(&link, Duration::from_secs(5));
+    assert_eq!(answer.unwrap_err().kind(), ErrorKind::Protocol);
+    pond.wait_for(|number, body| {
+        number == 1 && *body == RequestBody::LeaseRelease { leases: vec![lease] }
+    });
 }
 
 #[test]

@@ -4,6 +4,5 @@ mod calls;
 mod claims;
 mod events;
 mod retire;
-#[cfg(feature = "soft")]
 mod tensors;
 mod violations;

@@ -62,7 +62,7 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     ];
     let card = bench.end()?;
     if args.attach_to.is_none() {
-        timings.push(measure::restart(rounds)?);
+        timings.push(measure::restart(&card, rounds)?);
     }
     let result = BenchJson {
         driver: card.driver,
@@ -87,7 +87,7 @@ impl Bench {
         let mut meter = stage.worker("bench meter")?;
         let card = meter.open_card()?;
         let used_before = Some(meter.used_bytes()?);
-        let (status, _) = stage.serve(&[])?;
+        let (status, _) = stage.serve(&card.device, &[])?;
         let pond = stage.connect("bench")?;
         let worker = stage.worker("bench worker")?;
         Ok(Self { pond, status, card, meter, worker, used_before, stage: Some(stage) })

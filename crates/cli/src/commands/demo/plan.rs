@@ -6,8 +6,8 @@ use crate::scene::content;
 use crate::units;
 
 const MIB: u64 = 1 << 20;
-/// Four small tensors fill one shared slab of 64 MiB; the large one has a slab of its own.
-const SMALL: u64 = 16 * MIB;
+/// Four small tensors fill one shared slab of 2 MiB; the large one has a slab of its own.
+const SMALL: u64 = MIB / 2;
 const SMALL_COUNT: u64 = 4;
 /// What leaves a large tensor that gets a slab of its own.
 const LEAST: u64 = SMALL * SMALL_COUNT + 32 * MIB;
@@ -87,10 +87,10 @@ mod tests {
     fn the_plan_fills_whole_slabs() {
         let plan = Plan::new(None, true, 8 << 30).unwrap();
         assert_eq!((plan.bytes(), plan.count()), (256 * MIB, 5));
-        assert_eq!(plan.tensors()[0].bytes, 192 * MIB);
+        assert_eq!(plan.tensors()[0].bytes, 254 * MIB);
         assert_eq!(Plan::new(None, false, 143 << 30).unwrap().bytes(), 4 << 30);
-        assert_eq!(Plan::new(Some(97 * MIB + 5), true, 8 << 30).unwrap().bytes(), 96 * MIB);
-        assert!(Plan::new(Some(64 * MIB), true, 8 << 30).is_err());
+        assert_eq!(Plan::new(Some(35 * MIB + 5), true, 8 << 30).unwrap().bytes(), 34 * MIB);
+        assert!(Plan::new(Some(33 * MIB), true, 8 << 30).is_err());
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! The one error of the crate, sorted by what the caller can do.
 
+mod way_out;
+
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use millpond_cuda::{CudaError, DriverError};
 use millpond_wire::message::DecodeError;
 use millpond_wire::socket::SocketError;
-use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, NameError, Remedy, ShapeError};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, NameError, ShapeError};
 
 use crate::users::UnknownUser;
 
@@ -104,6 +107,14 @@ pub enum Error {
         /// What the system said; may be empty.
         reason: String,
     },
+    /// The socket is there, but this user may not use it.
+    #[error("user {user} may not use '{}'", path.display())]
+    NotLetIn {
+        /// The socket.
+        path: PathBuf,
+        /// Who was not let in.
+        user: u32,
+    },
     /// What is there does not belong to whom it should.
     #[error("'{}' belongs to user {owner}, not to {expected}", path.display())]
     Untrusted {
@@ -168,68 +179,12 @@ impl Error {
             Error::DeviceNotVisible { .. } | Error::NoSuchIndex { .. } => ErrorKind::NoDevice,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::NoPond { .. } => ErrorKind::NoPond,
+            Error::NotLetIn { .. } => ErrorKind::Denied,
             Error::Untrusted { .. } => ErrorKind::Untrusted,
             Error::Protocol(_) => ErrorKind::Protocol,
             Error::System { .. } => ErrorKind::Internal,
             Error::NoDriver(_) | Error::Driver(_) => ErrorKind::Driver,
         }
-    }
-
-    /// What the caller can do about it.
-    #[must_use]
-    pub fn remedy(&self) -> Remedy {
-        self.kind().remedy()
-    }
-
-    /// The way out: the next command to type, or what to change.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            Error::Refused(failure) => return failure.hint.clone(),
-            Error::NoPond { .. } => "start one with `millpond serve`".to_owned(),
-            Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
-            Error::DeviceNotVisible { .. } => {
-                "look at CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
-                 pond's driver and GPUs"
-                    .to_owned()
-            }
-            Error::PathTooLong { .. } => {
-                format!("set {} to a shorter path", millpond_wire::runtime_dir::ENVIRONMENT)
-            }
-            Error::InUse { .. } => "drop the tensors first".to_owned(),
-            Error::User(_) => "a user's number always works, as in `~1000/name`".to_owned(),
-            Error::NoDriver(_) => {
-                format!("{}=soft runs without a GPU", millpond_cuda::DriverChoice::VARIABLE)
-            }
-            _ => return None,
-        })
-    }
-
-    /// All that the pond said, where it was the pond that said no.
-    #[must_use]
-    pub fn failure(&self) -> Option<&Failure> {
-        match self {
-            Error::Refused(failure) => Some(failure),
-            _ => None,
-        }
-    }
-
-    /// Names close to one that was not found.
-    #[must_use]
-    pub fn similar(&self) -> &[String] {
-        self.failure().map_or(&[], |failure| &failure.similar)
-    }
-
-    /// Bytes free, where memory was short.
-    #[must_use]
-    pub fn free_bytes(&self) -> Option<u64> {
-        self.failure().and_then(|failure| failure.free_bytes)
-    }
-
-    /// Who holds the rest, largest first, where memory was short.
-    #[must_use]
-    pub fn holders(&self) -> &[Holder] {
-        self.failure().map_or(&[], |failure| &failure.holders)
     }
 
     /// What the system said while a connection to `path` was made.
@@ -244,7 +199,18 @@ impl Error {
                 Error::NoPond { path: path.to_owned(), reason: "it hung up".to_owned() }
             }
             SocketError::Io { source, .. } => {
-                Error::NoPond { path: path.to_owned(), reason: source.to_string() }
+                let path = path.to_owned();
+                let reason = match source.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        let user = rustix::process::geteuid().as_raw();
+                        return Error::NotLetIn { path, user };
+                    }
+                    // That it is not there is what the error says already.
+                    io::ErrorKind::NotFound => String::new(),
+                    io::ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+                    _ => source.to_string(),
+                };
+                Error::NoPond { path, reason }
             }
         }
     }
@@ -263,36 +229,5 @@ impl From<Failure> for Error {
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         Error::Protocol(error.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_pond_names_its_socket_and_the_command() {
-        let error =
-            Error::NoPond { path: "/run/millpond/sock".into(), reason: "No such file".into() };
-        assert_eq!(error.to_string(), "no pond answers on '/run/millpond/sock' (No such file)");
-        assert!(error.hint().unwrap().contains("`millpond serve`"));
-        assert_eq!(error.kind(), ErrorKind::NoPond);
-        assert_eq!(error.remedy(), Remedy::Operator);
-    }
-
-    #[test]
-    fn the_ponds_answer_comes_through_whole() {
-        let failure = Failure {
-            similar: vec!["acts/y".into()],
-            free_bytes: Some(5),
-            holders: vec![Holder { user: 7, bytes: 9, tensors: 1 }],
-            ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
-        };
-        let error = Error::from(failure);
-        assert_eq!(error.kind(), ErrorKind::GpuFull);
-        assert_eq!(error.to_string(), "full");
-        assert_eq!(error.hint().as_deref(), Some("delete something"));
-        assert_eq!(error.similar(), ["acts/y"]);
-        assert_eq!((error.free_bytes(), error.holders()[0].user), (Some(5), 7));
     }
 }

@@ -1,0 +1,97 @@
+//! The demo and the bench with ponds of their own: what they say, and that nothing is left.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Place, signal, until, wait};
+
+/// The least that the demo takes; a debug build hashes slowly.
+const SMALL: [&str; 4] = ["--size", "34M", "--workers", "2"];
+
+fn demo<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["demo"].into_iter().chain(SMALL).chain(more.iter().copied()).collect()
+}
+
+/// What lies in the place and was not there before.
+fn left_in(place: &Place) -> Vec<String> {
+    let entries = std::fs::read_dir(place.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn the_demo_sees_every_claim_come_true_and_leaves_nothing() {
+    let place = Place::new();
+    let seen = place.json(&demo(&["--json"]));
+    let false_claims: Vec<_> =
+        seen["claims"].as_array().unwrap().iter().filter(|claim| claim["ok"] != true).collect();
+    assert!(false_claims.is_empty() && seen["ok"] == true, "{false_claims:#?}");
+    assert_eq!(seen["software_driver"], true);
+    assert_eq!((&seen["workers"], &seen["bytes"]), (&2.into(), &(34 << 20).into()));
+    assert_eq!(seen["copies"], 1.0);
+    assert_eq!(seen["kills_survived"], serde_json::json!(["worker", "daemon", "keeper"]));
+    assert_eq!((&seen["lost_bytes"], &seen["leaked_bytes"]), (&0.into(), &0.into()));
+    for (name, time) in seen["times"].as_object().unwrap() {
+        assert!(time.as_f64().is_some_and(|time| time > 0.0), "{name}: {time}");
+    }
+    assert_eq!(left_in(&place), [""; 0]);
+}
+
+#[test]
+fn a_demo_that_is_ended_in_the_middle_leaves_nothing() {
+    let place = Place::new();
+    for name in ["TERM", "KILL"] {
+        let mut child = place.command(&demo(&[])).stdout(Stdio::null()).spawn().unwrap();
+        let is_serving = || {
+            let pond = left_in(&place).into_iter().find(|name| name.starts_with("millpond-"))?;
+            place.path().join(pond).join("sock").exists().then_some(())
+        };
+        until("the demo's pond", is_serving);
+        signal(child.id(), name);
+        assert!(!wait(&mut child).success());
+        until("an empty folder", || left_in(&place).is_empty().then_some(()));
+    }
+}
+
+#[test]
+fn a_demo_can_leave_its_pond_running() {
+    let place = Place::new();
+    let seen = place.json(&demo(&["--json", "--keep"]));
+    assert_eq!((&seen["ok"], &seen["leaked_bytes"]), (&true.into(), &serde_json::Value::Null));
+    let kept = seen["kept"].as_str().unwrap().to_owned();
+    let status = place.json(&["status", "--json", "--runtime-dir", &kept]);
+    assert_eq!(status["devices"][0]["tensors"], 5);
+    assert!(status["epoch"].as_u64().unwrap() > 1);
+    let pid = u32::try_from(status["keeper_pid"].as_u64().unwrap()).unwrap();
+    signal(pid, "TERM");
+    let words = ["status", "--runtime-dir", kept.as_str()];
+    until("the pond's end", || (place.run(&words).code == Some(15)).then_some(()));
+}
+
+#[test]
+fn the_bench_has_a_pond_of_its_own_and_leaves_nothing() {
+    let place = Place::new();
+    let result = place.json(&["bench", "--quick", "--json", "--size", "2M"]);
+    let timings = result["timings"].as_array().unwrap();
+    assert_eq!(timings.last().unwrap()["name"], "restart");
+    let memory = result["memory"].as_array().unwrap();
+    assert!(memory.iter().all(|memory| memory["bytes"].as_u64().is_some()));
+    let table = place.stdout(&["bench", "--quick", "--size", "2M"]);
+    for part in ["WHAT", "MILLPOND", "RAW", "RATIO", "GOAL", "request round trip"] {
+        assert!(table.contains(part), "{part}");
+    }
+    assert_eq!(left_in(&place), [""; 0]);
+}
+
+#[test]
+fn too_small_a_demo_is_usage() {
+    let place = Place::new();
+    let ran = place.run(&["demo", "--size", "1M"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("1 MiB is too little") && ran.stderr.contains("hint: millpond demo")
+    );
+    assert_eq!(left_in(&place), [""; 0]);
+}

@@ -1,0 +1,139 @@
+//! Help, man pages, completions, and what is said about a command line that makes no sense.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Place, Ran};
+
+const VISIBLE: [&str; 12] = [
+    "demo",
+    "serve",
+    "doctor",
+    "tensor",
+    "inspect",
+    "ps",
+    "status",
+    "bench",
+    "completions",
+    "man",
+    "version",
+    "help",
+];
+const HIDDEN: [&str; 5] = ["daemon", "keeper", "worker", "echo", "janitor"];
+
+fn is_listed(help: &str, command: &str) -> bool {
+    help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))
+}
+
+#[test]
+fn help_lists_every_command_but_the_hidden_ones() {
+    let place = Place::new();
+    for words in [&["--help"][..], &["-h"], &["help"]] {
+        let help = place.stdout(words);
+        for command in VISIBLE {
+            assert!(is_listed(&help, command), "{command} in {words:?}");
+        }
+        for command in HIDDEN {
+            assert!(!is_listed(&help, command), "{command} in {words:?}");
+        }
+    }
+}
+
+#[test]
+fn every_command_has_help_and_most_have_examples() {
+    let place = Place::new();
+    for command in VISIBLE {
+        let long = place.stdout(&[command, "--help"]);
+        assert_eq!(long, place.stdout(&["help", command]), "{command}");
+        let plain = ["tensor", "version", "help"].contains(&command);
+        assert!(plain || long.contains("Examples:"), "{command}");
+    }
+    assert!(place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
+    let ran = place.run(&["help", "worker"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn exit_codes_and_the_environment_are_documented() {
+    let place = Place::new();
+    let codes = place.stdout(&["help", "exit-codes"]);
+    assert!(codes.contains("15   no_pond") && codes.contains("3   not_found"));
+    let man = place.stdout(&["man"]);
+    assert!(man.contains(".SH \"EXIT STATUS\"") && man.contains("no_pond"));
+    let environment = place.stdout(&["help", "environment"]);
+    for name in ["MILLPOND_DRIVER", "MILLPOND_RUNTIME_DIR", "MILLPOND_SOFT_DIR", "NO_COLOR"] {
+        assert!(environment.contains(name), "{name}");
+        assert!(man.contains(&name.replace('-', "\\-")), "{name}");
+    }
+}
+
+#[test]
+fn man_pages_are_written_for_visible_commands() {
+    let place = Place::new();
+    let folder = place.path().join("man1");
+    place.stdout(&["man", folder.to_str().unwrap()]);
+    let written: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for name in ["millpond.1", "millpond-tensor-create.1", "millpond-demo.1"] {
+        assert!(written.contains(&name.to_owned()), "{name} in {written:?}");
+    }
+    for command in HIDDEN {
+        assert!(!written.contains(&format!("millpond-{command}.1")));
+    }
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.stdout(&["completions", shell]);
+        assert!(script.contains("inspect") && script.contains("no-trunc"), "{shell}");
+    }
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let place = Place::new();
+    let expected = format!("millpond {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(place.stdout(&["--version"]), expected);
+    assert_eq!(place.stdout(&["version"]), expected);
+    assert_eq!(place.json(&["version", "--json"])["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_usage() {
+    let place = Place::new();
+    for words in [
+        &["nonsense"][..],
+        &["tensor", "create", "x", "--dtype", "f33", "--shape", "1"],
+        &["tensor", "create", "a//b", "--dtype", "f32", "--shape", "1"],
+        &["demo", "--workers", "1"],
+        &["demo", "--size", "10 Gigs"],
+        &["serve", "--capacity", "0"],
+    ] {
+        let ran = place.run(words);
+        assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && ran.stdout.is_empty(), "{words:?}");
+    }
+    let ran = place.run(&["tensor", "ls", "--json", "--nonsense"]);
+    let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!((ran.code, error["error"]["kind"].as_str()), (Some(2), Some("usage")));
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let place = Place::new();
+    for words in [&["help", "exit-codes"][..], &["man"], &["completions", "bash"], &["--help"]] {
+        let mut command = place.command(words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{words:?}");
+    }
+}

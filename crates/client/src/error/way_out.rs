@@ -1,0 +1,112 @@
+//! What an error offers beyond its message.
+
+use millpond_wire::{Failure, Holder, Remedy};
+
+use super::Error;
+
+impl Error {
+    /// What the caller can do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Remedy {
+        self.kind().remedy()
+    }
+
+    /// The way out: the next command to type, or what to change.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Error::Refused(failure) => return failure.hint.clone(),
+            Error::NoPond { .. } => "start one with `millpond serve`".to_owned(),
+            Error::NotLetIn { .. } => {
+                let variable = millpond_wire::runtime_dir::ENVIRONMENT;
+                format!("join the socket's group, or name another pond with {variable}")
+            }
+            Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
+            Error::DeviceNotVisible { .. } => {
+                "look at CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
+                 pond's driver and GPUs"
+                    .to_owned()
+            }
+            Error::PathTooLong { .. } => {
+                format!("set {} to a shorter path", millpond_wire::runtime_dir::ENVIRONMENT)
+            }
+            Error::InUse { .. } => "drop the tensors first".to_owned(),
+            Error::User(_) => "a user's number always works, as in `~1000/name`".to_owned(),
+            Error::NoDriver(_) => {
+                format!("{}=soft runs without a GPU", millpond_cuda::DriverChoice::VARIABLE)
+            }
+            _ => return None,
+        })
+    }
+
+    /// All that the pond said, where it was the pond that said no.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Error::Refused(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// Names close to one that was not found.
+    #[must_use]
+    pub fn similar(&self) -> &[String] {
+        self.failure().map_or(&[], |failure| &failure.similar)
+    }
+
+    /// Bytes free, where memory was short.
+    #[must_use]
+    pub fn free_bytes(&self) -> Option<u64> {
+        self.failure().and_then(|failure| failure.free_bytes)
+    }
+
+    /// Who holds the rest, largest first, where memory was short.
+    #[must_use]
+    pub fn holders(&self) -> &[Holder] {
+        self.failure().map_or(&[], |failure| &failure.holders)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use millpond_wire::ErrorKind;
+    use millpond_wire::socket::SocketError;
+
+    use super::*;
+
+    fn connecting(code: i32) -> Error {
+        let source = std::io::Error::from_raw_os_error(code);
+        let error = SocketError::Io { what: "connecting".into(), source };
+        Error::connecting(Path::new("/run/millpond/sock"), error)
+    }
+
+    #[test]
+    fn a_missing_pond_names_its_socket_and_the_command() {
+        let error = connecting(2);
+        assert_eq!(error.to_string(), "no pond answers on '/run/millpond/sock'");
+        let refused = connecting(111).to_string();
+        assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nobody listens there)");
+        assert_eq!(connecting(13).kind(), ErrorKind::Denied);
+        assert!(error.hint().unwrap().contains("`millpond serve`"));
+        assert_eq!(error.kind(), ErrorKind::NoPond);
+        assert_eq!(error.remedy(), Remedy::Operator);
+    }
+
+    #[test]
+    fn the_ponds_answer_comes_through_whole() {
+        let failure = Failure {
+            similar: vec!["acts/y".into()],
+            free_bytes: Some(5),
+            holders: vec![Holder { user: 7, bytes: 9, tensors: 1 }],
+            ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
+        };
+        let error = Error::from(failure);
+        assert_eq!(error.kind(), ErrorKind::GpuFull);
+        assert_eq!(error.to_string(), "full");
+        assert_eq!(error.hint().as_deref(), Some("delete something"));
+        assert_eq!(error.similar(), ["acts/y"]);
+        assert_eq!((error.free_bytes(), error.holders()[0].user), (Some(5), 7));
+    }
+}
