@@ -60,7 +60,8 @@ pub fn plenty() -> u64 {
 }
 
 /// One pond per GPU: on a card the ponds of this executable wait for each other.
-pub(crate) fn alone() -> Option<MutexGuard<'static, ()>> {
+pub(crate) fn alone(choice: &DriverChoice) -> Option<MutexGuard<'static, ()>> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    (!is_soft()).then(|| ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
+    let is_card = *choice != DriverChoice::Soft;
+    is_card.then(|| ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner))
 }

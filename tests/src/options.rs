@@ -1,6 +1,8 @@
 //! How a pond is started.
 
-use crate::driver::is_soft;
+use millpond_cuda::DriverChoice;
+
+use crate::driver::choice;
 
 /// How a pond is started; everything has a default.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +11,7 @@ pub struct Options {
     pub(crate) flags: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) worker_environment: Vec<(String, String)>,
+    soft: bool,
 }
 
 impl Options {
@@ -45,9 +48,19 @@ impl Options {
         self.flag("--capacity", &bytes.to_string())
     }
 
-    /// Calls of the software driver that the *pond* makes fail on purpose.
+    /// On the software driver, also where a card is under test: for what a card cannot be told to
+    /// do. So nothing has to be skipped there.
+    pub fn soft(mut self) -> Self {
+        self.soft = true;
+        self
+    }
+
+    /// Calls of the driver that the *pond* makes fail on purpose.
     pub fn faults(self, plan: &str) -> Self {
-        assert!(is_soft(), "a card cannot be told to fail");
-        self.env("MILLPOND_SOFT_FAULTS", plan).worker_env("MILLPOND_SOFT_FAULTS", "")
+        self.soft().env("MILLPOND_SOFT_FAULTS", plan).worker_env("MILLPOND_SOFT_FAULTS", "")
+    }
+
+    pub(crate) fn driver(&self) -> DriverChoice {
+        if self.soft { DriverChoice::Soft } else { choice() }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use millpond::{Pond, Status, runtime_dir};
 use millpond_cuda::DriverChoice;
 
-use crate::driver::{alone, choice, tolerance};
+use crate::driver::{alone, is_soft, tolerance};
 use crate::{
     Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, process,
 };
@@ -47,7 +47,7 @@ impl TestPond {
     /// If the system refuses.
     #[must_use]
     pub fn prepare(options: Options) -> Self {
-        let alone = alone();
+        let alone = alone(&options.driver());
         let folder = Folder::new();
         // An empty file, so that the machine's own configuration plays no part.
         File::create(folder.join("config.toml")).unwrap();
@@ -119,7 +119,7 @@ impl TestPond {
             }
         }
         command
-            .env(DriverChoice::VARIABLE, choice().to_string())
+            .env(DriverChoice::VARIABLE, self.options.driver().to_string())
             .env(runtime_dir::ENVIRONMENT, self.runtime_dir())
             .env("MILLPOND_CONFIG", self.folder.join("config.toml"))
             .env("MILLPOND_SOFT_DIR", self.folder.join("soft"));
@@ -174,16 +174,36 @@ impl TestPond {
         self.control().status().unwrap()
     }
 
-    /// Its account book.
-    pub fn accounts(&self) -> Accounts {
-        Accounts::from(&self.status())
-    }
-
-    /// Bytes in use on the card, by the driver's own count.
+    /// Its account book, once its driver has said which GPUs there are.
     ///
     /// # Panics
-    /// If it cannot be read.
+    /// If it never does.
+    pub fn accounts(&self) -> Accounts {
+        let status = eventually("the driver", || Some(self.status()).filter(|s| s.driver_ready));
+        Accounts::from(&status)
+    }
+
+    /// Bytes in use on the card, by the driver's own count. On a card, what processes held that
+    /// just ended goes a moment later, so a reading counts when it stays the same.
+    ///
+    /// # Panics
+    /// If it cannot be read, or never stays the same.
     pub fn physical(&self) -> u64 {
+        let mut before = self.reading();
+        if is_soft() {
+            return before;
+        }
+        let mut same = 0;
+        eventually("a steady reading of the card", || {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = self.reading();
+            same = if now == before { same + 1 } else { 0 };
+            before = now;
+            (same >= 5).then_some(now)
+        })
+    }
+
+    fn reading(&self) -> u64 {
         let mut gauge = lock(&self.gauge);
         gauge.get_or_insert_with(|| self.worker()).ask("used").parse().unwrap()
     }
@@ -196,7 +216,7 @@ impl TestPond {
     pub fn assert_physical(&self, what: &str, expected: u64) {
         let start = Instant::now();
         loop {
-            let used = self.physical();
+            let used = self.reading();
             if used.abs_diff(expected) <= tolerance() {
                 return;
             }

@@ -30,7 +30,11 @@ pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 /// # Panics
 /// With the last answer, if it never is.
 #[track_caller]
-pub fn eventually_equal<T: PartialEq + Debug>(what: &str, expected: &T, mut ask: impl FnMut() -> T) {
+pub fn eventually_equal<T: PartialEq + Debug>(
+    what: &str,
+    expected: &T,
+    mut ask: impl FnMut() -> T,
+) {
     let start = Instant::now();
     loop {
         let answer = ask();

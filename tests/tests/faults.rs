@@ -8,9 +8,7 @@ use std::os::unix::fs::{chown, symlink};
 use std::time::Duration;
 
 use millpond::{Dtype, ErrorKind, Pond, TensorSpec};
-use millpond_tests::{
-    Options, PATIENCE, Said, TestPond, eventually_equal, is_soft, skip,
-};
+use millpond_tests::{Options, PATIENCE, Said, TestPond, eventually_equal, skip};
 
 const MIB: u64 = 1 << 20;
 
@@ -28,7 +26,10 @@ fn an_unknown_name_shows_the_closest() {
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("acts/z"), "{error}");
     let similar = error.similar();
-    assert!(["acts/x", "acts/y"].iter().all(|name| similar.iter().any(|s| s == name)), "{similar:?}");
+    assert!(
+        ["acts/x", "acts/y"].iter().all(|name| similar.iter().any(|s| s == name)),
+        "{similar:?}"
+    );
     assert!(!similar.iter().any(|name| name == "weights/wte"), "{similar:?}");
     let said = pond.cli(&["inspect", "weights/wta", "--json"]);
     assert_eq!((said.code, &said.error()["similar"][0]), (Some(3), &"weights/wte".into()));
@@ -73,7 +74,7 @@ fn impossible_shapes_and_names_cost_nothing() {
     }
     let accounts = pond.accounts();
     assert_eq!((accounts.slabs, accounts.tensors), (0, 0));
-    assert_eq!(pond.physical(), physical);
+    pond.assert_physical("nothing was made", physical);
 }
 
 #[test]
@@ -93,7 +94,8 @@ fn a_full_pond_says_what_is_free_and_who_has_the_rest() {
     let holders = error.holders();
     assert_eq!((holders.len(), holders[0].user, holders[0].tensors), (1, me, 2));
     assert_eq!(holders[0].bytes, 2 * own);
-    let said = pond.cli(&["tensor", "create", "c", "--dtype", "u8", "--shape", "134217728", "--json"]);
+    let said =
+        pond.cli(&["tensor", "create", "c", "--dtype", "u8", "--shape", "134217728", "--json"]);
     assert_eq!(said.code, Some(7));
     assert_eq!(said.error()["free_bytes"], 64 * MIB);
     assert_eq!(said.error()["holders"][0]["bytes"], 2 * own);
@@ -110,9 +112,6 @@ fn a_full_pond_says_what_is_free_and_who_has_the_rest() {
 
 #[test]
 fn a_driver_without_memory_is_a_full_gpu() {
-    if !is_soft() {
-        return skip("a card cannot be told to have no memory left");
-    }
     // The daemon's first slab is its own; so is the count.
     let pond = TestPond::start(Options::giving_back().faults("cuMemCreate:oom_after=2"));
     pond.control().reserve(spec("fits", Dtype::U8, &[40 * MIB])).unwrap();
@@ -129,9 +128,6 @@ fn a_driver_without_memory_is_a_full_gpu() {
 
 #[test]
 fn a_driver_that_refuses_once_is_asked_again() {
-    if !is_soft() {
-        return skip("a card cannot be told to refuse");
-    }
     for plan in ["cuMemCreate:error=999,on=2", "cuMemExportToShareableHandle:error=999,on=2"] {
         let pond = TestPond::start(Options::giving_back().faults(plan));
         let baseline = pond.physical();
@@ -148,12 +144,9 @@ fn a_driver_that_refuses_once_is_asked_again() {
 /// A worker's own driver fails: the lease goes back.
 #[test]
 fn a_client_that_cannot_map_keeps_no_lease() {
-    if !is_soft() {
-        return skip("a card cannot be told to refuse");
-    }
     let plan = "cuMemMap:error=999,on=1; cuMemSetAccess:error=999,on=1";
     let pond =
-        TestPond::start(Options::giving_back().worker_env("MILLPOND_SOFT_FAULTS", plan));
+        TestPond::start(Options::giving_back().soft().worker_env("MILLPOND_SOFT_FAULTS", plan));
     pond.control().reserve(spec("x", Dtype::U8, &[40 * MIB]).zero(true)).unwrap();
     let mut worker = pond.worker();
     for _ in 0..2 {

@@ -93,7 +93,9 @@ fn report(what: &str, times: &[Duration]) {
     sorted.sort();
     let (median, worst) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
     let count = times.len();
-    say(&format!("{what} killed {count} times: recovered in {median:?} (median), {worst:?} (worst)"));
+    say(&format!(
+        "{what} killed {count} times: recovered in {median:?} (median), {worst:?} (worst)"
+    ));
 }
 
 #[test]

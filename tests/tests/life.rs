@@ -68,7 +68,11 @@ fn an_ephemeral_tensor_ends_with_its_creators_process() {
         let hash = creator.ask(&format!("ephemeral own {} 1", driver::plenty()));
         let mut reader = pond.worker();
         assert_eq!(reader.ask("get own"), hash);
-        if killed { creator.kill() } else { creator.finish() }
+        if killed {
+            creator.kill()
+        } else {
+            creator.finish()
+        }
         eventually("its end", || pond.control().inspect("own").is_err().then_some(()));
         let refused = pond.worker().try_ask("get own").unwrap_err();
         assert!(refused.starts_with("not_found"), "{refused}");
@@ -240,7 +244,10 @@ fn exit_codes_are_as_documented() {
     assert_eq!(code(&["inspect", "nothing"]), Some(3));
     assert_eq!(code(&["tensor", "rm", "nothing"]), Some(3));
     assert_eq!(code(&["tensor", "create", "x", "--dtype", "f16", "--shape", "4"]), Some(4));
-    assert_eq!(code(&["tensor", "create", "y", "--dtype", "f16", "--shape", "4", "--device", "9"]), Some(18));
+    assert_eq!(
+        code(&["tensor", "create", "y", "--dtype", "f16", "--shape", "4", "--device", "9"]),
+        Some(18)
+    );
     assert_eq!(code(&["no-such-command"]), Some(2));
     assert_eq!(code(&["tensor", "create", "y", "--dtype", "f16", "--shape", "0"]), Some(2));
     let nowhere = pond.path("nowhere");
@@ -260,7 +267,9 @@ fn events_are_seen() {
         let start = Instant::now();
         let mut seen = Vec::new();
         while start.elapsed() < PATIENCE {
-            let Some(event) = events.next_timeout(Duration::from_secs(1)).unwrap() else { continue };
+            let Some(event) = events.next_timeout(Duration::from_secs(1)).unwrap() else {
+                continue;
+            };
             let is_name = event.name.as_ref().map(|name| name.as_str()) == name;
             if event.kind == kind && (name.is_none() || is_name) {
                 return event;

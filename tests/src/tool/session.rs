@@ -50,9 +50,7 @@ impl Session {
                 None => hash(&self.pond()?.get(name).map_err(trouble)?),
             },
             ["write", name, seed] => self.write(name, number(seed)?),
-            ["publish", name] => {
-                Ok(self.tensor(name)?.publish().map_err(trouble)?.to_string())
-            }
+            ["publish", name] => Ok(self.tensor(name)?.publish().map_err(trouble)?.to_string()),
             ["lost", name] => Ok(self.tensor(name)?.is_lost().to_string()),
             ["drop", name] => match self.held.remove(name) {
                 Some(_) => Ok(String::new()),
@@ -66,9 +64,7 @@ impl Session {
                 true => Ok(String::new()),
                 false => Err(wrong("the retire list does not become empty")),
             },
-            ["delete", name] => {
-                self.pond()?.delete(name).map_err(trouble).map(|()| String::new())
-            }
+            ["delete", name] => self.pond()?.delete(name).map_err(trouble).map(|()| String::new()),
             ["used"] => self.used(),
             ["connect"] => self.pond().map(|_| String::new()),
             // No destructor, no goodbye: as a program ends that never heard of tidiness.

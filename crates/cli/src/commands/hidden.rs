@@ -18,8 +18,11 @@ pub fn daemon(log: &LogArgs) -> Outcome {
 /// `millpond keeper`.
 pub fn keeper(log: &LogArgs) -> Outcome {
     start_log(log)?;
-    let daemon = Launch::this_program("daemon")
+    let mut daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?;
+    for (flag, value) in [("--log", &log.log), ("--log-format", &log.log_format)] {
+        daemon.arguments.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
+    }
     serve::ended(millpond_keeper::adopt_stdin(daemon))
 }
 

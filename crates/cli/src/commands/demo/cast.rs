@@ -37,6 +37,8 @@ pub struct Cast<'a> {
     pub epoch: Option<Epoch>,
     /// The card's used bytes before there was a pond.
     pub first_reading: u64,
+    /// The card's used bytes with the pond and nobody else.
+    pub pond_reading: u64,
     /// The card's used bytes with every context and no tensor.
     pub contexts_reading: u64,
     pub stage: Option<Stage>,
@@ -74,6 +76,7 @@ impl<'a> Cast<'a> {
             pond: None,
             epoch: None,
             first_reading,
+            pond_reading: first_reading,
             contexts_reading: 0,
             stage: Some(stage),
         })

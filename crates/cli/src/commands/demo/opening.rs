@@ -42,6 +42,7 @@ impl Cast<'_> {
     /// Starts the workers and lets each make a context, which costs memory of its own.
     pub fn start_the_workers(&mut self) -> Outcome {
         self.story.step(format_args!("{} worker processes, nothing mapped yet", self.count))?;
+        self.pond_reading = self.meter.used_bytes()?;
         let device = self.card.device.clone();
         for number in 1..=self.count {
             let mut worker = self.stage()?.worker(&format!("demo worker {number}"))?;
@@ -52,7 +53,7 @@ impl Cast<'_> {
             worker.hear()?;
         }
         self.contexts_reading = self.meter.used_bytes()?;
-        let each = self.contexts_reading.saturating_sub(self.first_reading) / self.facts.workers;
+        let each = self.contexts_reading.saturating_sub(self.pond_reading) / self.facts.workers;
         self.facts.context_bytes = Some(each);
         self.story.fact(format_args!(
             "each has a context of the driver, which takes {} by itself (not the pond's)",

@@ -165,8 +165,8 @@ impl Worker {
         self.tensors.iter().map(sum).collect()
     }
 
-    /// Reads the start of each tensor in turn until an order comes. `ready` is called before the
-    /// first of these reads.
+    /// Reads the start of each tensor in turn until an order comes, and at least one. `ready` is
+    /// called before the first of these reads.
     fn spin(&self, orders: &Orders, ready: impl FnOnce() -> Outcome) -> Result<Spun, CommandError> {
         let mut buffer = vec![0; SPIN_BYTES];
         let mut read = |tensor: &Tensor| {
@@ -184,9 +184,6 @@ impl Worker {
         let mut last = Instant::now();
         loop {
             for (tensor, expected) in self.tensors.iter().zip(&first) {
-                if orders.are_waiting()? {
-                    return Ok(spun);
-                }
                 match read(tensor) {
                     Ok(sum) => spun.wrong += u64::from(sum != *expected),
                     Err(_) => spun.failed += 1,
@@ -195,6 +192,10 @@ impl Worker {
                 let pause = u64::try_from(last.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 spun.longest_pause_ns = spun.longest_pause_ns.max(pause);
                 last = Instant::now();
+                // Looked at after a read: on a busy machine the rest may be over before the first.
+                if orders.are_waiting()? {
+                    return Ok(spun);
+                }
             }
         }
     }
