@@ -12,7 +12,7 @@ use rustix::net::SocketType;
 use rustix::process::{Pid, PidfdFlags};
 
 use crate::channel::{Channel, ChannelError};
-use crate::config::ConfigError;
+use crate::config::{Config, ConfigError, LogFormat};
 
 /// A program to start. Found once, at the start: after an update of the package the path leads to
 /// the new program, while the kernel's link to the running one would lead nowhere.
@@ -32,6 +32,18 @@ impl Launch {
     pub fn this_program(subcommand: &str) -> io::Result<Launch> {
         let arguments = vec![subcommand.into()];
         Ok(Launch { program: std::env::current_exe()?, arguments })
+    }
+
+    /// The same, with the log of these settings.
+    #[must_use]
+    pub fn with_log(mut self, config: &Config) -> Launch {
+        let format = match config.log_format {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        };
+        let log = ["--log", &config.log, "--log-format", format];
+        self.arguments.extend(log.map(OsString::from));
+        self
     }
 
     /// Starts it with the other end of a new channel. In a process group of its own: a Ctrl-C in

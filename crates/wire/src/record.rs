@@ -52,8 +52,25 @@ pub enum Record {
     TensorDeleted(TensorId),
     /// Its memory was given back.
     TensorFreed(TensorId),
+    /// A GPU of the pond.
+    DeviceSeen(DeviceRecord),
     /// A kind that this version does not know.
     Unknown,
+}
+
+/// A GPU, as the driver described it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRecord {
+    /// Identity.
+    pub device: GpuUuid,
+    /// Place in the driver's list.
+    pub index: u32,
+    /// What the driver calls it.
+    pub name: String,
+    /// Bytes on the card.
+    pub total_bytes: u64,
+    /// Bytes that the pond may take.
+    pub capacity_bytes: u64,
 }
 
 /// A client process.
@@ -220,6 +237,13 @@ fn write(record: &Record) -> Option<fb::Body> {
         Record::TensorFreed(tensor) => {
             B::TensorFreed(Box::new(fb::TensorFreed { tensor: id(tensor.0) }))
         }
+        Record::DeviceSeen(device) => B::DeviceSeen(Box::new(fb::DeviceSeen {
+            device: Some(device.device.0.to_vec()),
+            index: device.index,
+            name: Some(device.name.clone()),
+            total_bytes: device.total_bytes,
+            capacity_bytes: device.capacity_bytes,
+        })),
         Record::Unknown => return None,
     })
 }
@@ -299,6 +323,13 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             Record::TensorDeleted(TensorId(uuid("tensor", deleted.tensor()?)?))
         }
         B::TensorFreed(freed) => Record::TensorFreed(TensorId(uuid("tensor", freed.tensor()?)?)),
+        B::DeviceSeen(seen) => Record::DeviceSeen(DeviceRecord {
+            device: message::gpu("device", seen.device()?)?,
+            index: seen.index()?,
+            name: message::text("name", seen.name()?, limits::NAME_BYTES)?,
+            total_bytes: seen.total_bytes()?,
+            capacity_bytes: seen.capacity_bytes()?,
+        }),
     })
 }
 
@@ -355,6 +386,13 @@ mod tests {
             Record::TensorPublished { tensor, token: Token::random(), generation: 2 },
             Record::TensorDeleted(tensor),
             Record::TensorFreed(tensor),
+            Record::DeviceSeen(DeviceRecord {
+                device: GpuUuid([2; 16]),
+                index: 1,
+                name: "H200".into(),
+                total_bytes: 3,
+                capacity_bytes: 2,
+            }),
         ];
         let mut builder = Builder::new();
         for record in records {

@@ -96,6 +96,9 @@ pub struct LsArgs {
     /// Only names that begin so
     #[arg(default_value = "", hide_default_value = true)]
     pub prefix: String,
+    /// Also those that are deleted and kept only for the programs that hold them
+    #[arg(short, long)]
+    pub all: bool,
     /// Show names, identities and GPUs whole
     #[arg(long)]
     pub no_trunc: bool,

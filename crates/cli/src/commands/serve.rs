@@ -1,8 +1,6 @@
 //! `millpond serve`: this process is the keeper.
 
-use std::ffi::OsString;
-
-use millpond_keeper::config::{Config, ConfigError, LogFormat};
+use millpond_keeper::config::{Config, ConfigError};
 use millpond_keeper::{ExitReason, KeeperError, KeeperStart, Launch};
 
 use crate::args::{Global, ServeArgs};
@@ -18,21 +16,10 @@ pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     logging::start(&config.log, config.log_format)?;
     let folder = config.folder();
     printer.detail(format_args!("serving `{}`", folder.display()));
-    let daemon = launch("daemon", &config)?;
+    let daemon = Launch::this_program("daemon")
+        .map_err(|error| failed("finding this program's file", error))?
+        .with_log(&config);
     ended(millpond_keeper::run(KeeperStart { config, daemon }))
-}
-
-/// This program again, with the same log.
-fn launch(subcommand: &str, config: &Config) -> Result<Launch, CommandError> {
-    let mut launch = Launch::this_program(subcommand)
-        .map_err(|error| failed("finding this program's file", error))?;
-    let format = match config.log_format {
-        LogFormat::Text => "text",
-        LogFormat::Json => "json",
-    };
-    let log = ["--log", &config.log, "--log-format", format];
-    launch.arguments.extend(log.map(OsString::from));
-    Ok(launch)
 }
 
 /// How a keeper ended, for the shell.

@@ -1,6 +1,7 @@
 //! `millpond tensor create`, `ls` and `rm`.
 
 use millpond::TensorSpec;
+use millpond_wire::TensorState;
 use millpond_wire::message::TensorInfo;
 
 use crate::args::{CreateArgs, Global, LsArgs, RmArgs};
@@ -36,7 +37,8 @@ pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome 
 
 /// Lists tensors.
 pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
-    let tensors = pond::connect(global)?.list(&args.prefix)?;
+    let mut tensors = pond::connect(global)?.list(&args.prefix)?;
+    tensors.retain(|info| args.all || info.state != TensorState::Deleted);
     if printer.is_json() {
         let tensors = tensors.iter().map(TensorJson::from).collect();
         return printer.json(&TensorsJson { tensors });

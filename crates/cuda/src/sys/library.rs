@@ -38,7 +38,7 @@ impl Library {
                 Ok(handle) => {
                     return Ok(Self { handle: ManuallyDrop::new(handle), path: path.clone() });
                 }
-                Err(error) => tried.push((path.clone(), error.to_string())),
+                Err(error) => tried.push((path.clone(), loader_words(&error))),
             }
         }
         Err(LoadError { tried })
@@ -56,6 +56,14 @@ impl Library {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// What the loader itself said: the error's own text is only "dlopen failed".
+fn loader_words(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use millpond_keeper::bytes::format_bytes;
+use millpond_wire::record::{DeviceRecord, Record};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
 
 use super::pond::Pond;
@@ -24,6 +25,29 @@ pub struct Device {
     pub capacity_bytes: u64,
     /// The card's own reading.
     pub physical_used_bytes: Option<u64>,
+}
+
+impl Device {
+    pub(super) fn record(&self) -> Record {
+        Record::DeviceSeen(DeviceRecord {
+            device: self.uuid,
+            index: self.index,
+            name: self.name.clone(),
+            total_bytes: self.total_bytes,
+            capacity_bytes: self.capacity_bytes,
+        })
+    }
+
+    pub(super) fn recorded(record: DeviceRecord) -> Self {
+        Self {
+            uuid: record.device,
+            index: record.index,
+            name: record.name,
+            total_bytes: record.total_bytes,
+            capacity_bytes: record.capacity_bytes,
+            physical_used_bytes: None,
+        }
+    }
 }
 
 impl<P: Ports> Pond<P> {

@@ -68,6 +68,8 @@ pub struct Connection<F> {
     pub subscribed: bool,
     /// Missed events.
     pub gap: bool,
+    /// Has broken the protocol before: once is enough for the log.
+    pub blamed: bool,
 }
 
 /// All clients and connections.

@@ -159,6 +159,13 @@ impl<P: Ports> Pond<P> {
         };
         if client.conn == Some(conn) {
             client.conn = None;
+            if !client.recorded {
+                // It never held anything: there is nothing to wait for.
+                if let Some(id) = connection.client {
+                    self.end_client(ports, id, Ending::Released);
+                }
+                return;
+            }
             let (user, text) =
                 (client.owner().user, format!("{} (pid {})", client.program, client.pid));
             self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);

@@ -129,6 +129,7 @@ impl<P: Ports> Pond<P> {
             client: None,
             subscribed: false,
             gap: false,
+            blamed: false,
         };
         self.clients.conns.insert(conn, connection);
     }
@@ -214,10 +215,12 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn refuse(&self, ports: &mut P, conn: ConnId, number: u64, failure: Failure) {
-        if failure.kind == ErrorKind::Protocol {
-            let pid = self.clients.conns.get(&conn).map_or(0, |connection| connection.pid);
-            tracing::warn!(pid, "refused a message: {failure}");
+    fn refuse(&mut self, ports: &mut P, conn: ConnId, number: u64, failure: Failure) {
+        if failure.kind == ErrorKind::Protocol
+            && let Some(connection) = self.clients.conns.get_mut(&conn)
+            && !std::mem::replace(&mut connection.blamed, true)
+        {
+            tracing::warn!(pid = connection.pid, "refused a message: {failure}");
         }
         ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, None);
     }
@@ -225,6 +228,13 @@ impl<P: Ports> Pond<P> {
     /// The driver answered, and these are its GPUs.
     pub fn driver_ready(&mut self, ports: &mut P, name: String, devices: Vec<Device>) {
         self.driver = DriverState::Ready(name);
+        for device in &devices {
+            let news = !self.devices.iter().any(|known| known.record() == device.record());
+            if news && let Err(error) = ports.journal(&device.record()) {
+                // The next daemon only has to wait for the driver then.
+                tracing::warn!("could not record a GPU: {error}");
+            }
+        }
         self.devices = devices;
         self.resume_creates(ports);
     }

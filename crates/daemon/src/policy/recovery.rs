@@ -10,6 +10,7 @@ use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, Epoch, PondId, SlabId};
 
+use super::accounts::Device;
 use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
@@ -198,6 +199,10 @@ impl<P: Ports> Pond<P> {
                 }
                 None => self.catalog.bury(id),
             },
+            Record::DeviceSeen(seen) => {
+                self.devices.retain(|known| known.uuid != seen.device);
+                self.devices.push(Device::recorded(seen));
+            }
             Record::Unknown => found.unknown_records += 1,
         }
     }
@@ -257,6 +262,7 @@ impl<P: Ports> Pond<P> {
             key: self.key.0,
             created_unix_ms: self.created_ms,
         }];
+        records.extend(self.devices.iter().map(Device::record));
         let recorded = self.clients.clients.iter().filter(|(_, client)| client.recorded);
         records.extend(recorded.map(|(id, client)| client_record(*id, client)));
         for (id, slab) in self.slabs.iter() {

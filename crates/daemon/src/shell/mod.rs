@@ -190,8 +190,9 @@ impl Server {
 impl Server {
     fn new(start: DaemonStart) -> Result<Self, DaemonError> {
         let watching = DaemonError::io("watching a descriptor");
-        let keeper =
-            Launch::this_program("keeper").map_err(DaemonError::io("finding this program"))?;
+        let keeper = Launch::this_program("keeper")
+            .map_err(DaemonError::io("finding this program"))?
+            .with_log(&start.config);
         let recover::Parts { pond, mut world, listeners, keeper_pidfd, config, epoch } =
             recover::parts(start)?;
         let keeper_token =

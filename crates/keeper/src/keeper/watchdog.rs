@@ -51,6 +51,9 @@ impl Watchdog {
 
 /// A daemon that lived so long did not die of its start.
 const LONG_LIFE: Duration = Duration::from_secs(10);
+/// Quick deaths in a row that are answered at once: whoever kills daemons for a test gets the next
+/// one without waiting, and a daemon that cannot live is slowed down soon enough.
+const AT_ONCE: u32 = 20;
 const FIRST_DELAY: Duration = Duration::from_millis(10);
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
 
@@ -58,12 +61,17 @@ const LONGEST_DELAY: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     delay: Duration,
+    quick: u32,
 }
 
 impl Backoff {
     pub(super) fn after(&mut self, lived: Duration) -> Duration {
         if lived >= LONG_LIFE {
-            self.delay = Duration::ZERO;
+            *self = Backoff::default();
+        }
+        self.quick = self.quick.saturating_add(1);
+        if self.quick < AT_ONCE {
+            return Duration::ZERO;
         }
         let next = (self.delay * 2).clamp(FIRST_DELAY, LONGEST_DELAY);
         std::mem::replace(&mut self.delay, next)
@@ -88,12 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_restart_is_immediate_and_quick_deaths_are_slowed_down() {
+    fn some_restarts_are_immediate_and_more_quick_deaths_are_slowed_down() {
         let mut backoff = Backoff::default();
         let quick = Duration::from_millis(1);
+        assert!((1..AT_ONCE).all(|_| backoff.after(quick).is_zero()));
         let millis: Vec<_> = (0..12).map(|_| backoff.after(quick).as_millis()).collect();
         assert_eq!(millis, [0, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5000, 5000]);
         assert_eq!(backoff.after(LONG_LIFE), Duration::ZERO);
-        assert_eq!(backoff.after(quick), FIRST_DELAY);
+        assert_eq!(backoff.after(quick), Duration::ZERO);
     }
 }

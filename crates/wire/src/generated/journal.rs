@@ -4555,10 +4555,477 @@ mod root {
                 }
             }
 
+            /// The table `DeviceSeen` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:86`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct DeviceSeen {
+                /// The field `device` in the table `DeviceSeen`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `index` in the table `DeviceSeen`
+                pub index: u32,
+                /// The field `name` in the table `DeviceSeen`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `total_bytes` in the table `DeviceSeen`
+                pub total_bytes: u64,
+                /// The field `capacity_bytes` in the table `DeviceSeen`
+                pub capacity_bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for DeviceSeen {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                        index: 0,
+                        name: ::core::default::Default::default(),
+                        total_bytes: 0,
+                        capacity_bytes: 0,
+                    }
+                }
+            }
+
+            impl DeviceSeen {
+                /// Creates a [DeviceSeenBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> DeviceSeenBuilder<()> {
+                    DeviceSeenBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_index: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_total_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_capacity_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_index = field_index.prepare(builder, &0);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_total_bytes = field_total_bytes.prepare(builder, &0);
+                    let prepared_capacity_bytes = field_capacity_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_total_bytes.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_capacity_bytes.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+                    if prepared_index.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_total_bytes) =
+                                prepared_total_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_total_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_capacity_bytes) =
+                                prepared_capacity_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_capacity_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_index) = prepared_index {
+                                object_writer.write::<_, _, 4>(&prepared_index);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<DeviceSeen>> for DeviceSeen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceSeen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<DeviceSeen>> for DeviceSeen {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<DeviceSeen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<DeviceSeen> for DeviceSeen {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceSeen> {
+                    DeviceSeen::create(
+                        builder,
+                        &self.device,
+                        self.index,
+                        &self.name,
+                        self.total_bytes,
+                        self.capacity_bytes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [DeviceSeen] type.
+            ///
+            /// Can be created using the [DeviceSeen::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct DeviceSeenBuilder<State>(State);
+
+            impl DeviceSeenBuilder<()> {
+                /// Setter for the [`device` field](DeviceSeen#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> DeviceSeenBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    DeviceSeenBuilder((value,))
+                }
+
+                /// Sets the [`device` field](DeviceSeen#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> DeviceSeenBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> DeviceSeenBuilder<(T0,)> {
+                /// Setter for the [`index` field](DeviceSeen#structfield.index).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn index<T1>(self, value: T1) -> DeviceSeenBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    DeviceSeenBuilder((v0, value))
+                }
+
+                /// Sets the [`index` field](DeviceSeen#structfield.index) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn index_as_default(self) -> DeviceSeenBuilder<(T0, ::planus::DefaultValue)> {
+                    self.index(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> DeviceSeenBuilder<(T0, T1)> {
+                /// Setter for the [`name` field](DeviceSeen#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T2>(self, value: T2) -> DeviceSeenBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    DeviceSeenBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`name` field](DeviceSeen#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> DeviceSeenBuilder<(T0, T1, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1, T2> DeviceSeenBuilder<(T0, T1, T2)> {
+                /// Setter for the [`total_bytes` field](DeviceSeen#structfield.total_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn total_bytes<T3>(self, value: T3) -> DeviceSeenBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    DeviceSeenBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`total_bytes` field](DeviceSeen#structfield.total_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn total_bytes_as_default(
+                    self,
+                ) -> DeviceSeenBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.total_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> DeviceSeenBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`capacity_bytes` field](DeviceSeen#structfield.capacity_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn capacity_bytes<T4>(
+                    self,
+                    value: T4,
+                ) -> DeviceSeenBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    DeviceSeenBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`capacity_bytes` field](DeviceSeen#structfield.capacity_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn capacity_bytes_as_default(
+                    self,
+                ) -> DeviceSeenBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.capacity_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> DeviceSeenBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [DeviceSeen].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceSeen>
+                where
+                    Self: ::planus::WriteAsOffset<DeviceSeen>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<DeviceSeen>>
+                for DeviceSeenBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<DeviceSeen>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceSeen> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<DeviceSeen>>
+                for DeviceSeenBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<DeviceSeen>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<DeviceSeen>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<DeviceSeen> for DeviceSeenBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceSeen> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    DeviceSeen::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [DeviceSeen].
+            #[derive(Copy, Clone)]
+            pub struct DeviceSeenRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> DeviceSeenRef<'a> {
+                /// Getter for the [`device` field](DeviceSeen#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "DeviceSeen", "device")
+                }
+
+                /// Getter for the [`index` field](DeviceSeen#structfield.index).
+                #[inline]
+                pub fn index(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "DeviceSeen", "index")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`name` field](DeviceSeen#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "DeviceSeen", "name")
+                }
+
+                /// Getter for the [`total_bytes` field](DeviceSeen#structfield.total_bytes).
+                #[inline]
+                pub fn total_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "DeviceSeen", "total_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`capacity_bytes` field](DeviceSeen#structfield.capacity_bytes).
+                #[inline]
+                pub fn capacity_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "DeviceSeen", "capacity_bytes")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for DeviceSeenRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("DeviceSeenRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("index", &self.index());
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.field("total_bytes", &self.total_bytes());
+                    f.field("capacity_bytes", &self.capacity_bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<DeviceSeenRef<'a>> for DeviceSeen {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: DeviceSeenRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                        index: ::core::convert::TryInto::try_into(value.index()?)?,
+                        name: value.name()?.map(::core::convert::Into::into),
+                        total_bytes: ::core::convert::TryInto::try_into(value.total_bytes()?)?,
+                        capacity_bytes: ::core::convert::TryInto::try_into(
+                            value.capacity_bytes()?,
+                        )?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for DeviceSeenRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for DeviceSeenRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[DeviceSeenRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<DeviceSeen>> for DeviceSeen {
+                type Value = ::planus::Offset<DeviceSeen>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<DeviceSeen>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for DeviceSeenRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[DeviceSeenRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:85`
+            /// * Union `Body` in the file `schema/journal.fbs:94`
             #[derive(
                 Clone,
                 Debug,
@@ -4600,6 +5067,9 @@ mod root {
 
                 /// The variant of type `TensorFreed` in the union `Body`
                 TensorFreed(::planus::alloc::boxed::Box<self::TensorFreed>),
+
+                /// The variant of type `DeviceSeen` in the union `Body`
+                DeviceSeen(::planus::alloc::boxed::Box<self::DeviceSeen>),
             }
 
             impl Body {
@@ -4688,6 +5158,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(10, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_device_seen(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::DeviceSeen>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(11, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -4706,6 +5184,7 @@ mod root {
                         }
                         Self::TensorDeleted(value) => Self::create_tensor_deleted(builder, value),
                         Self::TensorFreed(value) => Self::create_tensor_freed(builder, value),
+                        Self::DeviceSeen(value) => Self::create_device_seen(builder, value),
                     }
                 }
             }
@@ -4817,6 +5296,15 @@ mod root {
                 pub fn tensor_freed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<10, T>>
                 where
                     T: ::planus::WriteAsOffset<self::TensorFreed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`DeviceSeen` variant](Body#variant.DeviceSeen).
+                #[inline]
+                pub fn device_seen<T>(self, value: T) -> BodyBuilder<::planus::Initialized<11, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::DeviceSeen>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -5053,6 +5541,28 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<11, T>>
+            where
+                T: ::planus::WriteAsOffset<self::DeviceSeen>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(11, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<11, T>>
+            where
+                T: ::planus::WriteAsOffset<self::DeviceSeen>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -5067,6 +5577,7 @@ mod root {
                 TensorPublished(self::TensorPublishedRef<'a>),
                 TensorDeleted(self::TensorDeletedRef<'a>),
                 TensorFreed(self::TensorFreedRef<'a>),
+                DeviceSeen(self::DeviceSeenRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -5131,6 +5642,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::DeviceSeen(value) => {
+                            Self::DeviceSeen(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -5172,6 +5689,9 @@ mod root {
                         10 => ::core::result::Result::Ok(Self::TensorFreed(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        11 => ::core::result::Result::Ok(Self::DeviceSeen(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -5186,7 +5706,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:98`
+            /// * Table `Record` in the file `schema/journal.fbs:108`
             #[derive(
                 Clone,
                 Debug,

@@ -65,6 +65,7 @@ impl Ports for World {
             Record::ClientSeen(_) => "client",
             Record::ClientGone(_) => "client gone",
             Record::Opened { .. } => "opened",
+            Record::DeviceSeen(_) => "device",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());

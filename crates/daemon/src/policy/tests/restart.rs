@@ -21,6 +21,13 @@ fn tensors_names_states_and_generations_come_back() {
     let before = play.slab_bytes();
     let found = play.restart();
     assert_eq!((found.tensors, found.lost_tensors, found.dropped), (2, 0, 0));
+    let recorded: Vec<_> = play
+        .world
+        .records
+        .iter()
+        .filter(|record| matches!(record, Record::DeviceSeen(_)))
+        .collect();
+    assert_eq!(recorded.len(), 1, "the same GPU again is no news");
     let (conn, _) = play.client(1);
     let (again, _) = play.get(conn, "a", 1);
     assert_eq!((again.generation, again.slab, again.offset), (2, a.slab, a.offset));
