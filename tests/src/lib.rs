@@ -12,7 +12,7 @@
 //! Without `MILLPOND_DRIVER` the software driver is used. On a card there is one pond per GPU, so
 //! ponds of one executable wait for each other there.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,8 +26,6 @@ mod command;
 pub mod content;
 pub mod driver;
 mod folder;
-#[allow(unsafe_code, reason = "a kernel is launched over addresses")]
-mod launch;
 mod options;
 mod pond;
 pub mod process;

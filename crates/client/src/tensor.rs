@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use millpond_cuda::{Context, DevicePtr, Mapping, Stream};
+use millpond_cuda::{Context, DevicePtr, Mapping, Stream, TouchKernel};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo};
 use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 
@@ -210,6 +211,27 @@ impl Tensor {
         bytes.resize(size, 0);
         self.copy_to_host(0, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Queues the touch kernel, which reads this tensor for so long and writes the sum of its words
+    /// to the eight bytes at `index` of `target`. It shows that work in flight is safe from drops
+    /// and restarts, on a card and on the software driver.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`] and [`Error::OutOfBounds`] for the target, and what the driver answers.
+    pub fn touch(
+        &self,
+        kernel: &TouchKernel,
+        stream: &Stream,
+        target: &Tensor,
+        index: u64,
+        duration: Duration,
+    ) -> Result<()> {
+        target.writable()?;
+        let (to, at) = target.range(index.saturating_mul(8), 8)?;
+        let (from, start) = self.range(0, self.bytes())?;
+        let part = start..start + self.bytes();
+        Ok(kernel.touch_part(stream, from, part, to, at, duration)?)
     }
 
     fn own(&self) -> Result<&Mapping> {

@@ -8,7 +8,7 @@ use millpond_cuda::{
 };
 
 use super::{Trouble, trouble, wrong};
-use crate::{PATIENCE, content, driver, launch};
+use crate::{PATIENCE, content, driver};
 
 /// A drop that takes longer has waited for something.
 const BOUND: Duration = Duration::from_secs(10);
@@ -59,7 +59,7 @@ impl Work<'_> {
         let tensors = self.tensors()?;
         let each = self.duration / u32::try_from(self.count).unwrap_or(u32::MAX);
         for (index, tensor) in (0..).zip(&tensors) {
-            launch::touch(kernel, stream, tensor, sums, index, each).map_err(trouble)?;
+            tensor.touch(kernel, stream, sums, index, each).map_err(trouble)?;
         }
         let start = Instant::now();
         drop(tensors);

@@ -7,6 +7,7 @@ use super::pointer::DevicePtr;
 use super::stream::Stream;
 use crate::error::CudaError;
 use std::ffi::{CStr, c_void};
+use std::ops::Range;
 use std::time::Duration;
 
 /// The text that the driver compiles; the software driver knows the entry point by its name.
@@ -82,12 +83,33 @@ impl TouchKernel {
         target: &Mapping,
         duration: Duration,
     ) -> Result<(), CudaError> {
-        let to = target.at(0, 8)?;
-        // SAFETY: mappings are aligned to more than 8 bytes and the sizes are theirs. If one of
-        // them goes first, the device faults; host memory is not involved. The driver waits for
-        // running kernels before it unloads a module.
-        unsafe {
-            self.launch(stream, source.pointer(), source.bytes(), to, target.bytes(), duration)
+        self.touch_part(stream, source, 0..source.bytes(), target, 0, duration)
+    }
+
+    /// As [`Self::touch`] over a part of the source, with the sum at an offset of the target; both
+    /// begin at multiples of eight bytes.
+    ///
+    /// # Errors
+    /// As [`Self::touch`]; parts that are not inside, or not so aligned.
+    pub fn touch_part(
+        &self,
+        stream: &Stream,
+        source: &Mapping,
+        part: Range<u64>,
+        target: &Mapping,
+        target_offset: u64,
+        duration: Duration,
+    ) -> Result<(), CudaError> {
+        let bytes = part.end.saturating_sub(part.start);
+        let from = source.at(part.start, bytes)?;
+        let to = target.at(target_offset, 8)?;
+        if !(from.0 | to.0).is_multiple_of(8) {
+            let why = "the parts must begin at multiples of 8 bytes".to_owned();
+            return Err(CudaError::refused("TouchKernel::touch_part", why));
         }
+        // SAFETY: both ranges are inside their mappings and aligned. If a mapping goes first, the
+        // device faults; host memory is not involved. The driver waits for running kernels before
+        // it unloads a module.
+        unsafe { self.launch(stream, from, bytes, to, 8, duration) }
     }
 }
