@@ -108,6 +108,8 @@ fn workers_that_come_and_go() {
     pond.wait_for_keeper();
     assert_eq!(keeper.ask("hash small"), hash);
     eventually_equal("leases", &3, || pond.accounts().leases);
+    // A daemon has its driver's descriptors only once the driver has answered.
+    eventually_equal("driver", &true, || pond.status().driver_ready);
     let before = book(&pond);
     many(&pond, 40, |mut worker, index| {
         worker.ask("map own");

@@ -145,7 +145,10 @@ mod root {
             impl<'a> ::core::convert::From<IdRef<'a>> for Id {
                 #[allow(unreachable_code)]
                 fn from(value: IdRef<'a>) -> Self {
-                    Self { high: value.high(), low: value.low() }
+                    Self {
+                        high: value.high(),
+                        low: value.low(),
+                    }
                 }
             }
 
@@ -167,7 +170,9 @@ mod root {
 
             impl<'a> ::core::cmp::Ord for IdRef<'a> {
                 fn cmp(&self, other: &IdRef<'_>) -> ::core::cmp::Ordering {
-                    self.high().cmp(&other.high()).then_with(|| self.low().cmp(&other.low()))
+                    self.high()
+                        .cmp(&other.high())
+                        .then_with(|| self.low().cmp(&other.low()))
                 }
             }
 
@@ -350,7 +355,13 @@ mod root {
             impl ::planus::WriteAsOffset<Opened> for Opened {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Opened> {
-                    Opened::create(builder, self.format, self.pond, &self.key, self.created_unix_ms)
+                    Opened::create(
+                        builder,
+                        self.format,
+                        self.pond,
+                        &self.key,
+                        self.created_unix_ms,
+                    )
                 }
             }
 
@@ -625,7 +636,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for OpenedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1130,7 +1144,9 @@ mod root {
                 #[inline]
                 pub fn since_unix_ms(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(7, "ClientSeen", "since_unix_ms")?.unwrap_or(0),
+                        self.0
+                            .access(7, "ClientSeen", "since_unix_ms")?
+                            .unwrap_or(0),
                     )
                 }
             }
@@ -1242,7 +1258,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClientSeenRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1274,7 +1293,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for ClientGone {
                 fn default() -> Self {
-                    Self { client: ::core::default::Default::default() }
+                    Self {
+                        client: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -1504,7 +1525,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClientGoneRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2103,7 +2127,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for SlabMadeRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2135,7 +2162,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for SlabTainted {
                 fn default() -> Self {
-                    Self { slab: ::core::default::Default::default() }
+                    Self {
+                        slab: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -2380,7 +2409,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for SlabTaintedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2412,7 +2444,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for SlabGone {
                 fn default() -> Self {
-                    Self { slab: ::core::default::Default::default() }
+                    Self {
+                        slab: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -2641,7 +2675,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for SlabGoneRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -3453,7 +3490,9 @@ mod root {
                 #[inline]
                 pub fn ephemeral(&self) -> ::planus::Result<bool> {
                     ::core::result::Result::Ok(
-                        self.0.access(9, "TensorMade", "ephemeral")?.unwrap_or(false),
+                        self.0
+                            .access(9, "TensorMade", "ephemeral")?
+                            .unwrap_or(false),
                     )
                 }
 
@@ -3467,7 +3506,9 @@ mod root {
                 #[inline]
                 pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(11, "TensorMade", "created_unix_ms")?.unwrap_or(0),
+                        self.0
+                            .access(11, "TensorMade", "created_unix_ms")?
+                            .unwrap_or(0),
                     )
                 }
 
@@ -3615,7 +3656,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorMadeRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -3899,7 +3943,9 @@ mod root {
                 #[inline]
                 pub fn generation(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(2, "TensorPublished", "generation")?.unwrap_or(0),
+                        self.0
+                            .access(2, "TensorPublished", "generation")?
+                            .unwrap_or(0),
                     )
                 }
             }
@@ -3992,7 +4038,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorPublishedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4024,7 +4073,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for TensorDeleted {
                 fn default() -> Self {
-                    Self { tensor: ::core::default::Default::default() }
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -4269,7 +4320,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorDeletedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4301,7 +4355,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for TensorFreed {
                 fn default() -> Self {
-                    Self { tensor: ::core::default::Default::default() }
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -4546,7 +4602,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorFreedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4914,7 +4973,9 @@ mod root {
                 #[inline]
                 pub fn capacity_bytes(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(4, "DeviceSeen", "capacity_bytes")?.unwrap_or(0),
+                        self.0
+                            .access(4, "DeviceSeen", "capacity_bytes")?
+                            .unwrap_or(0),
                     )
                 }
             }
@@ -5013,7 +5074,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for DeviceSeenRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -5726,7 +5790,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Record {
                 fn default() -> Self {
-                    Self { body: ::core::default::Default::default() }
+                    Self {
+                        body: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -5965,7 +6031,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for RecordRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, missing_docs, clippy::all, clippy::pedantic, clippy::restriction)]
 
+#[rustfmt::skip]
 mod journal;
+#[rustfmt::skip]
 mod wire;
 
 pub use journal::millpond::journal as record;

@@ -145,7 +145,10 @@ mod root {
             impl<'a> ::core::convert::From<IdRef<'a>> for Id {
                 #[allow(unreachable_code)]
                 fn from(value: IdRef<'a>) -> Self {
-                    Self { high: value.high(), low: value.low() }
+                    Self {
+                        high: value.high(),
+                        low: value.low(),
+                    }
                 }
             }
 
@@ -167,7 +170,9 @@ mod root {
 
             impl<'a> ::core::cmp::Ord for IdRef<'a> {
                 fn cmp(&self, other: &IdRef<'_>) -> ::core::cmp::Ordering {
-                    self.high().cmp(&other.high()).then_with(|| self.low().cmp(&other.low()))
+                    self.high()
+                        .cmp(&other.high())
+                        .then_with(|| self.low().cmp(&other.low()))
                 }
             }
 
@@ -728,7 +733,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for HelloRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1128,7 +1136,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for LeaseClaimRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1162,7 +1173,10 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Claim {
                 fn default() -> Self {
-                    Self { leases: ::core::default::Default::default(), last: false }
+                    Self {
+                        leases: ::core::default::Default::default(),
+                        last: false,
+                    }
                 }
             }
 
@@ -1450,7 +1464,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClaimRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1658,7 +1675,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for GoodbyeRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -1862,7 +1882,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for PingRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2070,7 +2093,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for PondStatusRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2278,7 +2304,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClientListRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -2836,7 +2865,9 @@ mod root {
                 #[inline]
                 pub fn ephemeral(&self) -> ::planus::Result<bool> {
                     ::core::result::Result::Ok(
-                        self.0.access(6, "TensorCreate", "ephemeral")?.unwrap_or(false),
+                        self.0
+                            .access(6, "TensorCreate", "ephemeral")?
+                            .unwrap_or(false),
                     )
                 }
 
@@ -2965,7 +2996,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorCreateRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -3422,7 +3456,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorGetRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -3743,7 +3780,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorPublishRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -3775,7 +3815,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for TensorDelete {
                 fn default() -> Self {
-                    Self { tensor: ::core::default::Default::default() }
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -4020,7 +4062,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorDeleteRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4350,7 +4395,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorInspectRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4382,7 +4430,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for TensorList {
                 fn default() -> Self {
-                    Self { prefix: ::core::default::Default::default() }
+                    Self {
+                        prefix: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -4617,7 +4667,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorListRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -4649,7 +4702,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for LeaseRelease {
                 fn default() -> Self {
-                    Self { leases: ::core::default::Default::default() }
+                    Self {
+                        leases: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -4901,7 +4956,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for LeaseReleaseRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -5160,7 +5218,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for SubscribeRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -6120,7 +6181,10 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Request {
                 fn default() -> Self {
-                    Self { number: 0, body: ::core::default::Default::default() }
+                    Self {
+                        number: 0,
+                        body: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -6404,7 +6468,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for RequestRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -7015,7 +7082,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for WelcomeRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -7047,7 +7117,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Claimed {
                 fn default() -> Self {
-                    Self { refused: ::core::default::Default::default() }
+                    Self {
+                        refused: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -7285,7 +7357,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClaimedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -7489,7 +7564,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for DoneRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -8233,7 +8311,23 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
-                TensorInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
             {
                 /// Setter for the [`offset` field](TensorInfo#structfield.offset).
                 #[inline]
@@ -8650,7 +8744,9 @@ mod root {
                 #[inline]
                 pub fn ephemeral(&self) -> ::planus::Result<bool> {
                     ::core::result::Result::Ok(
-                        self.0.access(11, "TensorInfo", "ephemeral")?.unwrap_or(false),
+                        self.0
+                            .access(11, "TensorInfo", "ephemeral")?
+                            .unwrap_or(false),
                     )
                 }
 
@@ -8658,7 +8754,9 @@ mod root {
                 #[inline]
                 pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(12, "TensorInfo", "created_unix_ms")?.unwrap_or(0),
+                        self.0
+                            .access(12, "TensorInfo", "created_unix_ms")?
+                            .unwrap_or(0),
                     )
                 }
 
@@ -8828,7 +8926,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorInfoRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -9254,7 +9355,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorReplyRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -9517,7 +9621,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for PublishedRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -10120,7 +10227,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for LeaseInfoRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -10473,7 +10583,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorDetailsRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -10505,7 +10618,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Tensors {
                 fn default() -> Self {
-                    Self { tensors: ::core::default::Default::default() }
+                    Self {
+                        tensors: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -10756,7 +10871,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for TensorsRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -11202,7 +11320,9 @@ mod root {
                 #[inline]
                 pub fn since_unix_ms(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(4, "ClientInfo", "since_unix_ms")?.unwrap_or(0),
+                        self.0
+                            .access(4, "ClientInfo", "since_unix_ms")?
+                            .unwrap_or(0),
                     )
                 }
 
@@ -11330,7 +11450,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClientInfoRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -11362,7 +11485,9 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Clients {
                 fn default() -> Self {
-                    Self { clients: ::core::default::Default::default() }
+                    Self {
+                        clients: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -11613,7 +11738,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ClientsRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -12242,7 +12370,9 @@ mod root {
                 #[inline]
                 pub fn capacity_bytes(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(3, "DeviceInfo", "capacity_bytes")?.unwrap_or(0),
+                        self.0
+                            .access(3, "DeviceInfo", "capacity_bytes")?
+                            .unwrap_or(0),
                     )
                 }
 
@@ -12266,7 +12396,9 @@ mod root {
                 #[inline]
                 pub fn recycled_bytes(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(
-                        self.0.access(6, "DeviceInfo", "recycled_bytes")?.unwrap_or(0),
+                        self.0
+                            .access(6, "DeviceInfo", "recycled_bytes")?
+                            .unwrap_or(0),
                     )
                 }
 
@@ -12422,7 +12554,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for DeviceInfoRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -12978,8 +13113,19 @@ mod root {
                 #[allow(clippy::type_complexity)]
                 pub fn silent_clients_as_default(
                     self,
-                ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, ::planus::DefaultValue)>
-                {
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
                     self.silent_clients(::planus::DefaultValue)
                 }
             }
@@ -13102,7 +13248,23 @@ mod root {
                 pub fn lost_tensors<T14>(
                     self,
                     value: T14,
-                ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
                 where
                     T14: ::planus::WriteAsDefault<u32, u32>,
                 {
@@ -13139,7 +13301,23 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
-                StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
             {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
@@ -13168,7 +13346,23 @@ mod root {
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAs<::planus::Offset<Status>>
-                for StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                for StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
             {
                 type Prepared = ::planus::Offset<Status>;
 
@@ -13195,7 +13389,23 @@ mod root {
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
-                for StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                for StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
             {
                 type Prepared = ::planus::Offset<Status>;
 
@@ -13225,7 +13435,23 @@ mod root {
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOffset<Status>
-                for StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14)>
+                for StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status> {
@@ -13492,7 +13718,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for StatusRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -14036,7 +14265,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for EventRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -14072,7 +14304,11 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Holder {
                 fn default() -> Self {
-                    Self { user: 0, bytes: 0, tensors: 0 }
+                    Self {
+                        user: 0,
+                        bytes: 0,
+                        tensors: 0,
+                    }
                 }
             }
 
@@ -14381,7 +14617,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for HolderRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -15053,7 +15292,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for FailureRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -15312,7 +15554,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for InMemfdRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
@@ -16120,7 +16365,10 @@ mod root {
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Reply {
                 fn default() -> Self {
-                    Self { number: 0, body: ::core::default::Default::default() }
+                    Self {
+                        number: 0,
+                        body: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -16404,7 +16652,10 @@ mod root {
             impl<'a> ::planus::ReadAsRoot<'a> for ReplyRef<'a> {
                 fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
                     ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset { buffer: slice, offset_from_start: 0 },
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
                         0,
                     )
                     .map_err(|error_kind| {
