@@ -40,6 +40,16 @@ fn role() {
             // SAFETY: the call takes no pointers.
             say(format!("{} {}", status.0, unsafe { bridge::cuCtxSynchronize() }.0));
         }
+        "unmap after upload" => {
+            init();
+            context();
+            let (at, bytes) = (mapped(PAGE), [7u8; 64]);
+            // SAFETY: the source has that many bytes; that nobody waits is what is tested.
+            ok(unsafe { bridge::cuMemcpyHtoD_v2(at, bytes.as_ptr().cast(), bytes.len()) });
+            ok(unmap(at, PAGE));
+            // SAFETY: the call takes no pointers.
+            say(unsafe { bridge::cuCtxSynchronize() }.0);
+        }
         "close under work" => {
             init();
             context();
@@ -141,6 +151,8 @@ fn adversarial_mode_catches_what_is_taken_from_queued_work() {
     let adversarial = [("MILLPOND_SOFT_ADVERSARIAL", "1")];
     assert_eq!(folder.ask("unmap under work", &adversarial), "700 700");
     assert_eq!(folder.ask("close under work", &adversarial), "700");
+    assert_eq!(folder.ask("unmap after upload", &adversarial), "700");
+    assert_eq!(folder.ask("unmap after upload", &[]), "0");
     assert_eq!(
         folder.ask("wait for work", &adversarial),
         "0",

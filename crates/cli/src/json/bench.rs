@@ -59,4 +59,8 @@ pub struct MemoryJson {
     pub what: String,
     /// `null` where nobody says.
     pub bytes: Option<u64>,
+    /// What it should be at most.
+    pub goal_bytes: Option<u64>,
+    /// Whether it is; true where there is no goal.
+    pub ok: bool,
 }

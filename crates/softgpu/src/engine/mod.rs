@@ -32,6 +32,16 @@ use system::{to_u64, to_usize};
 
 /// Copies from pageable memory up to this size are taken over at the call, larger ones waited for.
 const STAGED_BYTES: u64 = 64 << 10;
+/// Uploads that land late in adversarial mode; more would cost too much memory.
+const LATE_UPLOAD_BYTES: u64 = 16 << 20;
+
+/// Takes the bytes of a pageable source over.
+fn stage(at: usize, bytes: u64) -> Place {
+    let pointer = std::ptr::with_exposed_provenance::<u8>(at);
+    // SAFETY: the program says that it may be read, as for any copy from it.
+    let bytes = unsafe { std::slice::from_raw_parts(pointer, to_usize(bytes)) };
+    Place::Staged(bytes.to_vec())
+}
 
 /// Everything that `cuInit` makes.
 #[derive(Debug)]
@@ -140,11 +150,23 @@ impl Engine {
         }
     }
 
-    /// Work of a synchronous call: on the default stream, done when it returns.
+    /// Work of a synchronous call: on the default stream, done when it returns. But for an upload
+    /// from pageable memory: a card returns when it has taken the bytes, and writes them later; in
+    /// adversarial mode as late as it can.
     pub fn run(&self, job: Job) -> Result<(), Status> {
         let context = self.contexts.current()?;
         job.check(context.queue.site())?;
-        context.queue.run(LEGACY, job)
+        match job {
+            Job::Copy { to: to @ Place::Device(_), from: Place::Host(at), bytes }
+                if self.board.config.adversarial
+                    && bytes <= LATE_UPLOAD_BYTES
+                    && !self.host.is_pinned(at, to_usize(bytes)) =>
+            {
+                let from = stage(at, bytes);
+                context.queue.submit(LEGACY, Job::Copy { to, from, bytes }).map(drop)
+            }
+            job => context.queue.run(LEGACY, job),
+        }
     }
 
     /// Work of an asynchronous call.
@@ -158,14 +180,8 @@ impl Engine {
                 if bytes > STAGED_BYTES {
                     return context.queue.run(lane, Job::Copy { to, from: Place::Host(at), bytes });
                 }
-                let pointer = std::ptr::with_exposed_provenance::<u8>(at);
-                // SAFETY: the program says that it may be read, as for any copy from it.
-                let staged =
-                    unsafe { std::slice::from_raw_parts(pointer, to_usize(bytes)) }.to_vec();
-                context
-                    .queue
-                    .submit(lane, Job::Copy { to, from: Place::Staged(staged), bytes })
-                    .map(drop)
+                let from = stage(at, bytes);
+                context.queue.submit(lane, Job::Copy { to, from, bytes }).map(drop)
             }
             Job::Copy { to: Place::Host(at), from, bytes }
                 if !self.host.is_pinned(at, to_usize(bytes)) =>

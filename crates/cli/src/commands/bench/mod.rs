@@ -13,7 +13,7 @@ use millpond_wire::message::Status;
 
 use crate::args::BenchArgs;
 use crate::error::{CommandError, Outcome};
-use crate::json::{BenchJson, MemoryJson, TimingJson};
+use crate::json::{BenchJson, MemoryJson};
 use crate::printer::{Printer, Tone};
 use crate::scene::protocol::Card;
 use crate::scene::{Stage, Worker, process};
@@ -71,7 +71,7 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
         device_name: card.name,
         quick: args.quick,
         attach_bytes: bytes,
-        ok: timings.iter().all(|timing| timing.ok),
+        ok: timings.iter().all(|timing| timing.ok) && memory.iter().all(|size| size.ok),
         timings,
         memory,
     };
@@ -124,18 +124,19 @@ impl Bench {
             (None, None) => (None, "nobody says".to_owned()),
         };
         let resident = |pid| process::resident_bytes(pid);
+        let size = |name, what: String, bytes: Option<u64>, goal_bytes: Option<u64>| MemoryJson {
+            name,
+            what,
+            bytes,
+            goal_bytes,
+            ok: goal_bytes.is_none_or(|goal| bytes.is_some_and(|bytes| bytes <= goal)),
+        };
+        let keeper = resident(self.status.keeper_pid);
+        let what = format!("daemon, GPU ({reading})");
         Ok(vec![
-            MemoryJson {
-                name: "daemon_resident",
-                what: "daemon, resident".to_owned(),
-                bytes: resident(pid),
-            },
-            MemoryJson {
-                name: "keeper_resident",
-                what: "keeper, resident".to_owned(),
-                bytes: resident(self.status.keeper_pid),
-            },
-            MemoryJson { name: "daemon_gpu", what: format!("daemon, GPU ({reading})"), bytes: gpu },
+            size("daemon_resident", "daemon, resident".to_owned(), resident(pid), Some(30 << 20)),
+            size("keeper_resident", "keeper, resident".to_owned(), keeper, None),
+            size("daemon_gpu", what, gpu, Some(10 << 20)),
         ])
     }
 
@@ -169,12 +170,15 @@ fn print(result: &BenchJson, printer: &Printer) -> Outcome {
             timing.raw_median_us.map_or_else(none, micros),
             timing.ratio.map_or_else(none, |ratio| format!("{ratio:.2}")),
             timing.goal.clone(),
-            verdict(timing).to_owned(),
+            verdict(timing.ok).to_owned(),
         ]);
     }
     for memory in &result.memory {
         let bytes = memory.bytes.map_or_else(none, units::bytes);
-        table.row(vec![memory.what.clone(), bytes, none(), none(), none(), String::new()]);
+        let goal =
+            memory.goal_bytes.map_or_else(none, |goal| format!("at most {}", units::bytes(goal)));
+        let verdict = memory.goal_bytes.map_or("", |_| verdict(memory.ok));
+        table.row(vec![memory.what.clone(), bytes, none(), none(), goal, verdict.to_owned()]);
     }
     printer.line(table.render())?;
     if !result.ok {
@@ -183,8 +187,8 @@ fn print(result: &BenchJson, printer: &Printer) -> Outcome {
     Ok(())
 }
 
-fn verdict(timing: &TimingJson) -> &'static str {
-    if timing.ok { "ok" } else { "over" }
+fn verdict(ok: bool) -> &'static str {
+    if ok { "ok" } else { "over" }
 }
 
 fn micros(micros: f64) -> String {
