@@ -107,9 +107,18 @@ fn soft() -> Option<&'static millpond_cuda::sys::Provider> {
     None
 }
 
+/// A slab in this process's address space.
+#[derive(Debug)]
+pub(crate) struct MappedSlab {
+    pub(crate) mapping: Mapping,
+    /// The mapping alone would keep the memory. To give the handle back is a call to the driver,
+    /// though, and who waits for a tensor should not wait for that as well.
+    memory: Allocation,
+}
+
 impl DeviceSide for CudaSide {
     type Context = Context;
-    type Mapping = Mapping;
+    type Mapping = MappedSlab;
 
     fn map(
         &self,
@@ -117,25 +126,26 @@ impl DeviceSide for CudaSide {
         fd: BorrowedFd<'_>,
         bytes: u64,
         mode: Mode,
-    ) -> Result<Mapping, CudaError> {
+    ) -> Result<MappedSlab, CudaError> {
         let access = match mode {
             Mode::ReadOnly => Access::ReadOnly,
             Mode::ReadWrite => Access::ReadWrite,
         };
         // Where the driver cannot do so, the calls themselves say what is wrong.
         let _relaxed = context.driver().relax_capture();
-        // The mapping keeps the memory; our reference goes at the end of this function.
         let memory = Allocation::import(context.driver(), fd, bytes)?;
         let range = AddressRange::reserve(context.driver(), bytes)?;
-        Mapping::map(context, &range, 0, &memory, access)
+        let mapping = Mapping::map(context, &range, 0, &memory, access)?;
+        Ok(MappedSlab { mapping, memory })
     }
 
     fn synchronize(&self, context: &Context) -> Result<(), CudaError> {
         context.synchronize()
     }
 
-    fn unmap(&self, mapping: Mapping) -> Result<(), CudaError> {
-        mapping.unmap()
+    fn unmap(&self, slab: MappedSlab) -> Result<(), CudaError> {
+        slab.mapping.unmap()?;
+        slab.memory.release()
     }
 
     fn undisturbing<R>(&self, work: impl FnOnce() -> R) -> R {

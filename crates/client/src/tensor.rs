@@ -37,7 +37,7 @@ pub struct Tensor {
 impl Tensor {
     pub(crate) fn new(pond: &Pond, taken: Taken, lease: LeaseId, mode: Mode) -> Self {
         let Taken { info, slab, lost } = taken;
-        let start = slab.mapping().map_or(DevicePtr(0), Mapping::pointer);
+        let start = slab.mapping().map_or(DevicePtr(0), |slab| slab.mapping.pointer());
         Self {
             pond: pond.clone(),
             owner: process::current(),
@@ -237,7 +237,7 @@ impl Tensor {
     fn own(&self) -> Result<&Mapping> {
         let mapping = self.slab.as_ref().and_then(|slab| slab.mapping());
         match mapping {
-            Some(mapping) if self.owner == process::current() => Ok(mapping),
+            Some(slab) if self.owner == process::current() => Ok(&slab.mapping),
             _ => Err(Error::Forked { tensor: self.label(), owner: self.owner }),
         }
     }

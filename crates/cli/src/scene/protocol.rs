@@ -49,12 +49,13 @@ pub enum Order {
         /// How often.
         rounds: u32,
     },
-    /// The same with the bare driver and memory of one's own; answered by [`Answer::Times`].
+    /// The same with the bare driver calls on the descriptor of the same slab; answered by
+    /// [`Answer::Times`].
     AttachRaw {
         /// The GPU's UUID.
         device: String,
-        /// The memory's size.
-        bytes: u64,
+        /// The tensor's name.
+        name: String,
         /// How often.
         rounds: u32,
     },

@@ -50,7 +50,7 @@ pub fn journalled(
     Ok(REQUEST.judge("journalled", what, &samples.divided(2), Some(floor)))
 }
 
-/// Mapping one large tensor, beside the bare driver calls on equal memory.
+/// Mapping one large tensor, beside the bare driver calls on the same slab.
 pub fn attach(
     pond: &Pond,
     worker: &mut Worker,
@@ -61,11 +61,11 @@ pub fn attach(
     const NAME: &str = "millpond-bench/attach";
     let rounds = rounds.attaches;
     let made = pond.reserve(TensorSpec::new(NAME, Dtype::U8, [bytes]).zero(true))?;
-    let measured = worker.times(&Order::Attach { name: NAME.to_owned(), rounds });
+    let (name, device) = (NAME.to_owned(), card.device.clone());
+    let measured = worker.times(&Order::Attach { name: name.clone(), rounds });
+    let raw = worker.times(&Order::AttachRaw { device, name, rounds });
     pond.delete(made.tensor)?;
-    let samples = Samples::new(measured?);
-    let device = card.device.clone();
-    let raw = Samples::new(worker.times(&Order::AttachRaw { device, bytes, rounds })?);
+    let (samples, raw) = (Samples::new(measured?), Samples::new(raw?));
     // The software driver's calls cost next to nothing: a ratio to them would judge the socket.
     let times_raw = (!card.soft).then_some(1.5);
     let goal = Goal { times_raw, under: Some(Duration::from_millis(2)) };

@@ -1,6 +1,6 @@
 //! The card: who reads it, and what it does without a pond.
 
-use std::os::fd::AsFd;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{
@@ -77,16 +77,19 @@ pub fn context(device: &Device) -> Result<Context, CommandError> {
 
 /// What no attach can be faster than: import, reserve, map and set access, on a descriptor that
 /// is here already.
-pub fn attach_raw(device: &Device, bytes: u64, rounds: u32) -> Result<Vec<Duration>, CommandError> {
+pub fn attach_raw(
+    device: &Device,
+    fd: BorrowedFd<'_>,
+    bytes: u64,
+    rounds: u32,
+) -> Result<Vec<Duration>, CommandError> {
     let context = context(device)?;
     let driver = device.driver();
     let refused = |error| failed("attaching with the bare driver", error);
-    let fd = Allocation::create(device, bytes).and_then(|memory| memory.export());
-    let fd = fd.map_err(refused)?;
     let mut taken = Vec::new();
     for _ in 0..rounds {
         let start = Instant::now();
-        let memory = Allocation::import(driver, fd.as_fd(), bytes).map_err(refused)?;
+        let memory = Allocation::import(driver, fd, bytes).map_err(refused)?;
         let range = AddressRange::reserve(driver, bytes).map_err(refused)?;
         let mapping =
             Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;

@@ -2,6 +2,7 @@
 
 mod card;
 mod orders;
+mod raw;
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use millpond_cuda::{Context, Device, Driver};
 
 use self::card::{Meter, attach_raw, context, open_driver};
 use self::orders::Orders;
+use self::raw::RawLease;
 use super::content::{self, CHUNK_BYTES, Content};
 use super::protocol::{Answer, Card, Order, Spun};
 use crate::args::{Global, WorkerArgs};
@@ -90,8 +92,11 @@ impl Worker {
             Order::Check => self.sums().map(Answer::Sums),
             Order::LetGo => self.let_go().map(|()| Answer::Done),
             Order::Attach { name, rounds } => self.attach(&name, rounds).map(times),
-            Order::AttachRaw { device, bytes, rounds } => {
-                attach_raw(&self.device(&device)?, bytes, rounds).map(times)
+            Order::AttachRaw { device, name, rounds } => {
+                let raw = RawLease::take(self.global.runtime_dir(), &name)?;
+                let taken = attach_raw(&self.device(&device)?, raw.fd(), raw.bytes(), rounds);
+                raw.end()?;
+                taken.map(times)
             }
             Order::Spin | Order::Rest => Err(wrong("nothing spins")),
         }
