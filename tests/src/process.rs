@@ -1,22 +1,16 @@
-//! Processes by pidfd: a number may be somebody else's a moment later, a pidfd never is.
+//! Processes, for tests: what cannot be done fails the test.
 
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use millpond_wire::process;
 
 /// One process.
 #[derive(Debug)]
-pub struct Process {
-    /// Its number, for messages.
-    pub pid: u32,
-    pidfd: OwnedFd,
-}
+pub struct Process(process::Process);
 
 impl Process {
     /// The process that has this number now.
@@ -24,19 +18,17 @@ impl Process {
     /// # Errors
     /// There is none.
     pub fn open(pid: u32) -> io::Result<Self> {
-        let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let raw = raw.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(Self { pid, pidfd: pidfd_open(raw, PidfdFlags::empty())? })
+        process::Process::open(pid).map(Self)
     }
 
     /// `kill -9`. One that is gone already is as good.
     pub fn kill(&self) {
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        let _ = self.0.kill();
     }
 
     /// Asks it to end.
     pub fn terminate(&self) {
-        let _ = pidfd_send_signal(&self.pidfd, Signal::TERM);
+        let _ = self.0.terminate();
     }
 
     /// Waits until it is gone; false if it still is there after that time.
@@ -45,16 +37,7 @@ impl Process {
     /// If the system cannot say.
     #[must_use]
     pub fn wait(&self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = Timespec::try_from(left).unwrap();
-            match poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout)) {
-                Ok(ready) => return ready > 0,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => panic!("waiting for process {}: {errno}", self.pid),
-            }
-        }
+        self.0.wait(patience).unwrap()
     }
 }
 
@@ -84,16 +67,6 @@ pub fn descriptor_list(pid: u32) -> Vec<String> {
 pub fn with_variable(name: &str, beginning: &Path) -> Vec<Process> {
     let mut wanted = format!("{name}=").into_bytes();
     wanted.extend_from_slice(beginning.as_os_str().as_bytes());
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(pid) = pid.filter(|pid| *pid != std::process::id()) else { continue };
-        // Opened first: what is read afterwards is this process's, or it is gone.
-        let Ok(process) = Process::open(pid) else { continue };
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(&wanted)) {
-            found.push(process);
-        }
-    }
-    found
+    let found = process::with_variable(|variable| variable.starts_with(&wanted));
+    found.into_iter().map(Process).collect()
 }
