@@ -150,7 +150,7 @@ impl<P: Ports> Pond<P> {
     pub fn hung_up(&mut self, ports: &mut P, conn: ConnId) {
         let Some(connection) = self.clients.conns.remove(&conn) else { return };
         self.waiters.retain(|waiter| waiter.conn != conn);
-        self.status_waiters.retain(|(waiter, _)| *waiter != conn);
+        self.status_waiters.retain(|waiter| waiter.conn != conn);
         self.before_driver.retain(|pending| pending.conn != conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))

@@ -7,8 +7,11 @@ use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
 
 use super::clients::{Client, Lease};
 use super::owner::Caller;
-use super::pond::{Answer, DriverState, Pond, now};
+use super::pond::{Answer, DriverState, Pond, StatusWaiter, now};
 use super::ports::{ConnId, Ports};
+
+/// How long a status waits for the card's own readings.
+const READING_MS: u64 = 1000;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn info(&self, id: TensorId) -> Result<TensorInfo, Failure> {
@@ -124,7 +127,8 @@ impl<P: Ports> Pond<P> {
         if !matches!(self.driver, DriverState::Ready(_)) {
             return now(ReplyBody::Status(Box::new(self.status())));
         }
-        self.status_waiters.push((conn, number));
+        let until_ms = ports.now_ms().saturating_add(READING_MS);
+        self.status_waiters.push(StatusWaiter { conn, number, until_ms });
         if self.status_waiters.len() == 1 {
             ports.read_physical();
         }

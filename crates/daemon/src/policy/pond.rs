@@ -70,6 +70,15 @@ pub(super) struct Waiter {
     pub until_ms: u64,
 }
 
+/// A status that waits for fresh readings of the card, but not for ever: a driver that hangs is
+/// just when somebody asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StatusWaiter {
+    pub conn: ConnId,
+    pub number: u64,
+    pub until_ms: u64,
+}
+
 /// The answer of a handler: now, or later.
 pub(super) type Answer<F> = Result<Option<(ReplyBody, Option<F>)>, Failure>;
 
@@ -89,7 +98,7 @@ pub struct Pond<P: Ports> {
     pub(super) pending_slabs: HashMap<SlabId, PendingSlab>,
     pub(super) before_driver: Vec<PendingCreate>,
     pub(super) waiters: Vec<Waiter>,
-    pub(super) status_waiters: Vec<(ConnId, u64)>,
+    pub(super) status_waiters: Vec<StatusWaiter>,
     pub(super) events: Events,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
@@ -259,7 +268,12 @@ impl<P: Ports> Pond<P> {
                 device.physical_used_bytes = Some(*bytes);
             }
         }
-        for (conn, number) in std::mem::take(&mut self.status_waiters) {
+        let waiters = std::mem::take(&mut self.status_waiters);
+        self.answer_status(ports, waiters);
+    }
+
+    fn answer_status(&self, ports: &mut P, waiters: Vec<StatusWaiter>) {
+        for StatusWaiter { conn, number, .. } in waiters {
             let body = ReplyBody::Status(Box::new(self.status()));
             ports.reply(conn, Reply { number, body }, None);
         }
@@ -276,7 +290,13 @@ impl<P: Ports> Pond<P> {
             let failure = self.not_yet(&waiter);
             self.refuse(ports, waiter.conn, waiter.number, failure);
         }
-        self.waiters.iter().map(|waiter| waiter.until_ms).min()
+        let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.status_waiters)
+            .into_iter()
+            .partition(|waiter| waiter.until_ms <= now);
+        self.status_waiters = waiting;
+        self.answer_status(ports, late);
+        let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
+        self.waiters.iter().map(|waiter| waiter.until_ms).chain(status).min()
     }
 
     /// No new work from now on.

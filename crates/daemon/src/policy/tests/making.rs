@@ -215,6 +215,22 @@ fn before_the_driver_answers_creates_wait_and_after_it_failed_they_are_refused()
 }
 
 #[test]
+fn status_does_not_wait_for_ever_for_a_driver_that_hangs() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let number = play.start(conn, RequestBody::PondStatus);
+    assert!(play.answer(number).is_none(), "the card is asked first");
+    assert_eq!(play.pond.tick(&mut play.world), Some(1000));
+    play.world.now = 1000;
+    play.pond.tick(&mut play.world);
+    assert!(matches!(play.answer(number), Some(ReplyBody::Status(_))));
+    let number = play.start(conn, RequestBody::PondStatus);
+    play.pond.physical(&mut play.world, &[(GPU, 77)]);
+    let Some(ReplyBody::Status(status)) = play.answer(number) else { panic!() };
+    assert_eq!(status.devices[0].physical_used_bytes, Some(77));
+}
+
+#[test]
 fn limits_hold() {
     let mut play = Play::new();
     play.pond.limits.tensors = 1;
