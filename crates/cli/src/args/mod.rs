@@ -59,7 +59,7 @@ pub struct Global {
     /// The pond's folder
     ///
     /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
-    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR)]
+    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true)]
     runtime_dir: Option<PathBuf>,
     /// Say more, on standard error
     #[arg(short, long, global = true, action = ArgAction::Count)]

@@ -18,7 +18,7 @@ Examples:
   MILLPOND_DRIVER=soft millpond serve --runtime-dir /tmp/pond --log debug")]
 pub struct ServeArgs {
     /// Configuration file [default: the first of `~/.config/millpond/config.toml` and `/etc/millpond/config.toml`]
-    #[arg(long, value_name = "FILE", env = millpond_keeper::config::CONFIG_VARIABLE)]
+    #[arg(long, value_name = "FILE", env = millpond_keeper::config::CONFIG_VARIABLE, hide_env_values = true)]
     pub config: Option<PathBuf>,
     #[arg(long, value_name = "DRIVER", help = doc("driver"))]
     driver: Option<String>,

@@ -21,7 +21,8 @@ pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
         return printer.line(info.tensor);
     }
     for (name, value) in facts(&info) {
-        printer.line(format_args!("{:<11} {value}", printer.paint(Tone::Dim, name)))?;
+        let name = printer.paint(Tone::Dim, format!("{name:<11}"));
+        printer.line(format_args!("{name} {value}"))?;
     }
     if leases.is_empty() {
         return Ok(());

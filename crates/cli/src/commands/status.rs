@@ -19,7 +19,8 @@ pub fn run(global: &Global, printer: &Printer) -> Outcome {
         return printer.line(status.pond);
     }
     for (name, value) in facts(&status) {
-        printer.line(format_args!("{:<10} {value}", printer.paint(Tone::Dim, name)))?;
+        let name = printer.paint(Tone::Dim, format!("{name:<10}"));
+        printer.line(format_args!("{name} {value}"))?;
     }
     printer.line("")?;
     printer.line(devices(&status).render())?;

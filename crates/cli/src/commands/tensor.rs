@@ -65,6 +65,8 @@ pub fn remove(args: &RmArgs, global: &Global, printer: &Printer) -> Outcome {
 /// The name as it can be typed: with its owner where that is somebody else, or the identity.
 pub fn shown_name(info: &TensorInfo) -> String {
     match &info.name {
+        // Its name may be another tensor's by now.
+        _ if info.state == TensorState::Deleted => info.tensor.to_string(),
         None => info.tensor.to_string(),
         Some(name) if info.user == users::me() || name.is_public() => name.to_string(),
         Some(name) => format!("~{}/{name}", info.user),

@@ -1,5 +1,6 @@
 //! A command line that was not understood, and help that was asked for.
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 use crate::error::Report;
@@ -16,6 +17,11 @@ pub fn print(error: &clap::Error) -> Code {
             Err(broken) if broken.kind() != std::io::ErrorKind::BrokenPipe => Code::Failed,
             _ => Code::Ok,
         };
+    }
+    if error.kind() == ErrorKind::MissingSubcommand {
+        // The list of commands is of more use than the names that the parser knows.
+        let _ = crate::args::Cli::command().print_help();
+        return Code::Usage;
     }
     if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         Printer::plain(true).error(&report(error));

@@ -19,7 +19,9 @@ impl Error {
             Error::NoPond { .. } => "start one with `millpond serve`".to_owned(),
             Error::NotLetIn { .. } => {
                 let variable = millpond_wire::runtime_dir::ENVIRONMENT;
-                format!("join the socket's group, or name another pond with {variable}")
+                format!(
+                    "start a pond of your own with `millpond serve`, or name another one with {variable}"
+                )
             }
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {

@@ -85,7 +85,7 @@ impl<P: Ports> Pond<P> {
             return Ok(());
         }
         let message = format!(
-            "{device} is full: {} were asked for, {} of {} are free",
+            "{device} has no room for {}: {} of {} are free",
             format_bytes(bytes),
             format_bytes(free + recycled),
             format_bytes(capacity)

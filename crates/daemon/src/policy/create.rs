@@ -39,11 +39,11 @@ impl<P: Ports> Pond<P> {
             .shape
             .bytes(create.dtype)
             .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        if create.ephemeral {
+            // Its end must be noticed by whichever daemon there is then.
+            self.record_client(ports, client)?;
+        }
         if let Some((slab, offset)) = self.slabs.place(&pool, bytes, create.zero) {
-            if create.ephemeral {
-                // Its end must be noticed by whichever daemon there is then.
-                self.record_client(ports, client)?;
-            }
             let record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
             self.commit_tensor(ports, &caller, &record)?;
             return self.answer_create(ports, &pending, create.tensor);

@@ -84,11 +84,12 @@ impl<P: Ports> Pond<P> {
             tracing::error!(tensor = %id, "could not record that a tensor was freed: {error}");
             return;
         }
-        let Some(tensor) = self.catalog.remove(id) else { return };
+        let (name, text) = (tensor.name.clone(), format!("{} bytes", tensor.bytes));
         let user = self.slabs.get(slab_id).map(|slab| slab.pool.owner.user);
+        // Told while it is still in the catalog, which says who may know.
+        self.happened(ports, EventKind::TensorFreed, Some(id), name, user, text);
+        let Some(tensor) = self.catalog.remove(id) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
-        let text = format!("{} bytes", tensor.bytes);
-        self.happened(ports, EventKind::TensorFreed, Some(id), tensor.name, user, text);
         if empty {
             self.recycle_or_drop(ports, slab_id);
         }

@@ -244,7 +244,7 @@ small_enum! {
         5 ClientConnected "client_connected",
         /// A client hung up but lives.
         6 ClientSilent "client_silent",
-        /// A client's process is gone.
+        /// A client's process is gone, or it said goodbye, or it hung up and never held anything.
         7 ClientGone "client_gone",
         /// The daemon recovered.
         8 Recovered "recovered",
@@ -252,7 +252,7 @@ small_enum! {
         9 Draining "draining",
         /// The keeper was replaced.
         10 KeeperReplaced "keeper_replaced",
-        /// Events were dropped because the subscriber was slow.
+        /// Events are missing before this one: the subscriber was slow, or came late.
         11 Gap "gap",
     }
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use millpond::{Dtype, Pond, TensorSpec};
 
 use super::goal::Goal;
-use super::samples::Samples;
+use super::samples::{self, Samples};
+use super::socket::Floor;
 use crate::error::{CommandError, failed};
 use crate::json::TimingJson;
 use crate::scene::process::Process;
@@ -26,28 +27,33 @@ pub struct Rounds {
 
 const REQUEST: Goal = Goal { times_raw: Some(2.0), under: None };
 
-/// A request that changes nothing.
-pub fn ping(pond: &Pond, rounds: Rounds, floor: &Samples) -> Result<TimingJson, CommandError> {
-    let samples = Samples::measure(rounds.messages, || pond.ping())?;
-    Ok(REQUEST.judge("ping", "request round trip", &samples, Some(floor)))
-}
+/// Turns that the things to be compared take: the machine may get faster or slower meanwhile.
+const TURNS: u32 = 10;
 
-/// Requests that are in the journal before they are answered: a tiny tensor is made and deleted.
-pub fn journalled(
-    pond: &Pond,
-    rounds: Rounds,
-    floor: &Samples,
-) -> Result<TimingJson, CommandError> {
+/// A request that changes nothing, and requests that are in the journal before they are answered
+/// (a tiny tensor is made and deleted), each beside the bare socket.
+pub fn requests(pond: &Pond, rounds: Rounds) -> Result<[TimingJson; 2], CommandError> {
+    let floor = Floor::start()?;
     let tiny = || TensorSpec::unnamed(Dtype::U8, [1]).zero(true);
     // Keeps the slab, so that no round waits for the driver.
     let anchor = pond.reserve(tiny())?;
-    let samples = Samples::measure(rounds.messages, || {
-        let made = pond.reserve(tiny())?;
-        pond.delete(made.tensor)
-    })?;
+    let (mut raw, mut ping, mut journalled) = (Vec::new(), Vec::new(), Vec::new());
+    let turn = rounds.messages / TURNS;
+    for _ in 0..TURNS {
+        raw.extend(samples::measure(turn, || floor.round_trip())?);
+        ping.extend(samples::measure(turn, || pond.ping())?);
+        journalled.extend(samples::measure(turn, || {
+            let made = pond.reserve(tiny())?;
+            pond.delete(made.tensor)
+        })?);
+    }
     pond.delete(anchor.tensor)?;
+    let raw = Samples::new(raw);
     let what = "journalled request (half of create + delete)";
-    Ok(REQUEST.judge("journalled", what, &samples.divided(2), Some(floor)))
+    Ok([
+        REQUEST.judge("ping", "request round trip", &Samples::new(ping), Some(&raw)),
+        REQUEST.judge("journalled", what, &Samples::new(journalled).divided(2), Some(&raw)),
+    ])
 }
 
 /// Mapping one large tensor, beside the bare driver calls on the same slab.
@@ -74,8 +80,7 @@ pub fn attach(
 }
 
 /// A daemon that is killed with -9: until a new client has its first answer. Each time in a pond
-/// of its own, because a keeper whose daemons die again and again waits a little longer each time.
-/// Nobody else uses the card then, so its driver shuts it down with the daemon and starts it anew:
+/// of its own. Nobody else uses the card then, so its driver shuts it down with the daemon and starts it anew:
 /// beside running workers this is faster.
 pub fn restart(card: &Card, rounds: Rounds) -> Result<TimingJson, CommandError> {
     let mut times = Vec::new();

@@ -54,12 +54,8 @@ pub fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
     printer.note("measuring; nothing else should run on this machine meanwhile");
     let bytes = bench.attach_bytes(args.size.map(|size| size.0))?;
     let memory = bench.memory()?;
-    let floor = socket::floor(rounds.messages)?;
-    let mut timings = vec![
-        measure::ping(&bench.pond, rounds, &floor)?,
-        measure::journalled(&bench.pond, rounds, &floor)?,
-        measure::attach(&bench.pond, &mut bench.worker, &bench.card, bytes, rounds)?,
-    ];
+    let mut timings = Vec::from(measure::requests(&bench.pond, rounds)?);
+    timings.push(measure::attach(&bench.pond, &mut bench.worker, &bench.card, bytes, rounds)?);
     let card = bench.end()?;
     if args.attach_to.is_none() {
         timings.push(measure::restart(&card, rounds)?);

@@ -1,34 +1,49 @@
 //! The floor under every request: a datagram to another process and back.
 
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::samples::Samples;
 use crate::error::{CommandError, Outcome, failed};
 
 /// A small request's size.
 const BYTES: usize = 100;
 
-/// Measures the round trip of a small datagram between two processes that do nothing else.
-pub fn floor(rounds: u32) -> Result<Samples, CommandError> {
-    let refused = |error: Errno| failed("the socket between two processes", error);
-    let (ours, theirs) =
-        millpond_wire::socket::pair().map_err(|error| failed("making sockets", error))?;
-    let mut peer = start(theirs)?;
-    let (message, mut buffer) = ([7; BYTES], [0; 2 * BYTES]);
-    let samples = Samples::measure(rounds, || {
-        send(&ours, &message, SendFlags::NOSIGNAL).map_err(refused)?;
-        recv(&ours, &mut buffer, RecvFlags::empty()).map_err(refused)?;
-        Ok(())
-    });
-    drop(ours);
-    let _ = peer.wait();
-    samples
+/// Two processes that do nothing but send a small datagram to and fro.
+pub struct Floor {
+    socket: Option<OwnedFd>,
+    peer: Child,
 }
 
-fn start(socket: std::os::fd::OwnedFd) -> Result<Child, CommandError> {
+impl Floor {
+    /// Starts the other process.
+    pub fn start() -> Result<Self, CommandError> {
+        let (ours, theirs) =
+            millpond_wire::socket::pair().map_err(|error| failed("making sockets", error))?;
+        Ok(Self { socket: Some(ours), peer: start(theirs)? })
+    }
+
+    /// One round trip.
+    pub fn round_trip(&self) -> Result<(), CommandError> {
+        let refused = |error: Errno| failed("the socket between two processes", error);
+        let Some(socket) = &self.socket else { return Ok(()) };
+        send(socket, &[7; BYTES], SendFlags::NOSIGNAL).map_err(refused)?;
+        recv(socket, &mut [0; 2 * BYTES], RecvFlags::empty()).map_err(refused)?;
+        Ok(())
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        // The peer ends when nobody is at the other end any more.
+        drop(self.socket.take());
+        let _ = self.peer.wait();
+    }
+}
+
+fn start(socket: OwnedFd) -> Result<Child, CommandError> {
     let program = std::env::current_exe().map_err(|error| failed("finding this program", error))?;
     Command::new(program)
         .arg("echo")

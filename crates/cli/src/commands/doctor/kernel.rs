@@ -95,7 +95,7 @@ fn descriptors() -> Check {
         return Check::ok("open files", format!("{found}; `serve` raises the soft one"));
     }
     let advice = format!(
-        "raise the hard limit to {DESCRIPTORS}: LimitNOFILE= in the unit, or `ulimit -Hn` as root"
+        "raise the hard limit to {DESCRIPTORS}: LimitNOFILE= in the unit, or `ulimit -Hn {DESCRIPTORS}` as root"
     );
     Check::warn("open files", found, advice)
 }
