@@ -1,6 +1,6 @@
 //! The leases that this process holds, with what proves them to the next daemon.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +13,8 @@ pub(crate) type Lost = Arc<AtomicBool>;
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
     held: HashMap<LeaseId, (LeaseClaim, Lost)>,
+    /// Unmapped, and the pond is being told: claimed from a new daemon they would never end.
+    ending: HashSet<LeaseId>,
 }
 
 impl Leases {
@@ -23,10 +25,16 @@ impl Leases {
         entry.1.clone()
     }
 
+    /// These are unmapped, and their release is under way.
+    pub(crate) fn end(&mut self, leases: &[LeaseId]) {
+        self.ending.extend(leases);
+    }
+
     /// Forgets leases whose release was confirmed.
     pub(crate) fn remove(&mut self, leases: &[LeaseId]) {
         for lease in leases {
             self.held.remove(lease);
+            self.ending.remove(lease);
         }
     }
 
@@ -37,12 +45,14 @@ impl Leases {
 
     /// What is claimed from a new daemon.
     pub(crate) fn claims(&self) -> Vec<LeaseClaim> {
-        self.held.values().map(|(claim, _)| *claim).collect()
+        let claimed = self.held.iter().filter(|(lease, _)| !self.ending.contains(lease));
+        claimed.map(|(_, (claim, _))| *claim).collect()
     }
 
     /// The new daemon does not know these: mapped they stay, but nobody protects them.
     pub(crate) fn refuse(&mut self, refused: &[LeaseId]) {
         for lease in refused {
+            self.ending.remove(lease);
             if let Some((claim, lost)) = self.held.remove(lease) {
                 lost.store(true, Ordering::Release);
                 tracing::warn!(%lease, tensor = %claim.tensor, "the pond does not know this lease any more");
@@ -85,6 +95,9 @@ mod tests {
         assert!(one.load(Ordering::Acquire) && !two.load(Ordering::Acquire));
         assert_eq!(leases.claims().len(), 1);
         assert_eq!(leases.known(&[LeaseId(1), LeaseId(2)]), [LeaseId(2)]);
+        leases.end(&[LeaseId(2)]);
+        assert!(leases.claims().is_empty(), "what is unmapped is not claimed");
+        assert_eq!(leases.len(), 1, "but the pond is still to be told");
         leases.refuse_all();
         assert!(two.load(Ordering::Acquire) && leases.is_empty());
     }

@@ -132,7 +132,9 @@ impl Link {
             match outcome {
                 Ok(answer) => {
                     let answer = answer.and_then(|answer| unwrap(what, answer));
-                    *may_be_granted = !matches!(answer, Err(Error::Refused(_)));
+                    // An earlier grant whose answer was lost stays a grant, also if the repeat is
+                    // refused.
+                    *may_be_granted |= !matches!(answer, Err(Error::Refused(_)));
                     if !is_later(&answer) || remaining(deadline).is_some_and(|left| left < pause) {
                         return answer;
                     }
@@ -141,7 +143,6 @@ impl Link {
                 }
                 Err(Unanswered::Late) => {
                     // If it was sent, its answer is still looked out for.
-                    *may_be_granted = false;
                     return Err(Error::Timeout { what, after: asked.elapsed() });
                 }
                 Err(Unanswered::HungUp) => {
@@ -255,6 +256,7 @@ impl Link {
     /// As [`Link::release`], for leases that were granted but never taken.
     pub(crate) fn release_even_unknown(self: &Arc<Self>, leases: &[LeaseId]) -> Result<()> {
         for some in leases.chunks(limits::LEASES_PER_MESSAGE) {
+            self.lock().leases.end(some);
             self.ask_done("a release", RequestBody::LeaseRelease { leases: some.to_vec() })?;
             let mut state = self.lock();
             state.leases.remove(some);

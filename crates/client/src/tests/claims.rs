@@ -12,7 +12,9 @@ use millpond_wire::{ErrorKind, LeaseId, Mode, PondId, TensorId, Token};
 
 use crate::demux::Answer;
 use crate::link::{Ask, Link};
-use crate::testing::{Does, FakePond, an_fd, eventually, grant, info, welcome, welcome_of};
+use crate::testing::{
+    Does, FakePond, an_fd, eventually, failure, grant, info, welcome, welcome_of,
+};
 use crate::{Error, Result};
 
 fn get(link: &Arc<Link>, timeout: Duration) -> (LeaseId, Result<Answer>) {
@@ -262,4 +264,50 @@ fn a_daemon_that_restarts_during_hello_is_waited_for() {
         _ => Does::Polite,
     });
     pond.link().ask_done("a ping", RequestBody::Ping).unwrap();
+}
+
+#[test]
+fn a_lease_whose_release_is_under_way_is_not_claimed() {
+    let tensor = info("acts/x");
+    let pond = FakePond::start(move |number, request| match &request.body {
+        RequestBody::TensorGet(get) => {
+            Does::ReplyWith(grant(tensor.clone(), get.lease, get.mode), vec![an_fd()])
+        }
+        // Killed before it could answer, and perhaps before it could do it.
+        RequestBody::LeaseRelease { .. } if number == 0 => Does::HangUp,
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let (first, answer) = get(&link, Duration::from_secs(5));
+    answer.unwrap();
+    let (second, answer) = get(&link, Duration::from_secs(5));
+    answer.unwrap();
+    link.release(&[first]).unwrap();
+    let claimed: Vec<LeaseId> = pond
+        .seen()
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            RequestBody::Claim(claim) => Some(claim.leases),
+            _ => None,
+        })
+        .flatten()
+        .map(|claim| claim.lease)
+        .collect();
+    assert_eq!(claimed, [second], "what is unmapped must not come back to life");
+}
+
+#[test]
+fn a_grant_whose_repeat_is_refused_is_given_back() {
+    let pond = FakePond::start(move |number, request| match &request.body {
+        // Granted, and the answer lost with the connection; the repeat finds nothing any more.
+        RequestBody::TensorGet(_) if number == 0 => Does::HangUp,
+        RequestBody::TensorGet(_) => Does::Reply(failure(ErrorKind::NotFound)),
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let (lease, answer) = get(&link, Duration::from_secs(5));
+    answer.unwrap_err();
+    pond.wait_for(
+        |_, body| matches!(body, RequestBody::LeaseRelease { leases } if leases.contains(&lease)),
+    );
 }

@@ -1,6 +1,6 @@
 //! Tensors by identity and by name.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
@@ -13,8 +13,10 @@ use super::owner::{Caller, Owner};
 /// Identities of deleted tensors that are remembered, so that a repeated delete gets the same
 /// answer.
 const TOMBSTONES: usize = 65_536;
-/// Names that are compared when one was not found; a larger pond gives no hint rather than wait.
-const COMPARED_NAMES: usize = 20_000;
+/// Names that are compared when one was not found, and how long they may be: nobody else should
+/// wait for a hint.
+const COMPARED_NAMES: usize = 2_000;
+const COMPARED_BYTES: usize = 64;
 /// Names that are proposed.
 const PROPOSED_NAMES: usize = 3;
 
@@ -50,7 +52,7 @@ pub struct Tensor {
     /// Older than this daemon.
     pub recovered: bool,
     /// Who holds it.
-    pub leases: Vec<(ClientId, LeaseId)>,
+    pub leases: BTreeSet<(ClientId, LeaseId)>,
 }
 
 /// Whose part of the names.
@@ -188,12 +190,16 @@ impl Catalog {
         visible: impl Fn(&Tensor) -> bool,
     ) -> Vec<String> {
         let wanted = name.name.as_str();
+        if wanted.len() > COMPARED_BYTES {
+            return Vec::new();
+        }
         let far = wanted.chars().count() / 3 + 2;
         let mut close: Vec<(usize, String)> = self
             .names
             .iter()
             .filter(|((tenant, _, _), _)| *tenant == caller.owner.tenant)
             .take(COMPARED_NAMES)
+            .filter(|((_, _, found), _)| found.as_str().len() <= COMPARED_BYTES)
             .filter(|(_, id)| self.tensors.get(id).is_some_and(&visible))
             .filter_map(|((_, scope, found), _)| {
                 let distance = strsim::osa_distance(wanted, found.as_str());
@@ -259,7 +265,7 @@ mod tests {
             created_ms: 0,
             deleted: false,
             recovered: false,
-            leases: Vec::new(),
+            leases: BTreeSet::new(),
         }
     }
 

@@ -68,6 +68,8 @@ pub struct Connection<F> {
     pub subscribed: bool,
     /// Missed events.
     pub gap: bool,
+    /// Requests that are to be answered later.
+    pub pending: u32,
     /// Has broken the protocol before: once is enough for the log.
     pub blamed: bool,
 }

@@ -1,15 +1,24 @@
 //! Tensors are made: in a slab that has room, or in one that the driver makes.
 
-use millpond_wire::message::{EventKind, Reply, ReplyBody, TensorCreate, TensorGrant};
+use std::collections::BTreeSet;
+
+use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, SlabId, TensorId};
+use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId};
 
 use super::catalog::Tensor;
+use super::get::lost;
 use super::owner::{Caller, Owner};
 use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_port};
 use super::ports::{DriverFailure, Held, Ports};
 use super::ranges::Ranges;
 use super::slabs::{Pool, Slab, SlabClass};
+
+/// How often a slab is tried that the card had no memory for, with pauses that double.
+const SLAB_TRIES: u32 = 6;
+const FIRST_PAUSE_MS: u64 = 10;
+/// A card frees what was given back within about 80 ms.
+const FREED_WITHIN_MS: u64 = 1000;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn create(&mut self, ports: &mut P, pending: PendingCreate) -> Answer<P::Fd> {
@@ -39,6 +48,10 @@ impl<P: Ports> Pond<P> {
             .shape
             .bytes(create.dtype)
             .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        // Everything that can be refused is refused before anything is made.
+        if let Some(lease) = create.lease {
+            self.room_for_lease(ports, client, lease, None)?;
+        }
         if create.ephemeral {
             // Its end must be noticed by whichever daemon there is then.
             self.record_client(ports, client)?;
@@ -56,10 +69,10 @@ impl<P: Ports> Pond<P> {
     pub(super) fn retry_create(&mut self, ports: &mut P, pending: PendingCreate) {
         let (conn, number) = (pending.conn, pending.number);
         match self.create(ports, pending) {
-            Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
+            Ok(Some((body, fd))) => self.answer_later(ports, conn, number, body, fd),
             Ok(None) => {}
             Err(failure) => {
-                ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, None);
+                self.answer_later(ports, conn, number, ReplyBody::Failure(failure), None);
             }
         }
     }
@@ -70,6 +83,10 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         create: &TensorCreate,
     ) -> Result<Option<TensorId>, Failure> {
+        if self.catalog.is_buried(create.tensor) {
+            let message = format!("tensor {} was made and deleted", create.tensor);
+            return Err(Failure::new(ErrorKind::NotFound, message));
+        }
         let by_id = self.catalog.get(create.tensor).map(|_| create.tensor);
         let by_name =
             || create.name.as_ref().and_then(|name| self.catalog.named(&caller.owner, name));
@@ -83,6 +100,9 @@ impl<P: Ports> Pond<P> {
             ));
         }
         let name = create.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+        if slab.fd.is_none() {
+            return Err(lost(&name));
+        }
         let mut differences = Vec::new();
         if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
             differences.push(format!(
@@ -170,7 +190,10 @@ impl<P: Ports> Pond<P> {
         self.make_room(ports, pool.device, bytes)?;
         let slab = SlabId::random();
         let device = pool.device;
-        self.pending_slabs.insert(slab, PendingSlab { pool, bytes, waiting: vec![pending] });
+        self.pending_slabs.insert(
+            slab,
+            PendingSlab { pool, bytes, waiting: vec![pending], tries: 0, again_ms: None },
+        );
         ports.make_slab(slab, device, bytes);
         Ok(())
     }
@@ -178,6 +201,11 @@ impl<P: Ports> Pond<P> {
     /// The driver made a slab, or did not.
     pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
         let Some(pending) = self.pending_slabs.remove(&id) else { return };
+        if result.as_ref().is_err_and(|failure| failure.out_of_memory)
+            && self.try_slab_again(ports, id, &pending)
+        {
+            return;
+        }
         let failure = match result {
             Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
             Err(failure) => Some(self.slab_failure(&pending.pool, pending.bytes, &failure)),
@@ -187,7 +215,7 @@ impl<P: Ports> Pond<P> {
                 None => self.retry_create(ports, waiting),
                 Some(failure) => {
                     let body = ReplyBody::Failure(failure.clone());
-                    ports.reply(waiting.conn, Reply { number: waiting.number, body }, None);
+                    self.answer_later(ports, waiting.conn, waiting.number, body, None);
                 }
             }
         }
@@ -199,6 +227,39 @@ impl<P: Ports> Pond<P> {
         {
             self.drop_slab(ports, id);
         }
+    }
+
+    /// What this pond has just given back, the card frees a moment later; and what it keeps for
+    /// others to use again, it can give back now. True if the slab will be tried again.
+    fn try_slab_again(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
+        let now = ports.monotonic_ms();
+        let dropped = self.drop_recycled(ports, pending.pool.device, pending.bytes);
+        let recently = self.gave_back_ms.is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
+        if pending.tries >= SLAB_TRIES || !(dropped > 0 || recently) {
+            return false;
+        }
+        let again_ms = now + (FIRST_PAUSE_MS << pending.tries);
+        let tries = pending.tries + 1;
+        self.pending_slabs
+            .insert(id, PendingSlab { tries, again_ms: Some(again_ms), ..pending.clone() });
+        true
+    }
+
+    /// Asks the driver again for slabs whose time has come. Returns when to come again.
+    pub(super) fn retry_slabs(&mut self, ports: &mut P) -> Option<u64> {
+        let now = ports.monotonic_ms();
+        let mut next: Option<u64> = None;
+        for (id, pending) in &mut self.pending_slabs {
+            match pending.again_ms {
+                Some(again) if again <= now => {
+                    pending.again_ms = None;
+                    ports.make_slab(*id, pending.pool.device, pending.bytes);
+                }
+                Some(again) => next = Some(next.map_or(again, |next| next.min(again))),
+                None => {}
+            }
+        }
+        next
     }
 
     fn commit_slab(
@@ -322,7 +383,7 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         created_ms: record.created_unix_ms,
         deleted: record.deleted,
         recovered,
-        leases: Vec::<(millpond_wire::ClientId, LeaseId)>::new(),
+        leases: BTreeSet::new(),
     }
 }
 

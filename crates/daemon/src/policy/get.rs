@@ -1,10 +1,8 @@
 //! Leases are granted, tensors are published, and those who wait are woken.
 
-use millpond_wire::message::{
-    EventKind, Reply, ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER,
-};
+use millpond_wire::message::{EventKind, ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::Record;
-use millpond_wire::{ErrorKind, Failure, LeaseId, Mode, TensorId, Token};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, Token};
 
 use super::clients::Lease;
 use super::owner::Caller;
@@ -20,7 +18,14 @@ impl<P: Ports> Pond<P> {
         get: TensorGet,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (_, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(conn)?;
+        // A repeat gets the same answer, whatever has become of the name since.
+        let client = self.clients.clients.get(&client);
+        if let Some(Lease { tensor, .. }) =
+            client.and_then(|client| client.leases.get(&get.lease)).copied()
+        {
+            return self.grant(ports, conn, tensor, get.lease, get.mode);
+        }
         match self.usable(&caller, &get.target, get.mode) {
             Ok(tensor) => self.grant(ports, conn, tensor, get.lease, get.mode),
             Err(failure)
@@ -29,7 +34,7 @@ impl<P: Ports> Pond<P> {
             {
                 let until_ms = match get.wait_ms {
                     WAIT_FOREVER => u64::MAX,
-                    wait => ports.now_ms().saturating_add(wait),
+                    wait => ports.monotonic_ms().saturating_add(wait),
                 };
                 self.waiters.push(Waiter { conn, number, get, until_ms });
                 Ok(None)
@@ -80,11 +85,7 @@ impl<P: Ports> Pond<P> {
             ));
         }
         if self.slabs.get(tensor.slab).is_none_or(|slab| slab.fd.is_none()) {
-            return Err(Failure::new(
-                ErrorKind::Lost,
-                format!("the memory of tensor '{target}' is lost"),
-            )
-            .hint(format!("`millpond tensor rm {target}` and make it again")));
+            return Err(lost(&target.to_string()));
         }
         // A writer must get at it before it is published; a reader must not.
         if mode == Mode::ReadOnly && !tensor.ready {
@@ -120,36 +121,53 @@ impl<P: Ports> Pond<P> {
         mode: Mode,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
-        self.record_client(ports, id)?;
-        let most = self.limits.leases_per_client;
+        self.room_for_lease(ports, id, lease, Some((tensor, mode)))?;
         let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
+        // What an operator may look at, the operator may not map: the next daemon would not know
+        // why, and free it.
+        let slab = self.catalog.get(tensor).and_then(|tensor| self.slabs.get(tensor.slab));
+        if !slab.is_some_and(|slab| client.caller.may_use(&slab.pool.owner, slab.pool.audience)) {
+            let message = format!("tensor {tensor} is not shared with you");
+            return Err(Failure::new(ErrorKind::Denied, message)
+                .hint("the admin socket is for looking and deleting, not for mapping"));
+        }
         let user = client.owner().user;
-        match client.leases.get(&lease) {
-            Some(known) if known.tensor == tensor && known.mode == mode => {}
-            Some(_) => {
-                let message = format!("lease {lease} is already on something else");
-                return Err(Failure::new(ErrorKind::Invalid, message));
-            }
-            None if client.leases.len() >= most => {
-                return Err(Failure::new(
-                    ErrorKind::TooMany,
-                    format!("{most} leases of one client are the limit"),
-                )
-                .hint("release some, or raise `limits.leases_per_client`"));
-            }
-            None => {
-                let since_ms = ports.now_ms();
-                client.leases.insert(lease, Lease { tensor, mode, since_ms });
-                if let Some(tensor) = self.catalog.get_mut(tensor) {
-                    tensor.leases.push((id, lease));
-                }
-            }
+        let since_ms = ports.now_ms();
+        client.leases.entry(lease).or_insert(Lease { tensor, mode, since_ms });
+        if let Some(tensor) = self.catalog.get_mut(tensor) {
+            tensor.leases.insert((id, lease));
         }
         let info = self.info(tensor)?;
         let fd = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone());
         let token = self.key.token(id, lease, tensor, mode, user);
         let grant = TensorGrant { info, lease: Some((lease, mode, token)) };
         Ok(Some((ReplyBody::Tensor(grant), fd)))
+    }
+
+    /// Whether a client may have one lease more, under a number that is free or means the same;
+    /// from then on the next daemon knows the client.
+    pub(super) fn room_for_lease(
+        &mut self,
+        ports: &mut P,
+        id: ClientId,
+        lease: LeaseId,
+        on: Option<(TensorId, Mode)>,
+    ) -> Result<(), Failure> {
+        let most = self.limits.leases_per_client;
+        let Some(client) = self.clients.clients.get(&id) else { return Ok(()) };
+        match client.leases.get(&lease) {
+            Some(known) if on.is_none_or(|on| on == (known.tensor, known.mode)) => Ok(()),
+            Some(_) => {
+                let message = format!("lease {lease} is already on something else");
+                Err(Failure::new(ErrorKind::Invalid, message))
+            }
+            None if client.leases.len() >= most => Err(Failure::new(
+                ErrorKind::TooMany,
+                format!("{most} leases of one client are the limit"),
+            )
+            .hint("release some, or raise `limits.leases_per_client`")),
+            None => self.record_client(ports, id),
+        }
     }
 
     pub(super) fn publish(
@@ -185,25 +203,37 @@ impl<P: Ports> Pond<P> {
         }
         let mut still = Vec::new();
         for waiter in std::mem::take(&mut self.waiters) {
-            let ready = self
-                .client_of(waiter.conn)
-                .and_then(|(_, caller)| self.usable(&caller, &waiter.get.target, waiter.get.mode));
+            // Whom it does not concern is passed over quickly: nobody else should wait for this.
+            let caller = self.clients.conns.get(&waiter.conn).map(|connection| &connection.caller);
+            let means = |caller: &Caller| match &waiter.get.target {
+                Target::Id(target) => *target == id,
+                Target::Name(name) => self.catalog.resolve(caller, name) == Some(id),
+            };
+            let ready = caller
+                .filter(|caller| means(caller))
+                .map(|caller| self.usable(caller, &waiter.get.target, waiter.get.mode));
             match ready {
-                Ok(tensor) if tensor == id => {
+                Some(Ok(tensor)) => {
                     let Waiter { conn, number, get, .. } = waiter;
                     let body = match self.grant(ports, conn, tensor, get.lease, get.mode) {
                         Ok(Some((body, fd))) => {
-                            ports.reply(conn, Reply { number, body }, fd);
+                            self.answer_later(ports, conn, number, body, fd);
                             continue;
                         }
                         Ok(None) => continue,
                         Err(failure) => ReplyBody::Failure(failure),
                     };
-                    ports.reply(conn, Reply { number, body }, None);
+                    self.answer_later(ports, conn, number, body, None);
                 }
                 _ => still.push(waiter),
             }
         }
         self.waiters = still;
     }
+}
+
+/// The record survived, the memory did not.
+pub(super) fn lost(name: &str) -> Failure {
+    Failure::new(ErrorKind::Lost, format!("the memory of tensor '{name}' is lost"))
+        .hint(format!("`millpond tensor rm {name}` and make it again"))
 }

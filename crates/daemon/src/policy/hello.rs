@@ -114,6 +114,7 @@ impl<P: Ports> Pond<P> {
         }
         let mut refused: Vec<LeaseId> = Vec::new();
         let since_ms = ports.now_ms();
+        let most = self.limits.leases_per_client;
         for claimed in &claim.leases {
             let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
             let user = client.owner().user;
@@ -125,8 +126,12 @@ impl<P: Ports> Pond<P> {
             let token = self.key.token(id, claimed.lease, claimed.tensor, claimed.mode, user);
             let tensor = self.catalog.get_mut(claimed.tensor);
             match tensor {
-                Some(tensor) if known.is_none() && TokenKey::matches(&token, &claimed.token) => {
-                    tensor.leases.push((id, claimed.lease));
+                Some(tensor)
+                    if known.is_none()
+                        && client.leases.len() < most
+                        && TokenKey::matches(&token, &claimed.token) =>
+                {
+                    tensor.leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
                 }
                 _ => refused.push(claimed.lease),

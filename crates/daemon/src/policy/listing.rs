@@ -48,8 +48,8 @@ impl<P: Ports> Pond<P> {
     pub(super) fn inspect(&self, caller: &Caller, target: &Target) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
         let info = self.info(id)?;
-        let held = self.catalog.get(id).map(|tensor| tensor.leases.as_slice()).unwrap_or_default();
-        let leases = held.iter().filter_map(|(client, lease)| self.held(*client, *lease)).collect();
+        let held = self.catalog.get(id).into_iter().flat_map(|tensor| &tensor.leases);
+        let leases = held.filter_map(|(client, lease)| self.held(*client, *lease)).collect();
         now(ReplyBody::Details { info, leases })
     }
 
@@ -127,7 +127,7 @@ impl<P: Ports> Pond<P> {
         if !matches!(self.driver, DriverState::Ready(_)) {
             return now(ReplyBody::Status(Box::new(self.status())));
         }
-        let until_ms = ports.now_ms().saturating_add(READING_MS);
+        let until_ms = ports.monotonic_ms().saturating_add(READING_MS);
         self.status_waiters.push(StatusWaiter { conn, number, until_ms });
         if self.status_waiters.len() == 1 {
             ports.read_physical();

@@ -21,6 +21,9 @@ use super::tokens::TokenKey;
 /// Events that may wait for a slow subscriber before they are dropped.
 const SUBSCRIBER_BACKLOG: usize = 256;
 
+/// Requests of one connection that may wait for something at the same time.
+const PENDING: u32 = 1024;
+
 /// What nobody may go beyond.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -59,6 +62,9 @@ pub(super) struct PendingSlab {
     pub pool: Pool,
     pub bytes: u64,
     pub waiting: Vec<PendingCreate>,
+    /// How often the card had no memory for it, and when it is tried again.
+    pub tries: u32,
+    pub again_ms: Option<u64>,
 }
 
 /// A get that waits until its tensor exists and is published.
@@ -100,6 +106,8 @@ pub struct Pond<P: Ports> {
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,
     pub(super) events: Events,
+    /// When a slab was last given back, on the clock that never jumps.
+    pub(super) gave_back_ms: Option<u64>,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
     /// What only the event loop knows about itself, for `status`.
@@ -138,9 +146,16 @@ impl<P: Ports> Pond<P> {
             client: None,
             subscribed: false,
             gap: false,
+            pending: 0,
             blamed: false,
         };
         self.clients.conns.insert(conn, connection);
+    }
+
+    /// Whether a connection has said hello, or is gone.
+    #[must_use]
+    pub fn is_greeted(&self, conn: ConnId) -> bool {
+        self.clients.conns.get(&conn).is_none_or(|connection| connection.client.is_some())
     }
 
     /// One shared text for each tenant.
@@ -167,11 +182,39 @@ impl<P: Ports> Pond<P> {
             }
         };
         let number = request.number;
+        if self.clients.conns.get(&conn).is_some_and(|connection| connection.pending >= PENDING) {
+            let message = format!("{PENDING} requests of one connection may wait at a time");
+            self.refuse(ports, conn, number, Failure::new(ErrorKind::TooMany, message));
+            return;
+        }
+        let may_wait = matches!(
+            request.body,
+            RequestBody::TensorCreate(_) | RequestBody::TensorGet(_) | RequestBody::PondStatus
+        );
         match self.dispatch(ports, conn, request) {
             Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
-            Ok(None) => {}
+            Ok(None) => {
+                if may_wait && let Some(connection) = self.clients.conns.get_mut(&conn) {
+                    connection.pending += 1;
+                }
+            }
             Err(failure) => self.refuse(ports, conn, number, failure),
         }
+    }
+
+    /// Answers a request that waited.
+    pub(super) fn answer_later(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        number: u64,
+        body: ReplyBody,
+        fd: Option<P::Fd>,
+    ) {
+        if let Some(connection) = self.clients.conns.get_mut(&conn) {
+            connection.pending = connection.pending.saturating_sub(1);
+        }
+        ports.reply(conn, Reply { number, body }, fd);
     }
 
     fn dispatch(&mut self, ports: &mut P, conn: ConnId, request: Request) -> Answer<P::Fd> {
@@ -213,7 +256,8 @@ impl<P: Ports> Pond<P> {
                 done()
             }
             RequestBody::Subscribe { from } => {
-                self.subscribe(ports, conn, number, from);
+                ports.reply(conn, Reply { number, body: ReplyBody::Done }, None);
+                self.subscribe(ports, conn, from);
                 Ok(None)
             }
             RequestBody::Unknown => Err(Failure::new(
@@ -272,23 +316,27 @@ impl<P: Ports> Pond<P> {
         self.answer_status(ports, waiters);
     }
 
-    fn answer_status(&self, ports: &mut P, waiters: Vec<StatusWaiter>) {
+    fn answer_status(&mut self, ports: &mut P, waiters: Vec<StatusWaiter>) {
+        if waiters.is_empty() {
+            return;
+        }
+        let status = Box::new(self.status());
         for StatusWaiter { conn, number, .. } in waiters {
-            let body = ReplyBody::Status(Box::new(self.status()));
-            ports.reply(conn, Reply { number, body }, None);
+            let body = ReplyBody::Status(status.clone());
+            self.answer_later(ports, conn, number, body, None);
         }
     }
 
     /// Requests that wait and whose time is over are answered. Returns when to come again.
     pub fn tick(&mut self, ports: &mut P) -> Option<u64> {
-        let now = ports.now_ms();
+        let now = ports.monotonic_ms();
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiters)
             .into_iter()
             .partition(|waiter| waiter.until_ms <= now);
         self.waiters = waiting;
         for waiter in late {
-            let failure = self.not_yet(&waiter);
-            self.refuse(ports, waiter.conn, waiter.number, failure);
+            let body = ReplyBody::Failure(self.not_yet(&waiter));
+            self.answer_later(ports, waiter.conn, waiter.number, body, None);
         }
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.status_waiters)
             .into_iter()
@@ -296,7 +344,9 @@ impl<P: Ports> Pond<P> {
         self.status_waiters = waiting;
         self.answer_status(ports, late);
         let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
-        self.waiters.iter().map(|waiter| waiter.until_ms).chain(status).min()
+        let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
+        let soonest = waiters.chain(status).min();
+        soonest.into_iter().chain(self.retry_slabs(ports)).min()
     }
 
     /// No new work from now on.
@@ -304,10 +354,12 @@ impl<P: Ports> Pond<P> {
         self.draining = true;
         self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
         for waiter in std::mem::take(&mut self.waiters) {
-            self.refuse(ports, waiter.conn, waiter.number, draining());
+            let body = ReplyBody::Failure(draining());
+            self.answer_later(ports, waiter.conn, waiter.number, body, None);
         }
         for pending in std::mem::take(&mut self.before_driver) {
-            self.refuse(ports, pending.conn, pending.number, draining());
+            let body = ReplyBody::Failure(draining());
+            self.answer_later(ports, pending.conn, pending.number, body, None);
         }
     }
 
@@ -380,11 +432,10 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn subscribe(&mut self, ports: &mut P, conn: ConnId, number: u64, from: u64) {
+    fn subscribe(&mut self, ports: &mut P, conn: ConnId, from: u64) {
         if let Some(connection) = self.clients.conns.get_mut(&conn) {
             connection.subscribed = true;
         }
-        ports.reply(conn, Reply { number, body: ReplyBody::Done }, None);
         if from == 0 {
             return;
         }
@@ -409,7 +460,8 @@ impl<P: Ports> Pond<P> {
 
 fn gap(before: &Event) -> Event {
     Event {
-        sequence: before.sequence,
+        // Whoever has the gap has not had the event after it yet.
+        sequence: before.sequence.saturating_sub(1),
         unix_ms: before.unix_ms,
         kind: EventKind::Gap,
         tensor: None,

@@ -42,6 +42,8 @@ pub trait Ports {
 
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
+    /// Milliseconds on a clock that never jumps.
+    fn monotonic_ms(&self) -> u64;
     /// Makes a change durable against the death of any process.
     ///
     /// # Errors

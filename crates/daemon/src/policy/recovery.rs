@@ -81,6 +81,7 @@ impl<P: Ports> Pond<P> {
             waiters: Vec::new(),
             status_waiters: Vec::new(),
             events: Events::new(epoch),
+            gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
             about: About::default(),
@@ -222,14 +223,10 @@ impl<P: Ports> Pond<P> {
         found.tensors = self.catalog.len() - lost;
         self.lost_tensors = u32::try_from(lost).unwrap_or(u32::MAX);
         // A slab that was empty when the daemon died is either recycled or of no use.
-        let useless: Vec<SlabId> = self
-            .slabs
-            .iter()
-            .filter(|(_, slab)| slab.tensors == 0 && (slab.tainted || slab.fd.is_none()))
-            .map(|(id, _)| id)
-            .collect();
-        for slab in useless {
-            self.drop_slab(ports, slab);
+        let empty: Vec<SlabId> =
+            self.slabs.iter().filter(|(_, slab)| slab.tensors == 0).map(|(id, _)| id).collect();
+        for slab in empty {
+            self.recycle_or_drop(ports, slab);
         }
         // Ephemeral tensors of creators that are not known any more.
         let orphaned: Vec<ClientId> = self
@@ -274,7 +271,9 @@ impl<P: Ports> Pond<P> {
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
-        records.extend(self.catalog.buried(REMEMBERED_DELETES).map(Record::TensorFreed));
+        let buried = self.catalog.buried(REMEMBERED_DELETES);
+        let gone = buried.filter(|id| self.catalog.get(*id).is_none());
+        records.extend(gone.map(Record::TensorFreed));
         records
     }
 }

@@ -32,7 +32,7 @@ impl<P: Ports> Pond<P> {
             return;
         };
         let Some(tensor) = self.catalog.get_mut(ended.tensor) else { return };
-        tensor.leases.retain(|held| *held != (client, lease));
+        tensor.leases.remove(&(client, lease));
         let slab = tensor.slab;
         if ending == Ending::Died {
             self.taint(ports, slab);
@@ -103,7 +103,7 @@ impl<P: Ports> Pond<P> {
         })
     }
 
-    fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
+    pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
         let Some(slab) = self.slabs.get(id) else { return };
         let device = slab.pool.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
@@ -127,6 +127,7 @@ impl<P: Ports> Pond<P> {
             return;
         }
         if let Some(slab) = self.slabs.remove(id) {
+            self.gave_back_ms = Some(ports.monotonic_ms());
             ports.let_go(Held::Slab(id), slab.fd);
         }
     }

@@ -2,13 +2,14 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
 
 use millpond_wire::message::Request;
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, fd};
 
 use super::conn::Conn;
-use super::{ROUND, Server};
+use super::{HELLO_WITHIN, ROUND, Server};
 use crate::policy::{ConnId, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
@@ -79,6 +80,14 @@ impl Server {
             tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
             return;
         }
+        if self.world.conns.len() >= self.most_conns {
+            tracing::warn!(
+                pid = peer.pid,
+                "refused a connection: {} are the limit",
+                self.most_conns
+            );
+            return;
+        }
         let id = ConnId(self.next_conn);
         self.next_conn += 1;
         let tenant = self.pond.tenant(LOCAL_TENANT);
@@ -87,8 +96,21 @@ impl Server {
             Ok(()) => {
                 let pidfd = Arc::new(pidfd);
                 self.pond.connected(id, owner, &peer.groups, admin, peer.pid, pidfd);
+                self.ungreeted.push_back((Instant::now(), id));
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
+        }
+    }
+
+    /// Ends connections that have not said in time who they are.
+    pub(super) fn end_ungreeted(&mut self) {
+        while let Some((since, id)) = self.ungreeted.front().copied()
+            && (since.elapsed() >= HELLO_WITHIN || self.pond.is_greeted(id))
+        {
+            self.ungreeted.pop_front();
+            if !self.pond.is_greeted(id) {
+                self.world.ended.push(id);
+            }
         }
     }
 
@@ -97,6 +119,12 @@ impl Server {
         self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }
+}
+
+/// A connection takes two descriptors, its socket and its pidfd; some are left for slabs.
+pub(super) fn most_conns() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).saturating_sub(1024) / 2
 }
 
 /// Given up when there are no descriptors left, to refuse a connection in an orderly way.

@@ -9,12 +9,17 @@ use millpond_wire::{fd, limits, memfd};
 
 use crate::driver::SharedFd;
 
-/// Unsent messages after which nothing more is read from a client that does not read.
+/// What may be unsent before nothing more is read from a client that does not read: messages, the
+/// bytes that they keep (those in memfds too), and descriptors.
 const PATIENCE: usize = 512;
+const PATIENCE_BYTES: usize = 4 << 20;
+const PATIENCE_FDS: usize = 64;
 
 struct Outgoing {
     bytes: Vec<u8>,
     fd: Option<SharedFd>,
+    /// The bytes that it keeps.
+    weight: usize,
 }
 
 /// What became of an attempt to send.
@@ -34,6 +39,8 @@ pub enum Flushed {
 pub struct Conn {
     socket: OwnedFd,
     queue: VecDeque<Outgoing>,
+    queued_bytes: usize,
+    queued_fds: usize,
     /// The last thing sent had a descriptor, and may be unread.
     fd_sent: bool,
     /// Ends when everything is sent.
@@ -49,6 +56,8 @@ impl Conn {
         Self {
             socket,
             queue: VecDeque::new(),
+            queued_bytes: 0,
+            queued_fds: 0,
             fd_sent: false,
             closing: false,
             interest: (true, false),
@@ -64,7 +73,10 @@ impl Conn {
     /// What should be waited for: (readable, writable).
     #[must_use]
     pub fn wants(&self) -> (bool, bool) {
-        (self.queue.len() < PATIENCE, !self.queue.is_empty())
+        let patient = self.queue.len() < PATIENCE
+            && self.queued_bytes < PATIENCE_BYTES
+            && self.queued_fds < PATIENCE_FDS;
+        (patient && !self.closing, !self.queue.is_empty())
     }
 
     /// Sends a reply now if nothing is before it, else later.
@@ -84,29 +96,40 @@ impl Conn {
                 Flushed::Gone => return Ok(Flushed::Gone),
                 later => {
                     let bytes = bytes.to_vec();
-                    self.queue.push_back(Outgoing { bytes, fd });
+                    self.enqueue(bytes, fd, 0);
                     return Ok(later);
                 }
             }
         }
         if bytes.len() > limits::MESSAGE_BYTES {
             let file = memfd::sealed("millpond-reply", bytes)?;
-            let announced = ReplyBody::InMemfd { bytes: bytes.len() as u64 };
+            let weight = bytes.len();
+            let announced = ReplyBody::InMemfd { bytes: weight as u64 };
             let announced = Reply { number: reply.number, body: announced };
             let bytes = announced.encode(builder).to_vec();
-            self.queue.push_back(Outgoing { bytes, fd: Some(file.into()) });
+            self.enqueue(bytes, Some(file.into()), weight);
         } else {
             let bytes = bytes.to_vec();
-            self.queue.push_back(Outgoing { bytes, fd });
+            self.enqueue(bytes, fd, 0);
         }
         Ok(self.flush())
+    }
+
+    fn enqueue(&mut self, bytes: Vec<u8>, fd: Option<SharedFd>, memfd_bytes: usize) {
+        let weight = bytes.len() + memfd_bytes;
+        self.queued_bytes += weight;
+        self.queued_fds += usize::from(fd.is_some());
+        self.queue.push_back(Outgoing { bytes, fd, weight });
     }
 
     /// Sends as much as possible of what waits.
     pub fn flush(&mut self) -> Flushed {
         while let Some(next) = self.queue.pop_front() {
             match self.try_send(&next.bytes, next.fd.as_ref()) {
-                Flushed::Everything => {}
+                Flushed::Everything => {
+                    self.queued_bytes -= next.weight;
+                    self.queued_fds -= usize::from(next.fd.is_some());
+                }
                 other => {
                     self.queue.push_front(next);
                     return other;
@@ -212,5 +235,30 @@ mod tests {
             }
         }
         panic!("it would have been read from for ever");
+    }
+
+    #[test]
+    fn large_replies_weigh_what_they_keep() {
+        let (ours, _theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        let mut builder = planus::Builder::new();
+        let failure =
+            millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(1 << 20));
+        let large = Reply { number: 5, body: ReplyBody::Failure(failure) };
+        let sent = (0..20).take_while(|_| {
+            conn.send(&large, None, &mut builder).unwrap();
+            conn.wants().0
+        });
+        assert!(sent.count() < 10, "memfds count, although their messages are small");
+    }
+
+    #[test]
+    fn a_connection_that_closes_is_not_read_from() {
+        let (ours, theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        assert_eq!(conn.wants(), (true, false));
+        conn.closing = true;
+        assert_eq!(conn.wants(), (false, false), "or the event loop would spin on what it ignores");
+        drop(theirs);
     }
 }

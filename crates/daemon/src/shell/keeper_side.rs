@@ -11,6 +11,10 @@ use rustix::process::Signal;
 use super::Server;
 use super::watcher::Source;
 
+/// Pauses before a keeper is tried again that could not be started.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
 impl Server {
     pub(super) fn channel_event(&mut self) {
         loop {
@@ -29,6 +33,8 @@ impl Server {
                 Err(error) => {
                     if !matches!(error, ChannelError::HungUp) {
                         tracing::error!("the keeper's channel: {error}");
+                        // A keeper that cannot be told what to hold is none.
+                        self.world.keeper_hung = true;
                     }
                     // Whether the keeper is gone, only its pidfd says.
                     self.drop_channel();
@@ -66,43 +72,58 @@ impl Server {
             return;
         }
         tracing::warn!("the keeper is gone; starting another");
+        self.try_keeper(FIRST_PAUSE);
+    }
+
+    fn try_keeper(&mut self, pause: Duration) {
         match self.start_keeper() {
             Ok(pid) => {
                 tracing::info!(pid, "a new keeper holds everything");
+                self.keeper_retry = None;
                 self.pond.keeper_replaced(&mut self.world, pid);
             }
             Err(text) => {
                 // Serving without a keeper loses nothing while this process lives.
-                tracing::error!("no new keeper: {text}; trying again");
-                self.world.keeper_hung = true;
+                tracing::error!("no new keeper: {text}; trying again in {pause:?}");
+                self.keeper_retry = Some((Instant::now() + pause, (pause * 2).min(LONGEST_PAUSE)));
             }
+        }
+    }
+
+    /// Ends a keeper that takes no messages, and starts one where there is none.
+    pub(super) fn care_for_keeper(&mut self) {
+        if std::mem::take(&mut self.world.keeper_hung) {
+            // Nothing more is sent to it; when it is gone its pidfd says so.
+            self.drop_channel();
+            let _ = rustix::process::pidfd_send_signal(&self.keeper_pidfd, Signal::KILL);
+        }
+        if let Some((at, pause)) = self.keeper_retry
+            && Instant::now() >= at
+        {
+            self.try_keeper(pause);
         }
     }
 
     fn start_keeper(&mut self) -> Result<u32, String> {
         let holds = self.world.held.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
-        let started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
+        let mut started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
             .map_err(|error| error.to_string())?;
         let pid = started.child.id();
-        let failed = |error: std::io::Error| error.to_string();
-        self.keeper_token =
-            self.world.watcher.add(&started.pidfd, Source::KeeperGone).map_err(failed)?;
-        self.channel_token =
-            Some(self.world.watcher.add(started.channel.as_fd(), Source::Channel).map_err(failed)?);
+        let watcher = &mut self.world.watcher;
+        let watched = watcher.add(&started.pidfd, Source::KeeperGone).and_then(|keeper| {
+            Ok((keeper, watcher.add(started.channel.as_fd(), Source::Channel)?))
+        });
+        let (keeper, channel) = watched.map_err(|error| {
+            // One that nobody watches must not run beside the next.
+            let _ = started.child.kill();
+            let _ = started.child.wait();
+            error.to_string()
+        })?;
+        (self.keeper_token, self.channel_token) = (keeper, Some(channel));
         self.keeper_pidfd = started.pidfd;
         self.world.channel = Some(started.channel);
         self.keeper_child = Some(started.child);
         Ok(pid)
-    }
-
-    pub(super) fn replace_hung_keeper(&mut self) {
-        let signal = Signal::KILL;
-        // If it was alive, its pidfd fires and the next one is started then.
-        if rustix::process::pidfd_send_signal(&self.keeper_pidfd, signal).is_err()
-            && self.world.channel.is_none()
-        {
-            self.keeper_gone();
-        }
     }
 
     pub(super) fn compact(&mut self) {

@@ -9,6 +9,7 @@ mod recover;
 mod watcher;
 mod world;
 
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
@@ -26,10 +27,12 @@ use signal_hook::consts::SIGTERM;
 use watcher::Source;
 use world::World;
 
-use crate::policy::{Pond, Ports};
+use crate::policy::{ConnId, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
+/// How long a connection may take to say hello.
+const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How soon a reply is tried again that waits for its reader.
 const SOON: Duration = Duration::from_millis(1);
 
@@ -92,6 +95,12 @@ struct Server {
     next_conn: u64,
     buffer: Vec<u8>,
     spare: Option<OwnedFd>,
+    /// When to try again to start a keeper, and how long to wait after that.
+    keeper_retry: Option<(Instant, Duration)>,
+    /// Connections that have not said hello, oldest first.
+    ungreeted: VecDeque<(Instant, ConnId)>,
+    /// Connections that there are descriptors for.
+    most_conns: usize,
     stopping: Option<Instant>,
     restarting: bool,
     /// The keeper knows that clients are served.
@@ -123,12 +132,16 @@ impl Server {
     }
 
     fn timeout(&mut self) -> Option<Timespec> {
-        let now = self.world.now_ms();
+        let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         let waiters = waiters.map(Duration::from_millis);
         let soon = (!self.world.soon.is_empty() || !self.world.ended.is_empty()).then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
-        let shortest = [waiters, soon, stop].into_iter().flatten().min()?;
+        let clock = Instant::now();
+        let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
+        let keeper = self.keeper_retry.map(|(at, _)| until(at));
+        let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
+        let shortest = [waiters, soon, stop, keeper, hello].into_iter().flatten().min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
@@ -167,9 +180,8 @@ impl Server {
                 self.pond.hung_up(&mut self.world, id);
             }
         }
-        if std::mem::take(&mut self.world.keeper_hung) {
-            self.replace_hung_keeper();
-        }
+        self.end_ungreeted();
+        self.care_for_keeper();
         self.pond.about.journal_bytes = self.world.journal.bytes();
         if self.world.journal.wants_compaction() {
             self.compact();
@@ -224,6 +236,9 @@ impl Server {
             next_conn: 1,
             buffer: vec![0; limits::MESSAGE_BYTES],
             spare: clients::spare_fd(),
+            keeper_retry: None,
+            ungreeted: VecDeque::new(),
+            most_conns: clients::most_conns(),
             stopping: None,
             restarting: false,
             announced: false,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
 use millpond_wire::message::Reply;
@@ -39,6 +39,7 @@ pub struct World {
     /// The driver thread.
     pub driver: DriverThread,
     builder: planus::Builder,
+    started: Instant,
 }
 
 impl World {
@@ -65,6 +66,7 @@ impl World {
             held,
             driver,
             builder: planus::Builder::new(),
+            started: Instant::now(),
         })
     }
 
@@ -125,8 +127,16 @@ impl World {
     /// [`PortError`] if the message was refused.
     pub fn hold_key(&mut self, key: HoldKey, fd: SharedFd) -> Result<(), PortError> {
         let message = Message::Hold { keys: vec![key.clone()] };
-        self.held.insert(key, Arc::clone(&fd));
-        self.tell_keeper(&message, &[fd.as_fd()])
+        let before = self.held.insert(key.clone(), Arc::clone(&fd));
+        let told = self.tell_keeper(&message, &[fd.as_fd()]);
+        if told.is_err() {
+            // What the keeper does not hold, the next one must not get either.
+            match before {
+                Some(before) => self.held.insert(key, before),
+                None => self.held.remove(&key),
+            };
+        }
+        told
     }
 
     /// Sends the keeper a message. A dead keeper is no error: the next one gets everything.
@@ -138,6 +148,10 @@ impl World {
         message: &Message,
         fds: &[BorrowedFd<'_>],
     ) -> Result<(), PortError> {
+        if self.keeper_hung {
+            // Its successor gets everything; waiting for it once was enough.
+            return Ok(());
+        }
         let Some(channel) = &self.channel else { return Ok(()) };
         match channel.send(message, fds) {
             Ok(()) | Err(ChannelError::HungUp) => Ok(()),
@@ -164,6 +178,10 @@ impl Ports for World {
     fn now_ms(&self) -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
@@ -206,6 +224,8 @@ impl Ports for World {
             if found.backlog() == 0 {
                 // After the reply that the caller is about to send.
                 self.ended.push(conn);
+            } else {
+                self.flush(conn);
             }
         }
     }

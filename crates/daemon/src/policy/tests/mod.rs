@@ -1,5 +1,6 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod corners;
 mod leases;
 mod making;
 mod restart;
@@ -47,6 +48,10 @@ impl Ports for World {
     type Fd = u64;
 
     fn now_ms(&self) -> u64 {
+        self.now
+    }
+
+    fn monotonic_ms(&self) -> u64 {
         self.now
     }
 
