@@ -18,8 +18,13 @@ const KILL_GRACE: Duration = Duration::from_secs(5);
 /// Messages taken in one turn of the loop, so that signals and the watchdog get theirs.
 const MESSAGES_PER_TURN: usize = 256;
 
+/// A process and its group are often signalled together: that is one request.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
+
 /// A stop that was asked for.
 struct Stopping {
+    /// When it was asked for.
+    since: Instant,
     /// When the next step is due.
     until: Instant,
     killed: bool,
@@ -57,7 +62,7 @@ impl Keeper {
             }
             if ready.signal {
                 self.signals.clear();
-                stopping = Some(self.stop(daemon, stopping.is_some()));
+                stopping = Some(self.stop(daemon, stopping.take()));
             }
             let now = Instant::now();
             if let Some(stop) = stopping.as_mut().filter(|stop| now >= stop.until) {
@@ -67,7 +72,7 @@ impl Keeper {
                 }
                 tracing::warn!("daemon {} did not stop in time and is killed", daemon.pid);
                 daemon.kill();
-                *stop = Stopping { until: now + KILL_GRACE, killed: true };
+                *stop = Stopping { until: now + KILL_GRACE, killed: true, ..*stop };
             }
             if now >= next_tick {
                 next_tick = now + TICK;
@@ -96,10 +101,14 @@ impl Keeper {
     }
 
     /// First a request, at the second signal no more patience.
-    fn stop(&self, daemon: &Daemon, again: bool) -> Stopping {
+    fn stop(&self, daemon: &Daemon, before: Option<Stopping>) -> Stopping {
         let now = Instant::now();
-        if again {
-            return Stopping { until: now, killed: false };
+        if let Some(before) = before {
+            if now.saturating_duration_since(before.since) < SAME_SIGNAL || before.killed {
+                return before;
+            }
+            tracing::warn!("a second signal: no more patience with daemon {}", daemon.pid);
+            return Stopping { until: now, ..before };
         }
         systemd::stopping();
         tracing::info!("stopping daemon {}", daemon.pid);
@@ -112,7 +121,7 @@ impl Keeper {
                 Duration::ZERO
             }
         };
-        Stopping { until: now + patience, killed: false }
+        Stopping { since: now, until: now + patience, killed: false }
     }
 
     fn watch(&self, daemon: &mut Daemon) {
