@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use millpond_wire::{ErrorKind, Failure, Holder};
+use millpond_wire::{ErrorKind, Failure};
 
 use crate::exit::Code;
 
@@ -23,46 +23,21 @@ pub type Outcome = Result<(), CommandError>;
 /// An error as it is printed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What the shell gets.
+    /// What the shell gets; it has codes that are no kind of failure.
     pub code: Code,
-    /// One sentence that names the thing.
-    pub message: String,
-    /// The command to type next.
-    pub hint: Option<String>,
-    /// Names close to one that was not found.
-    pub similar: Vec<String>,
-    /// Bytes asked for, where memory was short.
-    pub requested_bytes: Option<u64>,
-    /// Bytes free, where memory was short.
-    pub free_bytes: Option<u64>,
-    /// The pond's capacity, where memory was short.
-    pub capacity_bytes: Option<u64>,
-    /// Who holds the rest, where memory was short.
-    pub holders: Vec<Holder>,
+    /// What is said. Its kind is the code's where the pond refused, and means nothing else.
+    pub failure: Failure,
 }
 
 impl Report {
     /// An error with only a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self::from_failure(code, Failure::new(ErrorKind::Internal, message))
-    }
-
-    fn from_failure(code: Code, failure: Failure) -> Self {
-        Self {
-            code,
-            message: failure.message,
-            hint: failure.hint,
-            similar: failure.similar,
-            requested_bytes: failure.requested_bytes,
-            free_bytes: failure.free_bytes,
-            capacity_bytes: failure.capacity_bytes,
-            holders: failure.holders,
-        }
+        Self { code, failure: Failure::new(ErrorKind::Internal, message) }
     }
 
     /// Adds the way out.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.failure = self.failure.hint(hint);
         self
     }
 }
@@ -75,7 +50,7 @@ impl From<Report> for CommandError {
 
 impl From<Failure> for CommandError {
     fn from(failure: Failure) -> Self {
-        Report::from_failure(Code::Kind(failure.kind), failure).into()
+        Report { code: Code::Kind(failure.kind), failure }.into()
     }
 }
 
@@ -94,7 +69,7 @@ impl fmt::Display for CommandError {
         match self {
             CommandError::Closed => f.write_str("standard output was closed"),
             CommandError::Said(code) => write!(f, "exit code {}", code.number()),
-            CommandError::Failed(report) => f.write_str(&report.message),
+            CommandError::Failed(report) => report.failure.fmt(f),
         }
     }
 }

@@ -140,17 +140,17 @@ impl Printer {
             return;
         }
         let title = self.paint_if(self.color_stderr, Tone::Bad, "error");
-        write_stderr(format_args!("{title}: {}\n", report.message));
-        for name in &report.similar {
+        write_stderr(format_args!("{title}: {}\n", report.failure.message));
+        for name in &report.failure.similar {
             write_stderr(format_args!("  similar: {name}\n"));
         }
-        for holder in &report.holders {
+        for holder in &report.failure.holders {
             let size = crate::units::bytes(holder.bytes);
             let user = crate::users::name(holder.user);
             let tensors = crate::units::count(u64::from(holder.tensors), "tensor");
             write_stderr(format_args!("  held by {user}: {size} in {tensors}\n"));
         }
-        if let Some(hint) = &report.hint {
+        if let Some(hint) = &report.failure.hint {
             let title = self.paint_if(self.color_stderr, Tone::Hint, "hint");
             write_stderr(format_args!("\n{title}: {hint}\n"));
         }

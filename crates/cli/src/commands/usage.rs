@@ -54,6 +54,6 @@ mod tests {
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {
         let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
-        assert_eq!(report(&error).message, "unrecognized subcommand 'inspekt'");
+        assert_eq!(report(&error).failure.message, "unrecognized subcommand 'inspekt'");
     }
 }

@@ -55,13 +55,13 @@ impl From<&Report> for ErrorJson {
             error: ErrorBody {
                 kind: report.code.name(),
                 exit_code: report.code.number(),
-                message: report.message.clone(),
-                hint: report.hint.clone(),
-                similar: report.similar.clone(),
-                requested_bytes: report.requested_bytes,
-                free_bytes: report.free_bytes,
-                capacity_bytes: report.capacity_bytes,
-                holders: report.holders.iter().map(holder).collect(),
+                message: report.failure.message.clone(),
+                hint: report.failure.hint.clone(),
+                similar: report.failure.similar.clone(),
+                requested_bytes: report.failure.requested_bytes,
+                free_bytes: report.failure.free_bytes,
+                capacity_bytes: report.failure.capacity_bytes,
+                holders: report.failure.holders.iter().map(holder).collect(),
             },
         }
     }

@@ -37,17 +37,17 @@ impl<P: Ports> Pond<P> {
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
         }
-        let pool = match self.pool_for(&caller.owner, create)? {
+        let bytes = create
+            .shape
+            .bytes(create.dtype)
+            .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        let pool = match self.pool_for(&caller.owner, create, bytes)? {
             Some(pool) => pool,
             None => {
                 self.before_driver.push(pending);
                 return Ok(None);
             }
         };
-        let bytes = create
-            .shape
-            .bytes(create.dtype)
-            .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
         // Everything that can be refused is refused before anything is made.
         if let Some(lease) = create.lease {
             self.room_for_lease(ports, client, lease, None)?;
@@ -129,11 +129,12 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Where the tensor will lie; `None` while the driver has not said which GPUs there are.
-    fn pool_for(&self, owner: &Owner, create: &TensorCreate) -> Result<Option<Pool>, Failure> {
-        let bytes = create
-            .shape
-            .bytes(create.dtype)
-            .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+    fn pool_for(
+        &self,
+        owner: &Owner,
+        create: &TensorCreate,
+        bytes: u64,
+    ) -> Result<Option<Pool>, Failure> {
         match &self.driver {
             DriverState::Starting => return Ok(None),
             DriverState::Ready(_) => {}

@@ -4,6 +4,7 @@ use millpond_wire::message::{EventKind, ReplyBody, Target, TensorGet, TensorGran
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, Token};
 
+use super::catalog::Tensor;
 use super::clients::Lease;
 use super::owner::Caller;
 use super::pond::{Answer, Pond, Waiter, from_port, now};
@@ -26,45 +27,50 @@ impl<P: Ports> Pond<P> {
         {
             return self.grant(ports, conn, tensor, get.lease, get.mode);
         }
+        // Who waits needs no hints about what is not there yet.
+        if get.wait_ms > 0 && self.lookup(&caller, &get.target).is_none() {
+            return self.wait_for(ports, conn, number, get);
+        }
         match self.usable(&caller, &get.target, get.mode) {
             Ok(tensor) => self.grant(ports, conn, tensor, get.lease, get.mode),
             Err(failure)
                 if get.wait_ms > 0
                     && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
             {
-                let until_ms = match get.wait_ms {
-                    WAIT_FOREVER => u64::MAX,
-                    wait => ports.monotonic_ms().saturating_add(wait),
-                };
-                self.waiters.push(Waiter { conn, number, get, until_ms });
-                Ok(None)
+                self.wait_for(ports, conn, number, get)
             }
             Err(failure) => Err(failure),
         }
     }
 
+    fn wait_for(&mut self, ports: &P, conn: ConnId, number: u64, get: TensorGet) -> Answer<P::Fd> {
+        let until_ms = match get.wait_ms {
+            WAIT_FOREVER => u64::MAX,
+            wait => ports.monotonic_ms().saturating_add(wait),
+        };
+        self.waiters.push(Waiter { conn, number, get, until_ms });
+        Ok(None)
+    }
+
     /// The tensor that a caller means, if the caller may have it.
-    pub(super) fn find(&self, caller: &Caller, target: &Target) -> Result<TensorId, Failure> {
+    pub(super) fn lookup(&self, caller: &Caller, target: &Target) -> Option<TensorId> {
         let id = match target {
-            Target::Id(id) => Some(*id),
-            Target::Name(name) => self.catalog.resolve(caller, name),
+            Target::Id(id) => *id,
+            Target::Name(name) => self.catalog.resolve(caller, name)?,
         };
-        let visible = |id: &TensorId| {
-            let tensor = self.catalog.get(*id)?;
-            let pool = &self.slabs.get(tensor.slab)?.pool;
-            caller.may_use(&pool.owner, pool.audience).then_some(())
-        };
-        id.filter(|id| visible(id).is_some()).ok_or_else(|| self.not_found(caller, target))
+        self.catalog.get(id).filter(|tensor| self.is_shared(tensor, caller)).map(|_| id)
+    }
+
+    /// The same, or what to tell the caller.
+    pub(super) fn find(&self, caller: &Caller, target: &Target) -> Result<TensorId, Failure> {
+        self.lookup(caller, target).ok_or_else(|| self.not_found(caller, target))
     }
 
     fn not_found(&self, caller: &Caller, target: &Target) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
-            failure.similar = self.catalog.similar(caller, name, |tensor| {
-                self.slabs
-                    .get(tensor.slab)
-                    .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience))
-            });
+            let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
+            failure.similar = self.catalog.similar(caller, name, visible);
         }
         match failure.similar.first() {
             Some(close) => {
@@ -122,15 +128,15 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
         self.room_for_lease(ports, id, lease, Some((tensor, mode)))?;
-        let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
+        let Some(client) = self.clients.clients.get(&id) else { return Ok(None) };
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
-        let slab = self.catalog.get(tensor).and_then(|tensor| self.slabs.get(tensor.slab));
-        if !slab.is_some_and(|slab| client.caller.may_use(&slab.pool.owner, slab.pool.audience)) {
+        if self.lookup(&client.caller, &Target::Id(tensor)).is_none() {
             let message = format!("tensor {tensor} is not shared with you");
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket is for looking and deleting, not for mapping"));
         }
+        let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
         let user = client.owner().user;
         let since_ms = ports.now_ms();
         client.leases.entry(lease).or_insert(Lease { tensor, mode, since_ms });
@@ -205,12 +211,8 @@ impl<P: Ports> Pond<P> {
         for waiter in std::mem::take(&mut self.waiters) {
             // Whom it does not concern is passed over quickly: nobody else should wait for this.
             let caller = self.clients.conns.get(&waiter.conn).map(|connection| &connection.caller);
-            let means = |caller: &Caller| match &waiter.get.target {
-                Target::Id(target) => *target == id,
-                Target::Name(name) => self.catalog.resolve(caller, name) == Some(id),
-            };
             let ready = caller
-                .filter(|caller| means(caller))
+                .filter(|caller| self.lookup(caller, &waiter.get.target) == Some(id))
                 .map(|caller| self.usable(caller, &waiter.get.target, waiter.get.mode));
             match ready {
                 Some(Ok(tensor)) => {

@@ -80,11 +80,7 @@ impl<P: Ports> Pond<P> {
                 Some(name) => name.as_str().starts_with(prefix),
                 None => prefix.is_empty(),
             })
-            .filter(|(_, tensor)| {
-                self.slabs
-                    .get(tensor.slab)
-                    .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience))
-            })
+            .filter(|(_, tensor)| self.is_shared(tensor, caller))
             .filter_map(|(id, _)| self.info(id).ok())
             .collect();
         tensors.sort_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
@@ -108,7 +104,7 @@ impl<P: Ports> Pond<P> {
                 leases: client
                     .leases
                     .values()
-                    .filter(|lease| self.find(caller, &Target::Id(lease.tensor)).is_ok())
+                    .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
             })

@@ -10,7 +10,7 @@ use millpond_wire::{
 };
 
 use super::accounts::Device;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::events::Events;
 use super::owner::{Caller, Owner};
@@ -424,10 +424,7 @@ impl<P: Ports> Pond<P> {
         let Some(connection) = self.clients.conns.get(&conn) else { return false };
         let caller = &connection.caller;
         match event.tensor.and_then(|tensor| self.catalog.get(tensor)) {
-            Some(tensor) => self
-                .slabs
-                .get(tensor.slab)
-                .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience)),
+            Some(tensor) => self.is_shared(tensor, caller),
             None => event.tensor.is_none() || caller.admin || event.user == Some(caller.owner.user),
         }
     }
@@ -447,6 +444,13 @@ impl<P: Ports> Pond<P> {
         for event in kept {
             self.send_event(ports, conn, &event);
         }
+    }
+
+    /// Whether a tensor is shared with a caller; its slab says with whom.
+    pub(super) fn is_shared(&self, tensor: &Tensor, caller: &Caller) -> bool {
+        self.slabs
+            .get(tensor.slab)
+            .is_some_and(|slab| caller.may_use(&slab.pool.owner, slab.pool.audience))
     }
 
     /// The client behind a connection.

@@ -22,7 +22,7 @@ impl Server {
         self.world.flush(id);
         for _ in 0..ROUND {
             let Some(conn) = self.world.conns.get(&id) else { return };
-            if conn.closing || !conn.wants().0 {
+            if !conn.wants().0 {
                 return;
             }
             match socket::receive(conn, &mut self.buffer, false) {

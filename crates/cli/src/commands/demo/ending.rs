@@ -29,7 +29,7 @@ impl Cast<'_> {
                 let text = format!("the pond stopped on SIGTERM after {}", units::time(time));
                 self.story.claim(true, text)?;
             }
-            Err(CommandError::Failed(report)) => self.story.claim(false, report.message)?,
+            Err(CommandError::Failed(report)) => self.story.claim(false, report.failure.message)?,
             Err(error) => return Err(error),
         }
         let last = self.settled_reading(self.first_reading)?;
