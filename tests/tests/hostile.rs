@@ -70,6 +70,7 @@ fn create(shape: &[u64]) -> RequestBody {
         ephemeral: false,
         zero: false,
         lease: None,
+        life: millpond::Life::default(),
     })
 }
 

@@ -90,7 +90,8 @@ pub use events::Events;
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
 pub use millpond_wire::message::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Status, Target, TensorInfo,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Life, MoverInfo, Status, Target,
+    TensorInfo,
 };
 pub use millpond_wire::{
     Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode,

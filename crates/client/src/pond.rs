@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::{
     ClientInfo, ReplyBody, RequestBody, Status, Target, TensorGet, TensorInfo,
 };
-use millpond_wire::{ClientId, GpuUuid, Mode};
+use millpond_wire::{ClientId, Epoch, GpuUuid, Mode};
 
 use crate::answer::not_an_answer;
 use crate::builder::PondBuilder;
@@ -232,6 +232,21 @@ impl Pond {
         const WHAT: &str = "a status request";
         match self.core().link.ask(WHAT, RequestBody::PondStatus)?.body {
             ReplyBody::Status(status) => Ok(*status),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Has another daemon take over, from this program file; the keeper's own if empty. Clients
+    /// go on. Only for the operator and the user who runs the pond. Returns the version and the
+    /// epoch of the daemon that goes.
+    ///
+    /// # Errors
+    /// `denied`, and what else the pond answers.
+    pub fn upgrade(&self, program: &str) -> Result<(String, Epoch)> {
+        const WHAT: &str = "an upgrade";
+        let body = RequestBody::Upgrade { program: program.to_owned() };
+        match self.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Upgrading { from_version, from_epoch } => Ok((from_version, from_epoch)),
             _ => Err(not_an_answer(WHAT)),
         }
     }

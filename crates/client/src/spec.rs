@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use millpond_wire::message::{LeaseInfo, TensorCreate, TensorInfo, WAIT_FOREVER};
+use millpond_wire::message::{LeaseInfo, Life, TensorCreate, TensorInfo, WAIT_FOREVER};
 use millpond_wire::{Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName};
 
 use crate::Result;
@@ -25,6 +25,7 @@ pub struct TensorSpec {
     audience: Audience,
     ephemeral: bool,
     zero: bool,
+    life: Life,
 }
 
 impl TensorSpec {
@@ -43,6 +44,7 @@ impl TensorSpec {
             audience: Audience::User,
             ephemeral: false,
             zero: false,
+            life: Life::default(),
         }
     }
 
@@ -70,6 +72,12 @@ impl TensorSpec {
         self
     }
 
+    /// How long it lives, beside being deleted; every end only stops new leases.
+    pub fn life(mut self, life: Life) -> Self {
+        self.life = life;
+        self
+    }
+
     /// The GPU that was asked for.
     pub(crate) fn wanted_device(&self) -> Option<GpuUuid> {
         self.device
@@ -89,6 +97,7 @@ impl TensorSpec {
             ephemeral: self.ephemeral,
             zero: self.zero,
             lease,
+            life: self.life,
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use millpond_cuda::{Context, DevicePtr, Mapping, Stream, TouchKernel};
-use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo};
+use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo, TensorPublish};
 use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 
 use crate::answer::not_an_answer;
@@ -159,7 +159,12 @@ impl Tensor {
 
     fn announce(&self) -> Result<u64> {
         const WHAT: &str = "a publication";
-        let body = RequestBody::TensorPublish { tensor: self.id(), token: Token::random() };
+        let body = RequestBody::TensorPublish(TensorPublish {
+            tensor: self.id(),
+            token: Token::random(),
+            name: None,
+            replace: false,
+        });
         match self.pond.core().link.ask(WHAT, body)?.body {
             ReplyBody::Published { generation } => {
                 self.generation.store(generation, Ordering::Release);

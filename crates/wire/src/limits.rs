@@ -14,6 +14,10 @@ pub const DIMENSIONS: usize = 16;
 pub const TENSOR_ELEMENTS: u64 = 1 << 50;
 /// A program name as shown by `ps`.
 pub const PROGRAM_BYTES: usize = 255;
+/// A path of a program, as long as the kernel takes.
+pub const PATH_BYTES: usize = 4096;
+/// Counters in the page that tells clients whether what they know is still so: one page of memory.
+pub const PAGE_SLOTS: usize = 512;
 /// Leases in one claim or release; a client with more sends several messages.
 pub const LEASES_PER_MESSAGE: usize = 1024;
 /// Texts inside a failure.

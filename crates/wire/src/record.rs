@@ -47,6 +47,17 @@ pub enum Record {
         token: Token,
         /// Its generation now.
         generation: u64,
+        /// The name that it got with this publish; from then on it lives without its creator.
+        name: Option<TensorName>,
+        /// The tensor that had the name before, deleted in the same step.
+        replaced: Option<TensorId>,
+    },
+    /// A get was answered that counts.
+    TensorAccessed {
+        /// Of which tensor.
+        tensor: TensorId,
+        /// How many more are answered.
+        accesses_left: u64,
     },
     /// No new leases on it.
     TensorDeleted(TensorId),
@@ -92,6 +103,8 @@ pub struct ClientRecord {
     pub program: String,
     /// Since when.
     pub since_unix_ms: u64,
+    /// A mover of the daemon that wrote this; it may have anything mapped.
+    pub mover: bool,
 }
 
 /// A slab.
@@ -146,6 +159,12 @@ pub struct TensorRecord {
     pub published: Option<Token>,
     /// Deleted, with leases left.
     pub deleted: bool,
+    /// When its time is over, on the clock that counts from the machine's start.
+    pub expires_boot_ms: Option<u64>,
+    /// How long it stays after its last lease.
+    pub linger_ms: Option<u64>,
+    /// How many gets are still answered.
+    pub accesses_left: Option<u64>,
 }
 
 impl Record {
@@ -192,6 +211,7 @@ fn write(record: &Record) -> Option<fb::Body> {
             tenant: Some(client.tenant.clone()),
             program: Some(client.program.clone()),
             since_unix_ms: client.since_unix_ms,
+            mover: client.mover,
         })),
         Record::ClientGone(client) => {
             B::ClientGone(Box::new(fb::ClientGone { client: id(client.0) }))
@@ -223,12 +243,23 @@ fn write(record: &Record) -> Option<fb::Body> {
             created_unix_ms: tensor.created_unix_ms,
             published: tensor.published.and_then(|token| id(token.0)),
             deleted: tensor.deleted,
+            expires_boot_ms: tensor.expires_boot_ms,
+            linger_ms: tensor.linger_ms,
+            accesses_left: tensor.accesses_left,
         })),
-        Record::TensorPublished { tensor, token, generation } => {
+        Record::TensorPublished { tensor, token, generation, name, replaced } => {
             B::TensorPublished(Box::new(fb::TensorPublished {
                 tensor: id(tensor.0),
                 token: id(token.0),
                 generation: *generation,
+                name: name.as_ref().map(ToString::to_string),
+                replaced: replaced.and_then(|tensor| id(tensor.0)),
+            }))
+        }
+        Record::TensorAccessed { tensor, accesses_left } => {
+            B::TensorAccessed(Box::new(fb::TensorAccessed {
+                tensor: id(tensor.0),
+                accesses_left: *accesses_left,
             }))
         }
         Record::TensorDeleted(tensor) => {
@@ -283,6 +314,7 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
                 tenant: message::text("tenant", client.tenant()?, limits::NAME_BYTES)?,
                 program: message::text("program", client.program()?, limits::PROGRAM_BYTES)?,
                 since_unix_ms: client.since_unix_ms()?,
+                mover: client.mover()?,
             })
         }
         B::ClientGone(gone) => Record::ClientGone(ClientId(uuid("client", gone.client()?)?)),
@@ -313,11 +345,20 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             created_unix_ms: tensor.created_unix_ms()?,
             published: tensor.published()?.map(|id| Token(record_id_to_uuid(id))),
             deleted: tensor.deleted()?,
+            expires_boot_ms: tensor.expires_boot_ms()?,
+            linger_ms: tensor.linger_ms()?,
+            accesses_left: tensor.accesses_left()?,
         }),
         B::TensorPublished(published) => Record::TensorPublished {
             tensor: TensorId(uuid("tensor", published.tensor()?)?),
             token: Token(uuid("token", published.token()?)?),
             generation: published.generation()?,
+            name: message::name(published.name()?)?,
+            replaced: published.replaced()?.map(|id| TensorId(record_id_to_uuid(id))),
+        },
+        B::TensorAccessed(accessed) => Record::TensorAccessed {
+            tensor: TensorId(uuid("tensor", accessed.tensor()?)?),
+            accesses_left: accessed.accesses_left()?,
         },
         B::TensorDeleted(deleted) => {
             Record::TensorDeleted(TensorId(uuid("tensor", deleted.tensor()?)?))
@@ -353,6 +394,7 @@ mod tests {
                 tenant: "local".into(),
                 program: "p".into(),
                 since_unix_ms: 6,
+                mover: true,
             }),
             Record::ClientGone(client),
             Record::SlabMade(SlabRecord {
@@ -382,8 +424,18 @@ mod tests {
                 created_unix_ms: 7,
                 published: Some(Token::random()),
                 deleted: true,
+                expires_boot_ms: Some(1),
+                linger_ms: Some(0),
+                accesses_left: Some(2),
             }),
-            Record::TensorPublished { tensor, token: Token::random(), generation: 2 },
+            Record::TensorPublished {
+                tensor,
+                token: Token::random(),
+                generation: 2,
+                name: Some(TensorName::new("c").unwrap()),
+                replaced: Some(TensorId::random()),
+            },
+            Record::TensorAccessed { tensor, accesses_left: 0 },
             Record::TensorDeleted(tensor),
             Record::TensorFreed(tensor),
             Record::DeviceSeen(DeviceRecord {

@@ -96,6 +96,7 @@ mod tests {
             since_unix_ms: units::now_unix_ms(),
             silent: true,
             leases: names.iter().map(lease).collect(),
+            mover: false,
         }
     }
 

@@ -136,6 +136,7 @@ mod tests {
             slab_bytes: 2 << 20,
             offset: 0,
             leases: 3,
+            life: millpond::Life::default(),
         }
     }
 

@@ -16,7 +16,9 @@ use rustix::event::PollFlags;
 use tempfile::TempDir;
 
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
-pub(crate) use self::samples::{an_fd, event, failure, grant, info, status, welcome, welcome_of};
+pub(crate) use self::samples::{
+    an_fd, event, failure, grant, info, publication, status, welcome, welcome_of,
+};
 use crate::connection::{lock, ready};
 use crate::link::{Link, LinkConfig};
 use crate::{Pond, PondBuilder};
@@ -193,8 +195,8 @@ fn polite(body: &RequestBody) -> ReplyBody {
     match body {
         RequestBody::Hello(_) => welcome(1),
         RequestBody::Claim(_) => ReplyBody::Claimed { refused: Vec::new() },
-        RequestBody::TensorPublish { token, .. } => {
-            ReplyBody::Published { generation: token.0.as_u64_pair().1 }
+        RequestBody::TensorPublish(publish) => {
+            ReplyBody::Published { generation: publish.token.0.as_u64_pair().1 }
         }
         RequestBody::PondStatus => ReplyBody::Status(Box::new(status())),
         _ => ReplyBody::Done,

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use millpond_wire::message::{
-    DeviceInfo, Event, EventKind, ReplyBody, Status, TensorGrant, TensorInfo, Welcome,
+    DeviceInfo, Event, EventKind, Life, ReplyBody, RequestBody, Status, TensorGrant, TensorInfo,
+    TensorPublish, Welcome,
 };
 use millpond_wire::{
     Audience, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, TensorState,
+    TensorId, TensorName, TensorState, Token,
 };
 
 const POND: &str = "00000000-0000-4000-8000-000000000001";
@@ -27,6 +28,7 @@ pub(crate) fn welcome_of(pond: PondId, epoch: u64) -> ReplyBody {
         tenant: "local".into(),
         user: 1000,
         admin: false,
+        page_slots: 0,
     })
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn info(name: &str) -> TensorInfo {
         slab_bytes: 2 << 20,
         offset: 256,
         leases: 1,
+        life: Life::default(),
     }
 }
 
@@ -89,6 +92,8 @@ pub(crate) fn status() -> Status {
         journal_bytes: 0,
         runtime_dir: "/x".into(),
         lost_tensors: 0,
+        movers: Vec::new(),
+        program: "/millpond".into(),
     }
 }
 
@@ -102,6 +107,11 @@ pub(crate) fn event(sequence: u64) -> ReplyBody {
         user: None,
         text: String::new(),
     })
+}
+
+/// A publish of this token.
+pub(crate) fn publication(tensor: TensorId, token: Token) -> RequestBody {
+    RequestBody::TensorPublish(TensorPublish { tensor, token, name: None, replace: false })
 }
 
 /// A descriptor that is nothing.

@@ -9,13 +9,13 @@ use millpond_wire::{ErrorKind, TensorId, Token, memfd};
 
 use crate::connection::lock;
 use crate::link::Link;
-use crate::testing::{Does, FakePond, eventually, failure, info};
+use crate::testing::{Does, FakePond, eventually, failure, info, publication};
 use crate::{Error, GpuUuid, Pond};
 
 /// A request whose right answer can be told from all others.
 fn publish(link: &Arc<Link>) {
     let token = Token::random();
-    let body = RequestBody::TensorPublish { tensor: TensorId::random(), token };
+    let body = publication(TensorId::random(), token);
     let answer = link.ask("a publication", body).unwrap();
     assert_eq!(answer.body, ReplyBody::Published { generation: token.0.as_u64_pair().1 });
 }
@@ -40,15 +40,15 @@ fn eight_threads_each_get_their_own_answer() {
 fn answers_in_any_order_reach_who_waits_for_them() {
     let waiting = Mutex::new(Vec::<Request>::new());
     let pond = FakePond::start(move |_, request| {
-        let RequestBody::TensorPublish { .. } = &request.body else { return Does::Polite };
+        let RequestBody::TensorPublish(_) = &request.body else { return Does::Polite };
         let mut waiting = lock(&waiting);
         waiting.push(request.clone());
         if waiting.len() < 8 {
             return Does::Nothing;
         }
         let answer = |request: &Request| {
-            let RequestBody::TensorPublish { token, .. } = &request.body else { unreachable!() };
-            let generation = token.0.as_u64_pair().1;
+            let RequestBody::TensorPublish(publish) = &request.body else { unreachable!() };
+            let generation = publish.token.0.as_u64_pair().1;
             Reply { number: request.number, body: ReplyBody::Published { generation } }
         };
         Does::Replies(waiting.drain(..).rev().map(|request| answer(&request)).collect())

@@ -13,7 +13,7 @@ use millpond_wire::{ErrorKind, LeaseId, Mode, PondId, TensorId, Token};
 use crate::demux::Answer;
 use crate::link::{Ask, Link};
 use crate::testing::{
-    Does, FakePond, an_fd, eventually, failure, grant, info, welcome, welcome_of,
+    Does, FakePond, an_fd, eventually, failure, grant, info, publication, welcome, welcome_of,
 };
 use crate::{Error, Result};
 
@@ -55,7 +55,7 @@ fn a_restart_is_claimed_and_requests_are_repeated_with_the_same_identities() {
     let answer = answer.unwrap();
     let ReplyBody::Tensor(granted) = answer.body else { panic!() };
     let token = Token::random();
-    let body = RequestBody::TensorPublish { tensor: granted.info.tensor, token };
+    let body = publication(granted.info.tensor, token);
     let published = link.ask("a publication", body.clone()).unwrap().body;
     assert_eq!(published, ReplyBody::Published { generation: token.0.as_u64_pair().1 });
 
@@ -92,7 +92,7 @@ fn all_threads_repeat_what_was_under_way() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let token = Token::random();
-                let body = RequestBody::TensorPublish { tensor: TensorId::random(), token };
+                let body = publication(TensorId::random(), token);
                 let answer = link.ask("a publication", body).unwrap().body;
                 assert_eq!(answer, ReplyBody::Published { generation: token.0.as_u64_pair().1 });
             });

@@ -130,6 +130,14 @@ impl Catalog {
         self.named(&own, &name.name.in_public()?)
     }
 
+    /// Gives a tensor of `owner` a name that is free.
+    pub fn name(&mut self, id: TensorId, owner: &Owner, name: TensorName) {
+        if let Some(tensor) = self.tensors.get_mut(&id) {
+            self.names.insert(key(owner, &name), id);
+            tensor.name = Some(name);
+        }
+    }
+
     /// Takes the name away; the tensor stays for its leases.
     pub fn delete(&mut self, id: TensorId, owner: &Owner) {
         let Some(tensor) = self.tensors.get_mut(&id) else { return };
@@ -234,6 +242,9 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         created_unix_ms: tensor.created_ms,
         published: tensor.published,
         deleted: tensor.deleted,
+        expires_boot_ms: None,
+        linger_ms: None,
+        accesses_left: None,
     }
 }
 

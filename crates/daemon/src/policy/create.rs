@@ -365,6 +365,9 @@ fn tensor_record(
         created_unix_ms,
         published: None,
         deleted: false,
+        expires_boot_ms: None,
+        linger_ms: None,
+        accesses_left: None,
     }
 }
 

@@ -1,13 +1,12 @@
-//! Leases are granted, tensors are published, and those who wait are woken.
+//! Leases are granted, and those who wait are woken.
 
-use millpond_wire::message::{EventKind, ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
-use millpond_wire::record::Record;
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, Token};
+use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId};
 
 use super::catalog::Tensor;
 use super::clients::Lease;
 use super::owner::Caller;
-use super::pond::{Answer, Pond, Waiter, from_port, now};
+use super::pond::{Answer, Pond, Waiter};
 use super::ports::{ConnId, Ports};
 
 impl<P: Ports> Pond<P> {
@@ -174,32 +173,6 @@ impl<P: Ports> Pond<P> {
             .hint("release some, or raise `limits.leases_per_client`")),
             None => self.record_client(ports, id),
         }
-    }
-
-    pub(super) fn publish(
-        &mut self,
-        ports: &mut P,
-        caller: &Caller,
-        id: TensorId,
-        token: Token,
-    ) -> Answer<P::Fd> {
-        self.find(caller, &Target::Id(id))?;
-        let Some(tensor) = self.catalog.get_mut(id) else { return Ok(None) };
-        if tensor.published == Some(token) {
-            return now(ReplyBody::Published { generation: tensor.generation });
-        }
-        let generation = tensor.generation + 1;
-        ports
-            .journal(&Record::TensorPublished { tensor: id, token, generation })
-            .map_err(from_port)?;
-        tensor.ready = true;
-        tensor.generation = generation;
-        tensor.published = Some(token);
-        let (name, user) = (tensor.name.clone(), caller.owner.user);
-        let text = format!("generation {generation}");
-        self.happened(ports, EventKind::TensorPublished, Some(id), name, Some(user), text);
-        self.wake(ports, id);
-        now(ReplyBody::Published { generation })
     }
 
     /// Answers those who waited for this tensor.

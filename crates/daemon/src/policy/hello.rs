@@ -57,6 +57,7 @@ impl<P: Ports> Pond<P> {
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
             admin: caller.admin,
+            page_slots: 0,
         }))
     }
 
@@ -227,5 +228,6 @@ pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
         tenant: client.caller.owner.tenant.to_string(),
         program: client.program.clone(),
         since_unix_ms: client.since_ms,
+        mover: false,
     })
 }

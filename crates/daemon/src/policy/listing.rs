@@ -1,7 +1,7 @@
 //! Readings: what there is and who holds it.
 
 use millpond_wire::message::{
-    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
+    ClientInfo, DeviceInfo, LeaseInfo, Life, ReplyBody, Status, Target, TensorInfo, TensorState,
 };
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
 
@@ -42,6 +42,7 @@ impl<P: Ports> Pond<P> {
             slab_bytes: slab.bytes,
             offset: tensor.offset,
             leases: count(tensor.leases.len()),
+            life: Life::default(),
         })
     }
 
@@ -107,6 +108,7 @@ impl<P: Ports> Pond<P> {
                     .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
+                mover: false,
             })
             .collect();
         clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
@@ -152,6 +154,8 @@ impl<P: Ports> Pond<P> {
             journal_bytes: self.about.journal_bytes,
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.lost_tensors,
+            movers: Vec::new(),
+            program: self.about.program.clone(),
         }
     }
 

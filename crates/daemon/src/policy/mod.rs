@@ -15,6 +15,7 @@ mod listing;
 mod owner;
 mod pond;
 mod ports;
+mod publish;
 mod ranges;
 mod recovery;
 mod release;

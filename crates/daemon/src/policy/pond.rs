@@ -119,6 +119,10 @@ pub struct Pond<P: Ports> {
 pub struct About {
     /// This process.
     pub daemon_pid: u32,
+    /// Its user, who may do what the operator may.
+    pub daemon_user: u32,
+    /// The file that it runs from.
+    pub program: String,
     /// The keeper.
     pub keeper_pid: u32,
     /// The runtime folder.
@@ -163,12 +167,13 @@ impl<P: Ports> Pond<P> {
         self.clients.tenant(name)
     }
 
-    /// A message came, readable or not.
+    /// A message came, readable or not, with a descriptor or without.
     pub fn message(
         &mut self,
         ports: &mut P,
         conn: ConnId,
         message: Result<Request, (u64, DecodeError)>,
+        fd: Option<P::Fd>,
     ) {
         let request = match message {
             Ok(request) => request,
@@ -182,6 +187,13 @@ impl<P: Ports> Pond<P> {
             }
         };
         let number = request.number;
+        let wants_fd = matches!(&request.body, RequestBody::TensorMove(it) if it.work.has_file());
+        if wants_fd != fd.is_some() {
+            let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
+            self.refuse(ports, conn, number, Failure::new(ErrorKind::Protocol, message));
+            ports.close(conn);
+            return;
+        }
         if self.clients.conns.get(&conn).is_some_and(|connection| connection.pending >= PENDING) {
             let message = format!("{PENDING} requests of one connection may wait at a time");
             self.refuse(ports, conn, number, Failure::new(ErrorKind::TooMany, message));
@@ -241,9 +253,7 @@ impl<P: Ports> Pond<P> {
                 self.create(ports, PendingCreate { conn, number, create })
             }
             RequestBody::TensorGet(get) => self.get(ports, conn, number, get),
-            RequestBody::TensorPublish { tensor, token } => {
-                self.publish(ports, &caller, tensor, token)
-            }
+            RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
             RequestBody::TensorInspect(target) => self.inspect(&caller, &target),
             RequestBody::TensorList { prefix } => {
@@ -260,7 +270,10 @@ impl<P: Ports> Pond<P> {
                 self.subscribe(ports, conn, from);
                 Ok(None)
             }
-            RequestBody::Unknown => Err(Failure::new(
+            RequestBody::Upgrade { program } => self.upgrade(ports, &caller, &program),
+            RequestBody::TensorMove(_)
+            | RequestBody::Collect { .. }
+            | RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )
@@ -361,6 +374,25 @@ impl<P: Ports> Pond<P> {
             let body = ReplyBody::Failure(draining());
             self.answer_later(ports, pending.conn, pending.number, body, None);
         }
+    }
+
+    fn upgrade(&mut self, ports: &mut P, caller: &Caller, program: &str) -> Answer<P::Fd> {
+        if !caller.admin && caller.owner.user != self.about.daemon_user {
+            let user = self.about.daemon_user;
+            return Err(Failure::new(
+                ErrorKind::Denied,
+                format!("only the operator and user {user}, who runs the pond, may upgrade it"),
+            ));
+        }
+        ports.upgrade(program).map_err(|error| {
+            Failure::new(ErrorKind::Internal, format!("the keeper cannot be asked: {error}"))
+        })?;
+        let user = Some(caller.owner.user);
+        self.happened(ports, EventKind::Upgrading, None, None, user, program);
+        now(ReplyBody::Upgrading {
+            from_version: env!("CARGO_PKG_VERSION").to_owned(),
+            from_epoch: self.epoch,
+        })
     }
 
     /// Whether the driver has answered, well or badly.

@@ -70,4 +70,9 @@ pub trait Ports {
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].
     fn read_physical(&mut self);
+    /// Has the keeper start another daemon, from this program, in this one's place.
+    ///
+    /// # Errors
+    /// [`PortError`] if the keeper cannot be asked.
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError>;
 }

@@ -181,13 +181,8 @@ impl<P: Ports> Pond<P> {
                     self.catalog.insert(made.tensor, &owner, tensor_of(&made, true));
                 }
             }
-            Record::TensorPublished { tensor, token, generation } => {
-                if let Some(tensor) = self.catalog.get_mut(tensor) {
-                    tensor.ready = true;
-                    tensor.generation = generation;
-                    tensor.published = Some(token);
-                }
-            }
+            published @ Record::TensorPublished { .. } => self.published(&published),
+            Record::TensorAccessed { .. } => {}
             Record::TensorDeleted(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
                 if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {

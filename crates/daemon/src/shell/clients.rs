@@ -26,9 +26,10 @@ impl Server {
                 return;
             }
             match socket::receive(conn, &mut self.buffer, false) {
-                Ok(Some(received)) if received.fds.is_empty() => {
+                Ok(Some(mut received)) if received.fds.len() <= 1 => {
                     let request = Request::decode(&self.buffer[..received.bytes]);
-                    self.pond.message(&mut self.world, id, request);
+                    let fd = received.fds.pop().map(Arc::new);
+                    self.pond.message(&mut self.world, id, request, fd);
                 }
                 Ok(None) => return,
                 Ok(Some(_)) => {

@@ -82,6 +82,9 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         }
     };
     pond.about.daemon_pid = std::process::id();
+    pond.about.daemon_user = rustix::process::geteuid().as_raw();
+    pond.about.program =
+        std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
     pond.about.keeper_pid = keeper_pid;
     pond.about.runtime_dir =
         config.runtime_dir.as_deref().unwrap_or("".as_ref()).display().to_string();

@@ -249,6 +249,10 @@ impl Ports for World {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
     }
 
+    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+        Err(PortError("it cannot change programs".to_owned()))
+    }
+
     fn read_physical(&mut self) {
         self.driver.ask(Ask::ReadPhysical);
     }

@@ -680,6 +680,8 @@ mod root {
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `since_unix_ms` in the table `ClientSeen`
                 pub since_unix_ms: u64,
+                /// The field `mover` in the table `ClientSeen`
+                pub mover: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -694,6 +696,7 @@ mod root {
                         tenant: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
                         since_unix_ms: 0,
+                        mover: false,
                     }
                 }
             }
@@ -720,6 +723,7 @@ mod root {
                         ::planus::Offset<::core::primitive::str>,
                     >,
                     field_since_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_mover: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_client = field_client.prepare(builder);
                     let prepared_pid = field_pid.prepare(builder, &0);
@@ -729,8 +733,9 @@ mod root {
                     let prepared_tenant = field_tenant.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
                     let prepared_since_unix_ms = field_since_unix_ms.prepare(builder, &0);
+                    let prepared_mover = field_mover.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
                         ::core::default::Default::default();
                     if prepared_client.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -755,6 +760,9 @@ mod root {
                     }
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(6);
+                    }
+                    if prepared_mover.is_some() {
+                        table_writer.write_entry::<bool>(8);
                     }
 
                     unsafe {
@@ -785,6 +793,9 @@ mod root {
                             if let ::core::option::Option::Some(prepared_program) = prepared_program
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                            if let ::core::option::Option::Some(prepared_mover) = prepared_mover {
+                                object_writer.write::<_, _, 1>(&prepared_mover);
                             }
                         });
                     }
@@ -826,6 +837,7 @@ mod root {
                         &self.tenant,
                         &self.program,
                         self.since_unix_ms,
+                        self.mover,
                     )
                 }
             }
@@ -1010,6 +1022,32 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`mover` field](ClientSeen#structfield.mover).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mover<T8>(
+                    self,
+                    value: T8,
+                ) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    ClientSeenBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`mover` field](ClientSeen#structfield.mover) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mover_as_default(
+                    self,
+                ) -> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.mover(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ClientSeen].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen>
@@ -1029,8 +1067,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<ClientSeen>>
-                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<ClientSeen>;
 
@@ -1049,8 +1088,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<ClientSeen>>
-                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<ClientSeen>;
 
@@ -1072,13 +1112,14 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<ClientSeen>
-                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for ClientSeenBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientSeen> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    ClientSeen::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    ClientSeen::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
                 }
             }
 
@@ -1149,6 +1190,14 @@ mod root {
                             .unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`mover` field](ClientSeen#structfield.mover).
+                #[inline]
+                pub fn mover(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "ClientSeen", "mover")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for ClientSeenRef<'a> {
@@ -1171,6 +1220,7 @@ mod root {
                         f.field("program", &field_program);
                     }
                     f.field("since_unix_ms", &self.since_unix_ms());
+                    f.field("mover", &self.mover());
                     f.finish()
                 }
             }
@@ -1193,6 +1243,7 @@ mod root {
                         tenant: value.tenant()?.map(::core::convert::Into::into),
                         program: value.program()?.map(::core::convert::Into::into),
                         since_unix_ms: ::core::convert::TryInto::try_into(value.since_unix_ms()?)?,
+                        mover: ::core::convert::TryInto::try_into(value.mover()?)?,
                     })
                 }
             }
@@ -1273,7 +1324,7 @@ mod root {
             /// The table `ClientGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `ClientGone` in the file `schema/journal.fbs:29`
+            /// * Table `ClientGone` in the file `schema/journal.fbs:31`
             #[derive(
                 Clone,
                 Debug,
@@ -1540,7 +1591,7 @@ mod root {
             /// The table `SlabMade` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabMade` in the file `schema/journal.fbs:33`
+            /// * Table `SlabMade` in the file `schema/journal.fbs:35`
             #[derive(
                 Clone,
                 Debug,
@@ -2142,7 +2193,7 @@ mod root {
             /// The table `SlabTainted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabTainted` in the file `schema/journal.fbs:45`
+            /// * Table `SlabTainted` in the file `schema/journal.fbs:47`
             #[derive(
                 Clone,
                 Debug,
@@ -2424,7 +2475,7 @@ mod root {
             /// The table `SlabGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `SlabGone` in the file `schema/journal.fbs:49`
+            /// * Table `SlabGone` in the file `schema/journal.fbs:51`
             #[derive(
                 Clone,
                 Debug,
@@ -2690,7 +2741,7 @@ mod root {
             /// The table `TensorMade` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMade` in the file `schema/journal.fbs:53`
+            /// * Table `TensorMade` in the file `schema/journal.fbs:55`
             #[derive(
                 Clone,
                 Debug,
@@ -2731,6 +2782,12 @@ mod root {
                 pub published: ::core::option::Option<self::Id>,
                 /// The field `deleted` in the table `TensorMade`
                 pub deleted: bool,
+                /// The field `expires_boot_ms` in the table `TensorMade`
+                pub expires_boot_ms: ::core::option::Option<u64>,
+                /// The field `linger_ms` in the table `TensorMade`
+                pub linger_ms: ::core::option::Option<u64>,
+                /// The field `accesses_left` in the table `TensorMade`
+                pub accesses_left: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -2751,6 +2808,9 @@ mod root {
                         created_unix_ms: 0,
                         published: ::core::default::Default::default(),
                         deleted: false,
+                        expires_boot_ms: ::core::default::Default::default(),
+                        linger_ms: ::core::default::Default::default(),
+                        accesses_left: ::core::default::Default::default(),
                     }
                 }
             }
@@ -2779,6 +2839,9 @@ mod root {
                     field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
                     field_published: impl ::planus::WriteAsOptional<self::Id>,
                     field_deleted: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_expires_boot_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_linger_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_accesses_left: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -2794,8 +2857,11 @@ mod root {
                     let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
                     let prepared_published = field_published.prepare(builder);
                     let prepared_deleted = field_deleted.prepare(builder, &false);
+                    let prepared_expires_boot_ms = field_expires_boot_ms.prepare(builder);
+                    let prepared_linger_ms = field_linger_ms.prepare(builder);
+                    let prepared_accesses_left = field_accesses_left.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<32> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -2820,6 +2886,15 @@ mod root {
                     }
                     if prepared_published.is_some() {
                         table_writer.write_entry::<self::Id>(12);
+                    }
+                    if prepared_expires_boot_ms.is_some() {
+                        table_writer.write_entry::<u64>(14);
+                    }
+                    if prepared_linger_ms.is_some() {
+                        table_writer.write_entry::<u64>(15);
+                    }
+                    if prepared_accesses_left.is_some() {
+                        table_writer.write_entry::<u64>(16);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -2872,6 +2947,21 @@ mod root {
                                 prepared_published
                             {
                                 object_writer.write::<_, _, 16>(&prepared_published);
+                            }
+                            if let ::core::option::Option::Some(prepared_expires_boot_ms) =
+                                prepared_expires_boot_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_expires_boot_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_linger_ms) =
+                                prepared_linger_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_linger_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_accesses_left) =
+                                prepared_accesses_left
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_accesses_left);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -2940,6 +3030,9 @@ mod root {
                         self.created_unix_ms,
                         self.published,
                         self.deleted,
+                        self.expires_boot_ms,
+                        self.linger_ms,
+                        self.accesses_left,
                     )
                 }
             }
@@ -3319,6 +3412,247 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
                 TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
+                /// Setter for the [`expires_boot_ms` field](TensorMade#structfield.expires_boot_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn expires_boot_ms<T14>(
+                    self,
+                    value: T14,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+                where
+                    T14: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`expires_boot_ms` field](TensorMade#structfield.expires_boot_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn expires_boot_ms_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    (),
+                )> {
+                    self.expires_boot_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`linger_ms` field](TensorMade#structfield.linger_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms<T15>(
+                    self,
+                    value: T15,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                    ))
+                }
+
+                /// Sets the [`linger_ms` field](TensorMade#structfield.linger_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    (),
+                )> {
+                    self.linger_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+            {
+                /// Setter for the [`accesses_left` field](TensorMade#structfield.accesses_left).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left<T16>(
+                    self,
+                    value: T16,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+                where
+                    T16: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                    ))
+                }
+
+                /// Sets the [`accesses_left` field](TensorMade#structfield.accesses_left) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    (),
+                )> {
+                    self.accesses_left(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade>
@@ -3344,8 +3678,29 @@ mod root {
                 T11: ::planus::WriteAsDefault<u64, u64>,
                 T12: ::planus::WriteAsOptional<self::Id>,
                 T13: ::planus::WriteAsDefault<bool, bool>,
+                T14: ::planus::WriteAsOptional<u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<TensorMade>>
-                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                for TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
 
@@ -3370,8 +3725,29 @@ mod root {
                 T11: ::planus::WriteAsDefault<u64, u64>,
                 T12: ::planus::WriteAsOptional<self::Id>,
                 T13: ::planus::WriteAsDefault<bool, bool>,
+                T14: ::planus::WriteAsOptional<u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorMade>>
-                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                for TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
 
@@ -3399,14 +3775,37 @@ mod root {
                 T11: ::planus::WriteAsDefault<u64, u64>,
                 T12: ::planus::WriteAsOptional<self::Id>,
                 T13: ::planus::WriteAsDefault<bool, bool>,
+                T14: ::planus::WriteAsOptional<u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<TensorMade>
-                for TensorMadeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                for TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = &self.0;
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        &self.0;
                     TensorMade::create(
-                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13,
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
+                        v15, v16,
                     )
                 }
             }
@@ -3527,6 +3926,24 @@ mod root {
                         self.0.access(13, "TensorMade", "deleted")?.unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`expires_boot_ms` field](TensorMade#structfield.expires_boot_ms).
+                #[inline]
+                pub fn expires_boot_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(14, "TensorMade", "expires_boot_ms")
+                }
+
+                /// Getter for the [`linger_ms` field](TensorMade#structfield.linger_ms).
+                #[inline]
+                pub fn linger_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(15, "TensorMade", "linger_ms")
+                }
+
+                /// Getter for the [`accesses_left` field](TensorMade#structfield.accesses_left).
+                #[inline]
+                pub fn accesses_left(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(16, "TensorMade", "accesses_left")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorMadeRef<'a> {
@@ -3561,6 +3978,21 @@ mod root {
                         f.field("published", &field_published);
                     }
                     f.field("deleted", &self.deleted());
+                    if let ::core::option::Option::Some(field_expires_boot_ms) =
+                        self.expires_boot_ms().transpose()
+                    {
+                        f.field("expires_boot_ms", &field_expires_boot_ms);
+                    }
+                    if let ::core::option::Option::Some(field_linger_ms) =
+                        self.linger_ms().transpose()
+                    {
+                        f.field("linger_ms", &field_linger_ms);
+                    }
+                    if let ::core::option::Option::Some(field_accesses_left) =
+                        self.accesses_left().transpose()
+                    {
+                        f.field("accesses_left", &field_accesses_left);
+                    }
                     f.finish()
                 }
             }
@@ -3591,6 +4023,33 @@ mod root {
                         )?,
                         published: value.published()?.map(::core::convert::Into::into),
                         deleted: ::core::convert::TryInto::try_into(value.deleted()?)?,
+                        expires_boot_ms: if let ::core::option::Option::Some(expires_boot_ms) =
+                            value.expires_boot_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                expires_boot_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        linger_ms: if let ::core::option::Option::Some(linger_ms) =
+                            value.linger_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                linger_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        accesses_left: if let ::core::option::Option::Some(accesses_left) =
+                            value.accesses_left()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                accesses_left,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -3671,7 +4130,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:70`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:76`
             #[derive(
                 Clone,
                 Debug,
@@ -3690,6 +4149,10 @@ mod root {
                 pub token: ::core::option::Option<self::Id>,
                 /// The field `generation` in the table `TensorPublished`
                 pub generation: u64,
+                /// The field `name` in the table `TensorPublished`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `replaced` in the table `TensorPublished`
+                pub replaced: ::core::option::Option<self::Id>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -3699,6 +4162,8 @@ mod root {
                         tensor: ::core::default::Default::default(),
                         token: ::core::default::Default::default(),
                         generation: 0,
+                        name: ::core::default::Default::default(),
+                        replaced: ::core::default::Default::default(),
                     }
                 }
             }
@@ -3716,12 +4181,16 @@ mod root {
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
                     field_token: impl ::planus::WriteAsOptional<self::Id>,
                     field_generation: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_replaced: impl ::planus::WriteAsOptional<self::Id>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_token = field_token.prepare(builder);
                     let prepared_generation = field_generation.prepare(builder, &0);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_replaced = field_replaced.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -3731,6 +4200,12 @@ mod root {
                     }
                     if prepared_generation.is_some() {
                         table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_replaced.is_some() {
+                        table_writer.write_entry::<self::Id>(4);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(3);
                     }
 
                     unsafe {
@@ -3745,6 +4220,14 @@ mod root {
                                 prepared_generation
                             {
                                 object_writer.write::<_, _, 8>(&prepared_generation);
+                            }
+                            if let ::core::option::Option::Some(prepared_replaced) =
+                                prepared_replaced
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_replaced);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
                             }
                         });
                     }
@@ -3782,7 +4265,14 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorPublished> {
-                    TensorPublished::create(builder, self.tensor, self.token, self.generation)
+                    TensorPublished::create(
+                        builder,
+                        self.tensor,
+                        self.token,
+                        self.generation,
+                        &self.name,
+                        self.replaced,
+                    )
                 }
             }
 
@@ -3855,6 +4345,46 @@ mod root {
             }
 
             impl<T0, T1, T2> TensorPublishedBuilder<(T0, T1, T2)> {
+                /// Setter for the [`name` field](TensorPublished#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T3>(self, value: T3) -> TensorPublishedBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorPublishedBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`name` field](TensorPublished#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorPublishedBuilder<(T0, T1, T2, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorPublishedBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`replaced` field](TensorPublished#structfield.replaced).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn replaced<T4>(self, value: T4) -> TensorPublishedBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorPublishedBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`replaced` field](TensorPublished#structfield.replaced) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn replaced_as_null(self) -> TensorPublishedBuilder<(T0, T1, T2, T3, ())> {
+                    self.replaced(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorPublishedBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorPublished].
                 #[inline]
                 pub fn finish(
@@ -3872,8 +4402,10 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAs<::planus::Offset<TensorPublished>>
-                for TensorPublishedBuilder<(T0, T1, T2)>
+                for TensorPublishedBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<TensorPublished>;
 
@@ -3890,8 +4422,10 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorPublished>>
-                for TensorPublishedBuilder<(T0, T1, T2)>
+                for TensorPublishedBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<TensorPublished>;
 
@@ -3908,15 +4442,18 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<self::Id>,
                 T2: ::planus::WriteAsDefault<u64, u64>,
-            > ::planus::WriteAsOffset<TensorPublished> for TensorPublishedBuilder<(T0, T1, T2)>
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<TensorPublished>
+                for TensorPublishedBuilder<(T0, T1, T2, T3, T4)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorPublished> {
-                    let (v0, v1, v2) = &self.0;
-                    TensorPublished::create(builder, v0, v1, v2)
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    TensorPublished::create(builder, v0, v1, v2, v3, v4)
                 }
             }
 
@@ -3948,6 +4485,23 @@ mod root {
                             .unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`name` field](TensorPublished#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(3, "TensorPublished", "name")
+                }
+
+                /// Getter for the [`replaced` field](TensorPublished#structfield.replaced).
+                #[inline]
+                pub fn replaced(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(4, "TensorPublished", "replaced")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorPublishedRef<'a> {
@@ -3960,6 +4514,14 @@ mod root {
                         f.field("token", &field_token);
                     }
                     f.field("generation", &self.generation());
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_replaced) =
+                        self.replaced().transpose()
+                    {
+                        f.field("replaced", &field_replaced);
+                    }
                     f.finish()
                 }
             }
@@ -3973,6 +4535,8 @@ mod root {
                         tensor: value.tensor()?.map(::core::convert::Into::into),
                         token: value.token()?.map(::core::convert::Into::into),
                         generation: ::core::convert::TryInto::try_into(value.generation()?)?,
+                        name: value.name()?.map(::core::convert::Into::into),
+                        replaced: value.replaced()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -4050,10 +4614,340 @@ mod root {
                 }
             }
 
+            /// The table `TensorAccessed` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:87`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorAccessed {
+                /// The field `tensor` in the table `TensorAccessed`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `accesses_left` in the table `TensorAccessed`
+                pub accesses_left: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorAccessed {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        accesses_left: 0,
+                    }
+                }
+            }
+
+            impl TensorAccessed {
+                /// Creates a [TensorAccessedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorAccessedBuilder<()> {
+                    TensorAccessedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_accesses_left: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_accesses_left = field_accesses_left.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_accesses_left.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_accesses_left) =
+                                prepared_accesses_left
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_accesses_left);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorAccessed>> for TensorAccessed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAccessed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorAccessed>> for TensorAccessed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorAccessed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorAccessed> for TensorAccessed {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAccessed> {
+                    TensorAccessed::create(builder, self.tensor, self.accesses_left)
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorAccessed] type.
+            ///
+            /// Can be created using the [TensorAccessed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorAccessedBuilder<State>(State);
+
+            impl TensorAccessedBuilder<()> {
+                /// Setter for the [`tensor` field](TensorAccessed#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> TensorAccessedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorAccessedBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](TensorAccessed#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorAccessedBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> TensorAccessedBuilder<(T0,)> {
+                /// Setter for the [`accesses_left` field](TensorAccessed#structfield.accesses_left).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left<T1>(self, value: T1) -> TensorAccessedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    TensorAccessedBuilder((v0, value))
+                }
+
+                /// Sets the [`accesses_left` field](TensorAccessed#structfield.accesses_left) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left_as_default(
+                    self,
+                ) -> TensorAccessedBuilder<(T0, ::planus::DefaultValue)> {
+                    self.accesses_left(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> TensorAccessedBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorAccessed].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAccessed>
+                where
+                    Self: ::planus::WriteAsOffset<TensorAccessed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAs<::planus::Offset<TensorAccessed>>
+                for TensorAccessedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<TensorAccessed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAccessed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOptional<::planus::Offset<TensorAccessed>>
+                for TensorAccessedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<TensorAccessed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorAccessed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOffset<TensorAccessed> for TensorAccessedBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<TensorAccessed> {
+                    let (v0, v1) = &self.0;
+                    TensorAccessed::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [TensorAccessed].
+            #[derive(Copy, Clone)]
+            pub struct TensorAccessedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorAccessedRef<'a> {
+                /// Getter for the [`tensor` field](TensorAccessed#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorAccessed", "tensor")
+                }
+
+                /// Getter for the [`accesses_left` field](TensorAccessed#structfield.accesses_left).
+                #[inline]
+                pub fn accesses_left(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(1, "TensorAccessed", "accesses_left")?
+                            .unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorAccessedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorAccessedRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.field("accesses_left", &self.accesses_left());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorAccessedRef<'a>> for TensorAccessed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorAccessedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        accesses_left: ::core::convert::TryInto::try_into(value.accesses_left()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorAccessedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorAccessedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorAccessedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorAccessed>> for TensorAccessed {
+                type Value = ::planus::Offset<TensorAccessed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorAccessed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorAccessedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorAccessedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:77`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:93`
             #[derive(
                 Clone,
                 Debug,
@@ -4335,7 +5229,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:81`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:97`
             #[derive(
                 Clone,
                 Debug,
@@ -4617,7 +5511,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:86`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:102`
             #[derive(
                 Clone,
                 Debug,
@@ -5089,7 +5983,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:94`
+            /// * Union `Body` in the file `schema/journal.fbs:110`
             #[derive(
                 Clone,
                 Debug,
@@ -5134,6 +6028,9 @@ mod root {
 
                 /// The variant of type `DeviceSeen` in the union `Body`
                 DeviceSeen(::planus::alloc::boxed::Box<self::DeviceSeen>),
+
+                /// The variant of type `TensorAccessed` in the union `Body`
+                TensorAccessed(::planus::alloc::boxed::Box<self::TensorAccessed>),
             }
 
             impl Body {
@@ -5230,6 +6127,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(11, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_tensor_accessed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorAccessed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(12, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -5249,6 +6154,7 @@ mod root {
                         Self::TensorDeleted(value) => Self::create_tensor_deleted(builder, value),
                         Self::TensorFreed(value) => Self::create_tensor_freed(builder, value),
                         Self::DeviceSeen(value) => Self::create_device_seen(builder, value),
+                        Self::TensorAccessed(value) => Self::create_tensor_accessed(builder, value),
                     }
                 }
             }
@@ -5369,6 +6275,18 @@ mod root {
                 pub fn device_seen<T>(self, value: T) -> BodyBuilder<::planus::Initialized<11, T>>
                 where
                     T: ::planus::WriteAsOffset<self::DeviceSeen>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorAccessed` variant](Body#variant.TensorAccessed).
+                #[inline]
+                pub fn tensor_accessed<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<12, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorAccessed>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -5627,6 +6545,28 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<12, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorAccessed>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(12, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<12, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorAccessed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -5642,6 +6582,7 @@ mod root {
                 TensorDeleted(self::TensorDeletedRef<'a>),
                 TensorFreed(self::TensorFreedRef<'a>),
                 DeviceSeen(self::DeviceSeenRef<'a>),
+                TensorAccessed(self::TensorAccessedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -5712,6 +6653,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::TensorAccessed(value) => {
+                            Self::TensorAccessed(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -5756,6 +6703,9 @@ mod root {
                         11 => ::core::result::Result::Ok(Self::DeviceSeen(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        12 => ::core::result::Result::Ok(Self::TensorAccessed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -5770,7 +6720,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:108`
+            /// * Table `Record` in the file `schema/journal.fbs:125`
             #[derive(
                 Clone,
                 Debug,

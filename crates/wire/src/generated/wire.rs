@@ -2350,6 +2350,12 @@ mod root {
                 pub zero: bool,
                 /// The field `lease` in the table `TensorCreate`
                 pub lease: u64,
+                /// The field `ttl_ms` in the table `TensorCreate`
+                pub ttl_ms: ::core::option::Option<u64>,
+                /// The field `linger_ms` in the table `TensorCreate`
+                pub linger_ms: ::core::option::Option<u64>,
+                /// The field `max_accesses` in the table `TensorCreate`
+                pub max_accesses: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -2365,6 +2371,9 @@ mod root {
                         ephemeral: false,
                         zero: false,
                         lease: 0,
+                        ttl_ms: ::core::default::Default::default(),
+                        linger_ms: ::core::default::Default::default(),
+                        max_accesses: ::core::default::Default::default(),
                     }
                 }
             }
@@ -2388,6 +2397,9 @@ mod root {
                     field_ephemeral: impl ::planus::WriteAsDefault<bool, bool>,
                     field_zero: impl ::planus::WriteAsDefault<bool, bool>,
                     field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_ttl_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_linger_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_max_accesses: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -2398,14 +2410,26 @@ mod root {
                     let prepared_ephemeral = field_ephemeral.prepare(builder, &false);
                     let prepared_zero = field_zero.prepare(builder, &false);
                     let prepared_lease = field_lease.prepare(builder, &0);
+                    let prepared_ttl_ms = field_ttl_ms.prepare(builder);
+                    let prepared_linger_ms = field_linger_ms.prepare(builder);
+                    let prepared_max_accesses = field_max_accesses.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<28> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
                     }
                     if prepared_lease.is_some() {
                         table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_ttl_ms.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_linger_ms.is_some() {
+                        table_writer.write_entry::<u64>(10);
+                    }
+                    if prepared_max_accesses.is_some() {
+                        table_writer.write_entry::<u64>(11);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -2436,6 +2460,19 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
                                 object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_ttl_ms) = prepared_ttl_ms {
+                                object_writer.write::<_, _, 8>(&prepared_ttl_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_linger_ms) =
+                                prepared_linger_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_linger_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_max_accesses) =
+                                prepared_max_accesses
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_max_accesses);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -2509,6 +2546,9 @@ mod root {
                         self.ephemeral,
                         self.zero,
                         self.lease,
+                        self.ttl_ms,
+                        self.linger_ms,
+                        self.max_accesses,
                     )
                 }
             }
@@ -2726,6 +2766,89 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`ttl_ms` field](TensorCreate#structfield.ttl_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ttl_ms<T9>(
+                    self,
+                    value: T9,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    TensorCreateBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`ttl_ms` field](TensorCreate#structfield.ttl_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ttl_ms_as_null(
+                    self,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())> {
+                    self.ttl_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`linger_ms` field](TensorCreate#structfield.linger_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms<T10>(
+                    self,
+                    value: T10,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    TensorCreateBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`linger_ms` field](TensorCreate#structfield.linger_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms_as_null(
+                    self,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, ())>
+                {
+                    self.linger_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`max_accesses` field](TensorCreate#structfield.max_accesses).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn max_accesses<T11>(
+                    self,
+                    value: T11,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    TensorCreateBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`max_accesses` field](TensorCreate#structfield.max_accesses) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn max_accesses_as_null(
+                    self,
+                ) -> TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, ())>
+                {
+                    self.max_accesses(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorCreate].
                 #[inline]
                 pub fn finish(
@@ -2749,8 +2872,11 @@ mod root {
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsOptional<u64>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -2773,8 +2899,11 @@ mod root {
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsOptional<u64>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorCreate>>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 type Prepared = ::planus::Offset<TensorCreate>;
 
@@ -2797,16 +2926,19 @@ mod root {
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsOptional<u64>,
+                T10: ::planus::WriteAsOptional<u64>,
+                T11: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<TensorCreate>
-                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for TensorCreateBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorCreate> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
-                    TensorCreate::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = &self.0;
+                    TensorCreate::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11)
                 }
             }
 
@@ -2886,6 +3018,24 @@ mod root {
                         self.0.access(8, "TensorCreate", "lease")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`ttl_ms` field](TensorCreate#structfield.ttl_ms).
+                #[inline]
+                pub fn ttl_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(9, "TensorCreate", "ttl_ms")
+                }
+
+                /// Getter for the [`linger_ms` field](TensorCreate#structfield.linger_ms).
+                #[inline]
+                pub fn linger_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(10, "TensorCreate", "linger_ms")
+                }
+
+                /// Getter for the [`max_accesses` field](TensorCreate#structfield.max_accesses).
+                #[inline]
+                pub fn max_accesses(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(11, "TensorCreate", "max_accesses")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorCreateRef<'a> {
@@ -2908,6 +3058,19 @@ mod root {
                     f.field("ephemeral", &self.ephemeral());
                     f.field("zero", &self.zero());
                     f.field("lease", &self.lease());
+                    if let ::core::option::Option::Some(field_ttl_ms) = self.ttl_ms().transpose() {
+                        f.field("ttl_ms", &field_ttl_ms);
+                    }
+                    if let ::core::option::Option::Some(field_linger_ms) =
+                        self.linger_ms().transpose()
+                    {
+                        f.field("linger_ms", &field_linger_ms);
+                    }
+                    if let ::core::option::Option::Some(field_max_accesses) =
+                        self.max_accesses().transpose()
+                    {
+                        f.field("max_accesses", &field_max_accesses);
+                    }
                     f.finish()
                 }
             }
@@ -2931,6 +3094,31 @@ mod root {
                         ephemeral: ::core::convert::TryInto::try_into(value.ephemeral()?)?,
                         zero: ::core::convert::TryInto::try_into(value.zero()?)?,
                         lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                        ttl_ms: if let ::core::option::Option::Some(ttl_ms) = value.ttl_ms()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                ttl_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        linger_ms: if let ::core::option::Option::Some(linger_ms) =
+                            value.linger_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                linger_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        max_accesses: if let ::core::option::Option::Some(max_accesses) =
+                            value.max_accesses()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                max_accesses,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -3011,7 +3199,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:55`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:61`
             #[derive(
                 Clone,
                 Debug,
@@ -3471,7 +3659,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:63`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:69`
             #[derive(
                 Clone,
                 Debug,
@@ -3488,6 +3676,10 @@ mod root {
                 pub tensor: ::core::option::Option<self::Id>,
                 /// The field `token` in the table `TensorPublish`
                 pub token: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `TensorPublish`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `replace` in the table `TensorPublish`
+                pub replace: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -3496,6 +3688,8 @@ mod root {
                     Self {
                         tensor: ::core::default::Default::default(),
                         token: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        replace: false,
                     }
                 }
             }
@@ -3512,17 +3706,27 @@ mod root {
                     builder: &mut ::planus::Builder,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
                     field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_replace: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_token = field_token.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_replace = field_replace.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
                     }
                     if prepared_token.is_some() {
                         table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_replace.is_some() {
+                        table_writer.write_entry::<bool>(3);
                     }
 
                     unsafe {
@@ -3532,6 +3736,13 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_token) = prepared_token {
                                 object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_replace) = prepared_replace
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_replace);
                             }
                         });
                     }
@@ -3569,7 +3780,13 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorPublish> {
-                    TensorPublish::create(builder, self.tensor, self.token)
+                    TensorPublish::create(
+                        builder,
+                        self.tensor,
+                        self.token,
+                        &self.name,
+                        self.replace,
+                    )
                 }
             }
 
@@ -3620,6 +3837,48 @@ mod root {
             }
 
             impl<T0, T1> TensorPublishBuilder<(T0, T1)> {
+                /// Setter for the [`name` field](TensorPublish#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T2>(self, value: T2) -> TensorPublishBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorPublishBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`name` field](TensorPublish#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> TensorPublishBuilder<(T0, T1, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorPublishBuilder<(T0, T1, T2)> {
+                /// Setter for the [`replace` field](TensorPublish#structfield.replace).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn replace<T3>(self, value: T3) -> TensorPublishBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorPublishBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`replace` field](TensorPublish#structfield.replace) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn replace_as_default(
+                    self,
+                ) -> TensorPublishBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.replace(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorPublishBuilder<(T0, T1, T2, T3)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorPublish].
                 #[inline]
                 pub fn finish(
@@ -3633,9 +3892,13 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
-                ::planus::WriteAs<::planus::Offset<TensorPublish>>
-                for TensorPublishBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<TensorPublish>>
+                for TensorPublishBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<TensorPublish>;
 
@@ -3648,9 +3911,13 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
-                ::planus::WriteAsOptional<::planus::Offset<TensorPublish>>
-                for TensorPublishBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorPublish>>
+                for TensorPublishBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<TensorPublish>;
 
@@ -3663,16 +3930,20 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
-                ::planus::WriteAsOffset<TensorPublish> for TensorPublishBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<TensorPublish> for TensorPublishBuilder<(T0, T1, T2, T3)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorPublish> {
-                    let (v0, v1) = &self.0;
-                    TensorPublish::create(builder, v0, v1)
+                    let (v0, v1, v2, v3) = &self.0;
+                    TensorPublish::create(builder, v0, v1, v2, v3)
                 }
             }
 
@@ -3692,6 +3963,25 @@ mod root {
                 pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
                     self.0.access(1, "TensorPublish", "token")
                 }
+
+                /// Getter for the [`name` field](TensorPublish#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "TensorPublish", "name")
+                }
+
+                /// Getter for the [`replace` field](TensorPublish#structfield.replace).
+                #[inline]
+                pub fn replace(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(3, "TensorPublish", "replace")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorPublishRef<'a> {
@@ -3703,6 +3993,10 @@ mod root {
                     if let ::core::option::Option::Some(field_token) = self.token().transpose() {
                         f.field("token", &field_token);
                     }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.field("replace", &self.replace());
                     f.finish()
                 }
             }
@@ -3715,6 +4009,8 @@ mod root {
                     ::core::result::Result::Ok(Self {
                         tensor: value.tensor()?.map(::core::convert::Into::into),
                         token: value.token()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        replace: ::core::convert::TryInto::try_into(value.replace()?)?,
                     })
                 }
             }
@@ -3792,10 +4088,1211 @@ mod root {
                 }
             }
 
+            /// The table `TensorMove` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `TensorMove` in the file `schema/wire.fbs:81`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct TensorMove {
+                /// The field `token` in the table `TensorMove`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `kind` in the table `TensorMove`
+                pub kind: u8,
+                /// The field `tensor` in the table `TensorMove`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `offset` in the table `TensorMove`
+                pub offset: u64,
+                /// The field `bytes` in the table `TensorMove`
+                pub bytes: u64,
+                /// The field `file_offset` in the table `TensorMove`
+                pub file_offset: u64,
+                /// The field `from` in the table `TensorMove`
+                pub from: ::core::option::Option<self::Id>,
+                /// The field `from_offset` in the table `TensorMove`
+                pub from_offset: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for TensorMove {
+                fn default() -> Self {
+                    Self {
+                        token: ::core::default::Default::default(),
+                        kind: 0,
+                        tensor: ::core::default::Default::default(),
+                        offset: 0,
+                        bytes: 0,
+                        file_offset: 0,
+                        from: ::core::default::Default::default(),
+                        from_offset: 0,
+                    }
+                }
+            }
+
+            impl TensorMove {
+                /// Creates a [TensorMoveBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> TensorMoveBuilder<()> {
+                    TensorMoveBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_kind: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_file_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_from: impl ::planus::WriteAsOptional<self::Id>,
+                    field_from_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_kind = field_kind.prepare(builder, &0);
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_offset = field_offset.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_file_offset = field_file_offset.prepare(builder, &0);
+                    let prepared_from = field_from.prepare(builder);
+                    let prepared_from_offset = field_from_offset.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_offset.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_file_offset.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_from.is_some() {
+                        table_writer.write_entry::<self::Id>(6);
+                    }
+                    if prepared_from_offset.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_kind.is_some() {
+                        table_writer.write_entry::<u8>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_offset) = prepared_offset {
+                                object_writer.write::<_, _, 8>(&prepared_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_file_offset) =
+                                prepared_file_offset
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_file_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_from) = prepared_from {
+                                object_writer.write::<_, _, 16>(&prepared_from);
+                            }
+                            if let ::core::option::Option::Some(prepared_from_offset) =
+                                prepared_from_offset
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_from_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_kind) = prepared_kind {
+                                object_writer.write::<_, _, 1>(&prepared_kind);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<TensorMove>> for TensorMove {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<TensorMove>> for TensorMove {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorMove>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<TensorMove> for TensorMove {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove> {
+                    TensorMove::create(
+                        builder,
+                        self.token,
+                        self.kind,
+                        self.tensor,
+                        self.offset,
+                        self.bytes,
+                        self.file_offset,
+                        self.from,
+                        self.from_offset,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [TensorMove] type.
+            ///
+            /// Can be created using the [TensorMove::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct TensorMoveBuilder<State>(State);
+
+            impl TensorMoveBuilder<()> {
+                /// Setter for the [`token` field](TensorMove#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T0>(self, value: T0) -> TensorMoveBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    TensorMoveBuilder((value,))
+                }
+
+                /// Sets the [`token` field](TensorMove#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> TensorMoveBuilder<((),)> {
+                    self.token(())
+                }
+            }
+
+            impl<T0> TensorMoveBuilder<(T0,)> {
+                /// Setter for the [`kind` field](TensorMove#structfield.kind).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind<T1>(self, value: T1) -> TensorMoveBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0,) = self.0;
+                    TensorMoveBuilder((v0, value))
+                }
+
+                /// Sets the [`kind` field](TensorMove#structfield.kind) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn kind_as_default(self) -> TensorMoveBuilder<(T0, ::planus::DefaultValue)> {
+                    self.kind(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> TensorMoveBuilder<(T0, T1)> {
+                /// Setter for the [`tensor` field](TensorMove#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T2>(self, value: T2) -> TensorMoveBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorMoveBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tensor` field](TensorMove#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> TensorMoveBuilder<(T0, T1, ())> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorMoveBuilder<(T0, T1, T2)> {
+                /// Setter for the [`offset` field](TensorMove#structfield.offset).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset<T3>(self, value: T3) -> TensorMoveBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`offset` field](TensorMove#structfield.offset) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn offset_as_default(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.offset(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorMoveBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`bytes` field](TensorMove#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T4>(self, value: T4) -> TensorMoveBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`bytes` field](TensorMove#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorMoveBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`file_offset` field](TensorMove#structfield.file_offset).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn file_offset<T5>(
+                    self,
+                    value: T5,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`file_offset` field](TensorMove#structfield.file_offset) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn file_offset_as_default(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.file_offset(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`from` field](TensorMove#structfield.from).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from<T6>(self, value: T6) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`from` field](TensorMove#structfield.from) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_as_null(self) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.from(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`from_offset` field](TensorMove#structfield.from_offset).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_offset<T7>(
+                    self,
+                    value: T7,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`from_offset` field](TensorMove#structfield.from_offset) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_offset_as_default(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.from_offset(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMove].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove>
+                where
+                    Self: ::planus::WriteAsOffset<TensorMove>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u8, u8>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<TensorMove>>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<TensorMove>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u8, u8>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorMove>>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<TensorMove>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<TensorMove>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u8, u8>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<TensorMove>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    TensorMove::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [TensorMove].
+            #[derive(Copy, Clone)]
+            pub struct TensorMoveRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> TensorMoveRef<'a> {
+                /// Getter for the [`token` field](TensorMove#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "TensorMove", "token")
+                }
+
+                /// Getter for the [`kind` field](TensorMove#structfield.kind).
+                #[inline]
+                pub fn kind(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(self.0.access(1, "TensorMove", "kind")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`tensor` field](TensorMove#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "TensorMove", "tensor")
+                }
+
+                /// Getter for the [`offset` field](TensorMove#structfield.offset).
+                #[inline]
+                pub fn offset(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "TensorMove", "offset")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](TensorMove#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "TensorMove", "bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`file_offset` field](TensorMove#structfield.file_offset).
+                #[inline]
+                pub fn file_offset(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "TensorMove", "file_offset")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`from` field](TensorMove#structfield.from).
+                #[inline]
+                pub fn from(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(6, "TensorMove", "from")
+                }
+
+                /// Getter for the [`from_offset` field](TensorMove#structfield.from_offset).
+                #[inline]
+                pub fn from_offset(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "TensorMove", "from_offset")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for TensorMoveRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("TensorMoveRef");
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.field("kind", &self.kind());
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.field("offset", &self.offset());
+                    f.field("bytes", &self.bytes());
+                    f.field("file_offset", &self.file_offset());
+                    if let ::core::option::Option::Some(field_from) = self.from().transpose() {
+                        f.field("from", &field_from);
+                    }
+                    f.field("from_offset", &self.from_offset());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<TensorMoveRef<'a>> for TensorMove {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: TensorMoveRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        token: value.token()?.map(::core::convert::Into::into),
+                        kind: ::core::convert::TryInto::try_into(value.kind()?)?,
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        offset: ::core::convert::TryInto::try_into(value.offset()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        file_offset: ::core::convert::TryInto::try_into(value.file_offset()?)?,
+                        from: value.from()?.map(::core::convert::Into::into),
+                        from_offset: ::core::convert::TryInto::try_into(value.from_offset()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for TensorMoveRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for TensorMoveRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[TensorMoveRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<TensorMove>> for TensorMove {
+                type Value = ::planus::Offset<TensorMove>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<TensorMove>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for TensorMoveRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[TensorMoveRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Collect` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Collect` in the file `schema/wire.fbs:95`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Collect {
+                /// The field `unleased_for_ms` in the table `Collect`
+                pub unleased_for_ms: ::core::option::Option<u64>,
+                /// The field `dry_run` in the table `Collect`
+                pub dry_run: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Collect {
+                fn default() -> Self {
+                    Self {
+                        unleased_for_ms: ::core::default::Default::default(),
+                        dry_run: false,
+                    }
+                }
+            }
+
+            impl Collect {
+                /// Creates a [CollectBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CollectBuilder<()> {
+                    CollectBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_unleased_for_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_dry_run: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_unleased_for_ms = field_unleased_for_ms.prepare(builder);
+                    let prepared_dry_run = field_dry_run.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_unleased_for_ms.is_some() {
+                        table_writer.write_entry::<u64>(0);
+                    }
+                    if prepared_dry_run.is_some() {
+                        table_writer.write_entry::<bool>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_unleased_for_ms) =
+                                prepared_unleased_for_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_unleased_for_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_dry_run) = prepared_dry_run
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_dry_run);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Collect>> for Collect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Collect>> for Collect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Collect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Collect> for Collect {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collect> {
+                    Collect::create(builder, self.unleased_for_ms, self.dry_run)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Collect] type.
+            ///
+            /// Can be created using the [Collect::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CollectBuilder<State>(State);
+
+            impl CollectBuilder<()> {
+                /// Setter for the [`unleased_for_ms` field](Collect#structfield.unleased_for_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unleased_for_ms<T0>(self, value: T0) -> CollectBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<u64>,
+                {
+                    CollectBuilder((value,))
+                }
+
+                /// Sets the [`unleased_for_ms` field](Collect#structfield.unleased_for_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unleased_for_ms_as_null(self) -> CollectBuilder<((),)> {
+                    self.unleased_for_ms(())
+                }
+            }
+
+            impl<T0> CollectBuilder<(T0,)> {
+                /// Setter for the [`dry_run` field](Collect#structfield.dry_run).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dry_run<T1>(self, value: T1) -> CollectBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0,) = self.0;
+                    CollectBuilder((v0, value))
+                }
+
+                /// Sets the [`dry_run` field](Collect#structfield.dry_run) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn dry_run_as_default(self) -> CollectBuilder<(T0, ::planus::DefaultValue)> {
+                    self.dry_run(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> CollectBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Collect].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collect>
+                where
+                    Self: ::planus::WriteAsOffset<Collect>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<u64>, T1: ::planus::WriteAsDefault<bool, bool>>
+                ::planus::WriteAs<::planus::Offset<Collect>> for CollectBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Collect>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<u64>, T1: ::planus::WriteAsDefault<bool, bool>>
+                ::planus::WriteAsOptional<::planus::Offset<Collect>> for CollectBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Collect>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Collect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<u64>, T1: ::planus::WriteAsDefault<bool, bool>>
+                ::planus::WriteAsOffset<Collect> for CollectBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collect> {
+                    let (v0, v1) = &self.0;
+                    Collect::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [Collect].
+            #[derive(Copy, Clone)]
+            pub struct CollectRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CollectRef<'a> {
+                /// Getter for the [`unleased_for_ms` field](Collect#structfield.unleased_for_ms).
+                #[inline]
+                pub fn unleased_for_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(0, "Collect", "unleased_for_ms")
+                }
+
+                /// Getter for the [`dry_run` field](Collect#structfield.dry_run).
+                #[inline]
+                pub fn dry_run(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "Collect", "dry_run")?.unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CollectRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CollectRef");
+                    if let ::core::option::Option::Some(field_unleased_for_ms) =
+                        self.unleased_for_ms().transpose()
+                    {
+                        f.field("unleased_for_ms", &field_unleased_for_ms);
+                    }
+                    f.field("dry_run", &self.dry_run());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CollectRef<'a>> for Collect {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CollectRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        unleased_for_ms: if let ::core::option::Option::Some(unleased_for_ms) =
+                            value.unleased_for_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                unleased_for_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        dry_run: ::core::convert::TryInto::try_into(value.dry_run()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CollectRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CollectRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CollectRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Collect>> for Collect {
+                type Value = ::planus::Offset<Collect>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Collect>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CollectRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CollectRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Upgrade` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Upgrade` in the file `schema/wire.fbs:101`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Upgrade {
+                /// The field `program` in the table `Upgrade`
+                pub program: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Upgrade {
+                fn default() -> Self {
+                    Self {
+                        program: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Upgrade {
+                /// Creates a [UpgradeBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> UpgradeBuilder<()> {
+                    UpgradeBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_program: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_program = field_program.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_program.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_program) = prepared_program
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Upgrade>> for Upgrade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Upgrade>> for Upgrade {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Upgrade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Upgrade> for Upgrade {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrade> {
+                    Upgrade::create(builder, &self.program)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Upgrade] type.
+            ///
+            /// Can be created using the [Upgrade::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct UpgradeBuilder<State>(State);
+
+            impl UpgradeBuilder<()> {
+                /// Setter for the [`program` field](Upgrade#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T0>(self, value: T0) -> UpgradeBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    UpgradeBuilder((value,))
+                }
+
+                /// Sets the [`program` field](Upgrade#structfield.program) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program_as_null(self) -> UpgradeBuilder<((),)> {
+                    self.program(())
+                }
+            }
+
+            impl<T0> UpgradeBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Upgrade].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrade>
+                where
+                    Self: ::planus::WriteAsOffset<Upgrade>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAs<::planus::Offset<Upgrade>> for UpgradeBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Upgrade>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrade> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOptional<::planus::Offset<Upgrade>> for UpgradeBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Upgrade>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Upgrade>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOffset<Upgrade> for UpgradeBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrade> {
+                    let (v0,) = &self.0;
+                    Upgrade::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Upgrade].
+            #[derive(Copy, Clone)]
+            pub struct UpgradeRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> UpgradeRef<'a> {
+                /// Getter for the [`program` field](Upgrade#structfield.program).
+                #[inline]
+                pub fn program(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "Upgrade", "program")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for UpgradeRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("UpgradeRef");
+                    if let ::core::option::Option::Some(field_program) = self.program().transpose()
+                    {
+                        f.field("program", &field_program);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<UpgradeRef<'a>> for Upgrade {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: UpgradeRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        program: value.program()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for UpgradeRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for UpgradeRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[UpgradeRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Upgrade>> for Upgrade {
+                type Value = ::planus::Offset<Upgrade>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Upgrade>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for UpgradeRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[UpgradeRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:69`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:105`
             #[derive(
                 Clone,
                 Debug,
@@ -4077,7 +5574,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:73`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:109`
             #[derive(
                 Clone,
                 Debug,
@@ -4410,7 +5907,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:78`
+            /// * Table `TensorList` in the file `schema/wire.fbs:114`
             #[derive(
                 Clone,
                 Debug,
@@ -4682,7 +6179,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:82`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:118`
             #[derive(
                 Clone,
                 Debug,
@@ -4971,7 +6468,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:86`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:122`
             #[derive(
                 Clone,
                 Debug,
@@ -5233,7 +6730,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:91`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:127`
             #[derive(
                 Clone,
                 Debug,
@@ -5287,6 +6784,15 @@ mod root {
 
                 /// The variant of type `Subscribe` in the union `RequestBody`
                 Subscribe(::planus::alloc::boxed::Box<self::Subscribe>),
+
+                /// The variant of type `TensorMove` in the union `RequestBody`
+                TensorMove(::planus::alloc::boxed::Box<self::TensorMove>),
+
+                /// The variant of type `Collect` in the union `RequestBody`
+                Collect(::planus::alloc::boxed::Box<self::Collect>),
+
+                /// The variant of type `Upgrade` in the union `RequestBody`
+                Upgrade(::planus::alloc::boxed::Box<self::Upgrade>),
             }
 
             impl RequestBody {
@@ -5407,6 +6913,30 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(14, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_tensor_move(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::TensorMove>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(15, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_collect(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Collect>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(16, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_upgrade(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Upgrade>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(17, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -5427,6 +6957,9 @@ mod root {
                         Self::TensorList(value) => Self::create_tensor_list(builder, value),
                         Self::LeaseRelease(value) => Self::create_lease_release(builder, value),
                         Self::Subscribe(value) => Self::create_subscribe(builder, value),
+                        Self::TensorMove(value) => Self::create_tensor_move(builder, value),
+                        Self::Collect(value) => Self::create_collect(builder, value),
+                        Self::Upgrade(value) => Self::create_upgrade(builder, value),
                     }
                 }
             }
@@ -5601,6 +7134,42 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<14, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Subscribe>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`TensorMove` variant](RequestBody#variant.TensorMove).
+                #[inline]
+                pub fn tensor_move<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<15, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::TensorMove>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Collect` variant](RequestBody#variant.Collect).
+                #[inline]
+                pub fn collect<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<16, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Collect>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Upgrade` variant](RequestBody#variant.Upgrade).
+                #[inline]
+                pub fn upgrade<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<17, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Upgrade>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -5984,6 +7553,84 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorMove>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(15, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::TensorMove>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Collect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(16, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Collect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Upgrade>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(17, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Upgrade>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -6002,6 +7649,9 @@ mod root {
                 TensorList(self::TensorListRef<'a>),
                 LeaseRelease(self::LeaseReleaseRef<'a>),
                 Subscribe(self::SubscribeRef<'a>),
+                TensorMove(self::TensorMoveRef<'a>),
+                Collect(self::CollectRef<'a>),
+                Upgrade(self::UpgradeRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -6092,6 +7742,24 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::TensorMove(value) => {
+                            Self::TensorMove(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::Collect(value) => {
+                            Self::Collect(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::Upgrade(value) => {
+                            Self::Upgrade(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -6145,6 +7813,15 @@ mod root {
                         14 => ::core::result::Result::Ok(Self::Subscribe(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        15 => ::core::result::Result::Ok(Self::TensorMove(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        16 => ::core::result::Result::Ok(Self::Collect(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        17 => ::core::result::Result::Ok(Self::Upgrade(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -6159,7 +7836,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:108`
+            /// * Table `Request` in the file `schema/wire.fbs:147`
             #[derive(
                 Clone,
                 Debug,
@@ -6483,7 +8160,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:116`
+            /// * Table `Welcome` in the file `schema/wire.fbs:155`
             #[derive(
                 Clone,
                 Debug,
@@ -6512,6 +8189,8 @@ mod root {
                 pub user: u32,
                 /// The field `admin` in the table `Welcome`
                 pub admin: bool,
+                /// The field `page_slots` in the table `Welcome`
+                pub page_slots: u32,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -6526,6 +8205,7 @@ mod root {
                         tenant: ::core::default::Default::default(),
                         user: 0,
                         admin: false,
+                        page_slots: 0,
                     }
                 }
             }
@@ -6552,6 +8232,7 @@ mod root {
                     >,
                     field_user: impl ::planus::WriteAsDefault<u32, u32>,
                     field_admin: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_page_slots: impl ::planus::WriteAsDefault<u32, u32>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder, &0);
                     let prepared_capabilities = field_capabilities.prepare(builder, &0);
@@ -6561,8 +8242,9 @@ mod root {
                     let prepared_tenant = field_tenant.prepare(builder);
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_admin = field_admin.prepare(builder, &false);
+                    let prepared_page_slots = field_page_slots.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
                         ::core::default::Default::default();
                     if prepared_capabilities.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -6581,6 +8263,9 @@ mod root {
                     }
                     if prepared_user.is_some() {
                         table_writer.write_entry::<u32>(6);
+                    }
+                    if prepared_page_slots.is_some() {
+                        table_writer.write_entry::<u32>(8);
                     }
                     if prepared_version.is_some() {
                         table_writer.write_entry::<u16>(0);
@@ -6612,6 +8297,11 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_user) = prepared_user {
                                 object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_page_slots) =
+                                prepared_page_slots
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_page_slots);
                             }
                             if let ::core::option::Option::Some(prepared_version) = prepared_version
                             {
@@ -6660,6 +8350,7 @@ mod root {
                         &self.tenant,
                         self.user,
                         self.admin,
+                        self.page_slots,
                     )
                 }
             }
@@ -6844,6 +8535,32 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`page_slots` field](Welcome#structfield.page_slots).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn page_slots<T8>(
+                    self,
+                    value: T8,
+                ) -> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    WelcomeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`page_slots` field](Welcome#structfield.page_slots) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn page_slots_as_default(
+                    self,
+                ) -> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.page_slots(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Welcome].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome>
@@ -6863,8 +8580,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAs<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -6883,8 +8601,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOptional<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -6906,13 +8625,14 @@ mod root {
                 T5: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<u32, u32>,
             > ::planus::WriteAsOffset<Welcome>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
                 }
             }
 
@@ -6978,6 +8698,14 @@ mod root {
                         self.0.access(7, "Welcome", "admin")?.unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`page_slots` field](Welcome#structfield.page_slots).
+                #[inline]
+                pub fn page_slots(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "Welcome", "page_slots")?.unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for WelcomeRef<'a> {
@@ -6999,6 +8727,7 @@ mod root {
                     }
                     f.field("user", &self.user());
                     f.field("admin", &self.admin());
+                    f.field("page_slots", &self.page_slots());
                     f.finish()
                 }
             }
@@ -7017,6 +8746,7 @@ mod root {
                         tenant: value.tenant()?.map(::core::convert::Into::into),
                         user: ::core::convert::TryInto::try_into(value.user()?)?,
                         admin: ::core::convert::TryInto::try_into(value.admin()?)?,
+                        page_slots: ::core::convert::TryInto::try_into(value.page_slots()?)?,
                     })
                 }
             }
@@ -7097,7 +8827,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:127`
+            /// * Table `Claimed` in the file `schema/wire.fbs:169`
             #[derive(
                 Clone,
                 Debug,
@@ -7372,7 +9102,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:131`
+            /// * Table `Done` in the file `schema/wire.fbs:173`
             #[derive(
                 Clone,
                 Debug,
@@ -7579,7 +9309,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:133`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:175`
             #[derive(
                 Clone,
                 Debug,
@@ -7626,6 +9356,12 @@ mod root {
                 pub offset: u64,
                 /// The field `leases` in the table `TensorInfo`
                 pub leases: u32,
+                /// The field `ttl_ms` in the table `TensorInfo`
+                pub ttl_ms: ::core::option::Option<u64>,
+                /// The field `linger_ms` in the table `TensorInfo`
+                pub linger_ms: ::core::option::Option<u64>,
+                /// The field `accesses_left` in the table `TensorInfo`
+                pub accesses_left: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -7649,6 +9385,9 @@ mod root {
                         slab_bytes: 0,
                         offset: 0,
                         leases: 0,
+                        ttl_ms: ::core::default::Default::default(),
+                        linger_ms: ::core::default::Default::default(),
+                        accesses_left: ::core::default::Default::default(),
                     }
                 }
             }
@@ -7680,6 +9419,9 @@ mod root {
                     field_slab_bytes: impl ::planus::WriteAsDefault<u64, u64>,
                     field_offset: impl ::planus::WriteAsDefault<u64, u64>,
                     field_leases: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_ttl_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_linger_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_accesses_left: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -7698,8 +9440,11 @@ mod root {
                     let prepared_slab_bytes = field_slab_bytes.prepare(builder, &0);
                     let prepared_offset = field_offset.prepare(builder, &0);
                     let prepared_leases = field_leases.prepare(builder, &0);
+                    let prepared_ttl_ms = field_ttl_ms.prepare(builder);
+                    let prepared_linger_ms = field_linger_ms.prepare(builder);
+                    let prepared_accesses_left = field_accesses_left.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<44> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -7721,6 +9466,15 @@ mod root {
                     }
                     if prepared_offset.is_some() {
                         table_writer.write_entry::<u64>(15);
+                    }
+                    if prepared_ttl_ms.is_some() {
+                        table_writer.write_entry::<u64>(17);
+                    }
+                    if prepared_linger_ms.is_some() {
+                        table_writer.write_entry::<u64>(18);
+                    }
+                    if prepared_accesses_left.is_some() {
+                        table_writer.write_entry::<u64>(19);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -7781,6 +9535,19 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_offset) = prepared_offset {
                                 object_writer.write::<_, _, 8>(&prepared_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_ttl_ms) = prepared_ttl_ms {
+                                object_writer.write::<_, _, 8>(&prepared_ttl_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_linger_ms) =
+                                prepared_linger_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_linger_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_accesses_left) =
+                                prepared_accesses_left
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_accesses_left);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -7866,6 +9633,9 @@ mod root {
                         self.slab_bytes,
                         self.offset,
                         self.leases,
+                        self.ttl_ms,
+                        self.linger_ms,
+                        self.accesses_left,
                     )
                 }
             }
@@ -8493,6 +10263,357 @@ mod root {
                     T16,
                 )>
             {
+                /// Setter for the [`ttl_ms` field](TensorInfo#structfield.ttl_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ttl_ms<T17>(
+                    self,
+                    value: T17,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`ttl_ms` field](TensorInfo#structfield.ttl_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ttl_ms_as_null(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    (),
+                )> {
+                    self.ttl_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                /// Setter for the [`linger_ms` field](TensorInfo#structfield.linger_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms<T18>(
+                    self,
+                    value: T18,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsOptional<u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`linger_ms` field](TensorInfo#structfield.linger_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn linger_ms_as_null(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    (),
+                )> {
+                    self.linger_ms(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
+                /// Setter for the [`accesses_left` field](TensorInfo#structfield.accesses_left).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left<T19>(
+                    self,
+                    value: T19,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsOptional<u64>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    TensorInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`accesses_left` field](TensorInfo#structfield.accesses_left) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn accesses_left_as_null(
+                    self,
+                ) -> TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    (),
+                )> {
+                    self.accesses_left(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                TensorInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorInfo>
@@ -8521,6 +10642,9 @@ mod root {
                 T14: ::planus::WriteAsDefault<u64, u64>,
                 T15: ::planus::WriteAsDefault<u64, u64>,
                 T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsOptional<u64>,
+                T18: ::planus::WriteAsOptional<u64>,
+                T19: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -8540,6 +10664,9 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -8568,6 +10695,9 @@ mod root {
                 T14: ::planus::WriteAsDefault<u64, u64>,
                 T15: ::planus::WriteAsDefault<u64, u64>,
                 T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsOptional<u64>,
+                T18: ::planus::WriteAsOptional<u64>,
+                T19: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorInfo>>
                 for TensorInfoBuilder<(
                     T0,
@@ -8587,6 +10717,9 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorInfo>;
@@ -8618,6 +10751,9 @@ mod root {
                 T14: ::planus::WriteAsDefault<u64, u64>,
                 T15: ::planus::WriteAsDefault<u64, u64>,
                 T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsOptional<u64>,
+                T18: ::planus::WriteAsOptional<u64>,
+                T19: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<TensorInfo>
                 for TensorInfoBuilder<(
                     T0,
@@ -8637,15 +10773,38 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorInfo> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
-                        &self.0;
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = &self.0;
                     TensorInfo::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16,
+                        v15, v16, v17, v18, v19,
                     )
                 }
             }
@@ -8789,6 +10948,24 @@ mod root {
                         self.0.access(16, "TensorInfo", "leases")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`ttl_ms` field](TensorInfo#structfield.ttl_ms).
+                #[inline]
+                pub fn ttl_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(17, "TensorInfo", "ttl_ms")
+                }
+
+                /// Getter for the [`linger_ms` field](TensorInfo#structfield.linger_ms).
+                #[inline]
+                pub fn linger_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(18, "TensorInfo", "linger_ms")
+                }
+
+                /// Getter for the [`accesses_left` field](TensorInfo#structfield.accesses_left).
+                #[inline]
+                pub fn accesses_left(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(19, "TensorInfo", "accesses_left")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorInfoRef<'a> {
@@ -8824,6 +11001,19 @@ mod root {
                     f.field("slab_bytes", &self.slab_bytes());
                     f.field("offset", &self.offset());
                     f.field("leases", &self.leases());
+                    if let ::core::option::Option::Some(field_ttl_ms) = self.ttl_ms().transpose() {
+                        f.field("ttl_ms", &field_ttl_ms);
+                    }
+                    if let ::core::option::Option::Some(field_linger_ms) =
+                        self.linger_ms().transpose()
+                    {
+                        f.field("linger_ms", &field_linger_ms);
+                    }
+                    if let ::core::option::Option::Some(field_accesses_left) =
+                        self.accesses_left().transpose()
+                    {
+                        f.field("accesses_left", &field_accesses_left);
+                    }
                     f.finish()
                 }
             }
@@ -8861,6 +11051,31 @@ mod root {
                         slab_bytes: ::core::convert::TryInto::try_into(value.slab_bytes()?)?,
                         offset: ::core::convert::TryInto::try_into(value.offset()?)?,
                         leases: ::core::convert::TryInto::try_into(value.leases()?)?,
+                        ttl_ms: if let ::core::option::Option::Some(ttl_ms) = value.ttl_ms()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                ttl_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        linger_ms: if let ::core::option::Option::Some(linger_ms) =
+                            value.linger_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                linger_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        accesses_left: if let ::core::option::Option::Some(accesses_left) =
+                            value.accesses_left()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                accesses_left,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -8941,7 +11156,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:153`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:199`
             #[derive(
                 Clone,
                 Debug,
@@ -9370,7 +11585,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:160`
+            /// * Table `Published` in the file `schema/wire.fbs:206`
             #[derive(
                 Clone,
                 Debug,
@@ -9633,10 +11848,978 @@ mod root {
                 }
             }
 
+            /// The table `Moved` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Moved` in the file `schema/wire.fbs:210`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Moved {
+                /// The field `bytes` in the table `Moved`
+                pub bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Moved {
+                fn default() -> Self {
+                    Self { bytes: 0 }
+                }
+            }
+
+            impl Moved {
+                /// Creates a [MovedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MovedBuilder<()> {
+                    MovedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Moved>> for Moved {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Moved>> for Moved {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Moved>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Moved> for Moved {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
+                    Moved::create(builder, self.bytes)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Moved] type.
+            ///
+            /// Can be created using the [Moved::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MovedBuilder<State>(State);
+
+            impl MovedBuilder<()> {
+                /// Setter for the [`bytes` field](Moved#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T0>(self, value: T0) -> MovedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    MovedBuilder((value,))
+                }
+
+                /// Sets the [`bytes` field](Moved#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> MovedBuilder<(::planus::DefaultValue,)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> MovedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Moved].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved>
+                where
+                    Self: ::planus::WriteAsOffset<Moved>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>> ::planus::WriteAs<::planus::Offset<Moved>>
+                for MovedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Moved>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOptional<::planus::Offset<Moved>> for MovedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Moved>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Moved>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>> ::planus::WriteAsOffset<Moved>
+                for MovedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
+                    let (v0,) = &self.0;
+                    Moved::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Moved].
+            #[derive(Copy, Clone)]
+            pub struct MovedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MovedRef<'a> {
+                /// Getter for the [`bytes` field](Moved#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(0, "Moved", "bytes")?.unwrap_or(0))
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MovedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MovedRef");
+                    f.field("bytes", &self.bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MovedRef<'a>> for Moved {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MovedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MovedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MovedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MovedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Moved>> for Moved {
+                type Value = ::planus::Offset<Moved>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Moved>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MovedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MovedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Collected` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Collected` in the file `schema/wire.fbs:214`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Collected {
+                /// The field `tensors` in the table `Collected`
+                pub tensors: ::core::option::Option<::planus::alloc::vec::Vec<self::TensorInfo>>,
+                /// The field `slabs` in the table `Collected`
+                pub slabs: u32,
+                /// The field `slab_bytes` in the table `Collected`
+                pub slab_bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Collected {
+                fn default() -> Self {
+                    Self {
+                        tensors: ::core::default::Default::default(),
+                        slabs: 0,
+                        slab_bytes: 0,
+                    }
+                }
+            }
+
+            impl Collected {
+                /// Creates a [CollectedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> CollectedBuilder<()> {
+                    CollectedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensors: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::TensorInfo>]>,
+                    >,
+                    field_slabs: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_slab_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensors = field_tensors.prepare(builder);
+                    let prepared_slabs = field_slabs.prepare(builder, &0);
+                    let prepared_slab_bytes = field_slab_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_slab_bytes.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_tensors.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::TensorInfo>]>>(
+                                0,
+                            );
+                    }
+                    if prepared_slabs.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_slab_bytes) =
+                                prepared_slab_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slab_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs) = prepared_slabs {
+                                object_writer.write::<_, _, 4>(&prepared_slabs);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Collected>> for Collected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Collected>> for Collected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Collected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Collected> for Collected {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collected> {
+                    Collected::create(builder, &self.tensors, self.slabs, self.slab_bytes)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Collected] type.
+            ///
+            /// Can be created using the [Collected::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct CollectedBuilder<State>(State);
+
+            impl CollectedBuilder<()> {
+                /// Setter for the [`tensors` field](Collected#structfield.tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors<T0>(self, value: T0) -> CollectedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::TensorInfo>]>,
+                        >,
+                {
+                    CollectedBuilder((value,))
+                }
+
+                /// Sets the [`tensors` field](Collected#structfield.tensors) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_as_null(self) -> CollectedBuilder<((),)> {
+                    self.tensors(())
+                }
+            }
+
+            impl<T0> CollectedBuilder<(T0,)> {
+                /// Setter for the [`slabs` field](Collected#structfield.slabs).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs<T1>(self, value: T1) -> CollectedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    CollectedBuilder((v0, value))
+                }
+
+                /// Sets the [`slabs` field](Collected#structfield.slabs) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_as_default(self) -> CollectedBuilder<(T0, ::planus::DefaultValue)> {
+                    self.slabs(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> CollectedBuilder<(T0, T1)> {
+                /// Setter for the [`slab_bytes` field](Collected#structfield.slab_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes<T2>(self, value: T2) -> CollectedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    CollectedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`slab_bytes` field](Collected#structfield.slab_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes_as_default(
+                    self,
+                ) -> CollectedBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.slab_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> CollectedBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Collected].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collected>
+                where
+                    Self: ::planus::WriteAsOffset<Collected>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::TensorInfo>]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<Collected>> for CollectedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Collected>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::TensorInfo>]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<Collected>>
+                for CollectedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Collected>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Collected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::TensorInfo>]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<Collected> for CollectedBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Collected> {
+                    let (v0, v1, v2) = &self.0;
+                    Collected::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [Collected].
+            #[derive(Copy, Clone)]
+            pub struct CollectedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> CollectedRef<'a> {
+                /// Getter for the [`tensors` field](Collected#structfield.tensors).
+                #[inline]
+                pub fn tensors(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::TensorInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Collected", "tensors")
+                }
+
+                /// Getter for the [`slabs` field](Collected#structfield.slabs).
+                #[inline]
+                pub fn slabs(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "Collected", "slabs")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`slab_bytes` field](Collected#structfield.slab_bytes).
+                #[inline]
+                pub fn slab_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "Collected", "slab_bytes")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for CollectedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("CollectedRef");
+                    if let ::core::option::Option::Some(field_tensors) = self.tensors().transpose()
+                    {
+                        f.field("tensors", &field_tensors);
+                    }
+                    f.field("slabs", &self.slabs());
+                    f.field("slab_bytes", &self.slab_bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<CollectedRef<'a>> for Collected {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: CollectedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensors: if let ::core::option::Option::Some(tensors) = value.tensors()? {
+                            ::core::option::Option::Some(tensors.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        slabs: ::core::convert::TryInto::try_into(value.slabs()?)?,
+                        slab_bytes: ::core::convert::TryInto::try_into(value.slab_bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for CollectedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for CollectedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[CollectedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Collected>> for Collected {
+                type Value = ::planus::Offset<Collected>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Collected>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for CollectedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[CollectedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Upgrading` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Upgrading` in the file `schema/wire.fbs:220`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Upgrading {
+                /// The field `from_version` in the table `Upgrading`
+                pub from_version: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `from_epoch` in the table `Upgrading`
+                pub from_epoch: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Upgrading {
+                fn default() -> Self {
+                    Self {
+                        from_version: ::core::default::Default::default(),
+                        from_epoch: 0,
+                    }
+                }
+            }
+
+            impl Upgrading {
+                /// Creates a [UpgradingBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> UpgradingBuilder<()> {
+                    UpgradingBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_from_version: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_from_epoch: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_from_version = field_from_version.prepare(builder);
+                    let prepared_from_epoch = field_from_epoch.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_from_epoch.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_from_version.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_from_epoch) =
+                                prepared_from_epoch
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_from_epoch);
+                            }
+                            if let ::core::option::Option::Some(prepared_from_version) =
+                                prepared_from_version
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_from_version);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Upgrading>> for Upgrading {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrading> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Upgrading>> for Upgrading {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Upgrading>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Upgrading> for Upgrading {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrading> {
+                    Upgrading::create(builder, &self.from_version, self.from_epoch)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Upgrading] type.
+            ///
+            /// Can be created using the [Upgrading::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct UpgradingBuilder<State>(State);
+
+            impl UpgradingBuilder<()> {
+                /// Setter for the [`from_version` field](Upgrading#structfield.from_version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_version<T0>(self, value: T0) -> UpgradingBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    UpgradingBuilder((value,))
+                }
+
+                /// Sets the [`from_version` field](Upgrading#structfield.from_version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_version_as_null(self) -> UpgradingBuilder<((),)> {
+                    self.from_version(())
+                }
+            }
+
+            impl<T0> UpgradingBuilder<(T0,)> {
+                /// Setter for the [`from_epoch` field](Upgrading#structfield.from_epoch).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_epoch<T1>(self, value: T1) -> UpgradingBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    UpgradingBuilder((v0, value))
+                }
+
+                /// Sets the [`from_epoch` field](Upgrading#structfield.from_epoch) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn from_epoch_as_default(
+                    self,
+                ) -> UpgradingBuilder<(T0, ::planus::DefaultValue)> {
+                    self.from_epoch(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> UpgradingBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Upgrading].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrading>
+                where
+                    Self: ::planus::WriteAsOffset<Upgrading>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<Upgrading>> for UpgradingBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Upgrading>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrading> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<Upgrading>>
+                for UpgradingBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Upgrading>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Upgrading>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<Upgrading> for UpgradingBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Upgrading> {
+                    let (v0, v1) = &self.0;
+                    Upgrading::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [Upgrading].
+            #[derive(Copy, Clone)]
+            pub struct UpgradingRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> UpgradingRef<'a> {
+                /// Getter for the [`from_version` field](Upgrading#structfield.from_version).
+                #[inline]
+                pub fn from_version(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "Upgrading", "from_version")
+                }
+
+                /// Getter for the [`from_epoch` field](Upgrading#structfield.from_epoch).
+                #[inline]
+                pub fn from_epoch(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "Upgrading", "from_epoch")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for UpgradingRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("UpgradingRef");
+                    if let ::core::option::Option::Some(field_from_version) =
+                        self.from_version().transpose()
+                    {
+                        f.field("from_version", &field_from_version);
+                    }
+                    f.field("from_epoch", &self.from_epoch());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<UpgradingRef<'a>> for Upgrading {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: UpgradingRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        from_version: value.from_version()?.map(::core::convert::Into::into),
+                        from_epoch: ::core::convert::TryInto::try_into(value.from_epoch()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for UpgradingRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for UpgradingRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[UpgradingRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Upgrading>> for Upgrading {
+                type Value = ::planus::Offset<Upgrading>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Upgrading>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for UpgradingRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[UpgradingRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:164`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:225`
             #[derive(
                 Clone,
                 Debug,
@@ -10242,7 +13425,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:175`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:236`
             #[derive(
                 Clone,
                 Debug,
@@ -10598,7 +13781,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:180`
+            /// * Table `Tensors` in the file `schema/wire.fbs:241`
             #[derive(
                 Clone,
                 Debug,
@@ -10886,7 +14069,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:184`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:245`
             #[derive(
                 Clone,
                 Debug,
@@ -10913,6 +14096,8 @@ mod root {
                 pub silent: bool,
                 /// The field `leases` in the table `ClientInfo`
                 pub leases: ::core::option::Option<::planus::alloc::vec::Vec<self::LeaseInfo>>,
+                /// The field `mover` in the table `ClientInfo`
+                pub mover: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -10926,6 +14111,7 @@ mod root {
                         since_unix_ms: 0,
                         silent: false,
                         leases: ::core::default::Default::default(),
+                        mover: false,
                     }
                 }
             }
@@ -10951,6 +14137,7 @@ mod root {
                     field_leases: impl ::planus::WriteAsOptional<
                         ::planus::Offset<[::planus::Offset<self::LeaseInfo>]>,
                     >,
+                    field_mover: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_client = field_client.prepare(builder);
                     let prepared_pid = field_pid.prepare(builder, &0);
@@ -10959,8 +14146,9 @@ mod root {
                     let prepared_since_unix_ms = field_since_unix_ms.prepare(builder, &0);
                     let prepared_silent = field_silent.prepare(builder, &false);
                     let prepared_leases = field_leases.prepare(builder);
+                    let prepared_mover = field_mover.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
                         ::core::default::Default::default();
                     if prepared_client.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -10985,6 +14173,9 @@ mod root {
                     }
                     if prepared_silent.is_some() {
                         table_writer.write_entry::<bool>(5);
+                    }
+                    if prepared_mover.is_some() {
+                        table_writer.write_entry::<bool>(7);
                     }
 
                     unsafe {
@@ -11012,6 +14203,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_silent) = prepared_silent {
                                 object_writer.write::<_, _, 1>(&prepared_silent);
+                            }
+                            if let ::core::option::Option::Some(prepared_mover) = prepared_mover {
+                                object_writer.write::<_, _, 1>(&prepared_mover);
                             }
                         });
                     }
@@ -11052,6 +14246,7 @@ mod root {
                         self.since_unix_ms,
                         self.silent,
                         &self.leases,
+                        self.mover,
                     )
                 }
             }
@@ -11215,6 +14410,32 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6> ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`mover` field](ClientInfo#structfield.mover).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mover<T7>(
+                    self,
+                    value: T7,
+                ) -> ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    ClientInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`mover` field](ClientInfo#structfield.mover) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mover_as_default(
+                    self,
+                ) -> ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.mover(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ClientInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientInfo>
@@ -11233,8 +14454,9 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<ClientInfo>>
-                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<ClientInfo>;
 
@@ -11252,8 +14474,9 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<ClientInfo>>
-                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<ClientInfo>;
 
@@ -11274,13 +14497,14 @@ mod root {
                 T4: ::planus::WriteAsDefault<u64, u64>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
                 T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<ClientInfo>
-                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                for ClientInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ClientInfo> {
-                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
-                    ClientInfo::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    ClientInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
                 }
             }
 
@@ -11345,6 +14569,14 @@ mod root {
                 > {
                     self.0.access(6, "ClientInfo", "leases")
                 }
+
+                /// Getter for the [`mover` field](ClientInfo#structfield.mover).
+                #[inline]
+                pub fn mover(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "ClientInfo", "mover")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for ClientInfoRef<'a> {
@@ -11364,6 +14596,7 @@ mod root {
                     if let ::core::option::Option::Some(field_leases) = self.leases().transpose() {
                         f.field("leases", &field_leases);
                     }
+                    f.field("mover", &self.mover());
                     f.finish()
                 }
             }
@@ -11385,6 +14618,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        mover: ::core::convert::TryInto::try_into(value.mover()?)?,
                     })
                 }
             }
@@ -11465,7 +14699,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:194`
+            /// * Table `Clients` in the file `schema/wire.fbs:257`
             #[derive(
                 Clone,
                 Debug,
@@ -11753,7 +14987,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:198`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:261`
             #[derive(
                 Clone,
                 Debug,
@@ -12566,10 +15800,421 @@ mod root {
                 }
             }
 
+            /// The table `MoverInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:278`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct MoverInfo {
+                /// The field `device` in the table `MoverInfo`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `pid` in the table `MoverInfo`
+                pub pid: u32,
+                /// The field `moves` in the table `MoverInfo`
+                pub moves: u32,
+                /// The field `moved_bytes` in the table `MoverInfo`
+                pub moved_bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for MoverInfo {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                        pid: 0,
+                        moves: 0,
+                        moved_bytes: 0,
+                    }
+                }
+            }
+
+            impl MoverInfo {
+                /// Creates a [MoverInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MoverInfoBuilder<()> {
+                    MoverInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_moves: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_moved_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_moves = field_moves.prepare(builder, &0);
+                    let prepared_moved_bytes = field_moved_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                        ::core::default::Default::default();
+                    if prepared_moved_bytes.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_moves.is_some() {
+                        table_writer.write_entry::<u32>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_moved_bytes) =
+                                prepared_moved_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_moved_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_moves) = prepared_moves {
+                                object_writer.write::<_, _, 4>(&prepared_moves);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<MoverInfo>> for MoverInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<MoverInfo>> for MoverInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MoverInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<MoverInfo> for MoverInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo> {
+                    MoverInfo::create(
+                        builder,
+                        &self.device,
+                        self.pid,
+                        self.moves,
+                        self.moved_bytes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [MoverInfo] type.
+            ///
+            /// Can be created using the [MoverInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MoverInfoBuilder<State>(State);
+
+            impl MoverInfoBuilder<()> {
+                /// Setter for the [`device` field](MoverInfo#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> MoverInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    MoverInfoBuilder((value,))
+                }
+
+                /// Sets the [`device` field](MoverInfo#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> MoverInfoBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> MoverInfoBuilder<(T0,)> {
+                /// Setter for the [`pid` field](MoverInfo#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T1>(self, value: T1) -> MoverInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    MoverInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`pid` field](MoverInfo#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(self) -> MoverInfoBuilder<(T0, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> MoverInfoBuilder<(T0, T1)> {
+                /// Setter for the [`moves` field](MoverInfo#structfield.moves).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves<T2>(self, value: T2) -> MoverInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1) = self.0;
+                    MoverInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`moves` field](MoverInfo#structfield.moves) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moves_as_default(
+                    self,
+                ) -> MoverInfoBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.moves(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> MoverInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`moved_bytes` field](MoverInfo#structfield.moved_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moved_bytes<T3>(self, value: T3) -> MoverInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    MoverInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`moved_bytes` field](MoverInfo#structfield.moved_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn moved_bytes_as_default(
+                    self,
+                ) -> MoverInfoBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.moved_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> MoverInfoBuilder<(T0, T1, T2, T3)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MoverInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo>
+                where
+                    Self: ::planus::WriteAsOffset<MoverInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<MoverInfo>>
+                for MoverInfoBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<MoverInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<MoverInfo>>
+                for MoverInfoBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<MoverInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MoverInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<MoverInfo> for MoverInfoBuilder<(T0, T1, T2, T3)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MoverInfo> {
+                    let (v0, v1, v2, v3) = &self.0;
+                    MoverInfo::create(builder, v0, v1, v2, v3)
+                }
+            }
+
+            /// Reference to a deserialized [MoverInfo].
+            #[derive(Copy, Clone)]
+            pub struct MoverInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MoverInfoRef<'a> {
+                /// Getter for the [`device` field](MoverInfo#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "MoverInfo", "device")
+                }
+
+                /// Getter for the [`pid` field](MoverInfo#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "MoverInfo", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`moves` field](MoverInfo#structfield.moves).
+                #[inline]
+                pub fn moves(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(2, "MoverInfo", "moves")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`moved_bytes` field](MoverInfo#structfield.moved_bytes).
+                #[inline]
+                pub fn moved_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "MoverInfo", "moved_bytes")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MoverInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MoverInfoRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("pid", &self.pid());
+                    f.field("moves", &self.moves());
+                    f.field("moved_bytes", &self.moved_bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MoverInfoRef<'a>> for MoverInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MoverInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        moves: ::core::convert::TryInto::try_into(value.moves()?)?,
+                        moved_bytes: ::core::convert::TryInto::try_into(value.moved_bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MoverInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MoverInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MoverInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<MoverInfo>> for MoverInfo {
+                type Value = ::planus::Offset<MoverInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<MoverInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MoverInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MoverInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:215`
+            /// * Table `Status` in the file `schema/wire.fbs:286`
             #[derive(
                 Clone,
                 Debug,
@@ -12612,6 +16257,10 @@ mod root {
                 pub runtime_dir: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `lost_tensors` in the table `Status`
                 pub lost_tensors: u32,
+                /// The field `movers` in the table `Status`
+                pub movers: ::core::option::Option<::planus::alloc::vec::Vec<self::MoverInfo>>,
+                /// The field `program` in the table `Status`
+                pub program: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -12633,6 +16282,8 @@ mod root {
                         journal_bytes: 0,
                         runtime_dir: ::core::default::Default::default(),
                         lost_tensors: 0,
+                        movers: ::core::default::Default::default(),
+                        program: ::core::default::Default::default(),
                     }
                 }
             }
@@ -12670,6 +16321,12 @@ mod root {
                         ::planus::Offset<::core::primitive::str>,
                     >,
                     field_lost_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_movers: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::MoverInfo>]>,
+                    >,
+                    field_program: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -12686,8 +16343,10 @@ mod root {
                     let prepared_journal_bytes = field_journal_bytes.prepare(builder, &0);
                     let prepared_runtime_dir = field_runtime_dir.prepare(builder);
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
+                    let prepared_movers = field_movers.prepare(builder);
+                    let prepared_program = field_program.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<34> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -12733,6 +16392,15 @@ mod root {
                     }
                     if prepared_lost_tensors.is_some() {
                         table_writer.write_entry::<u32>(14);
+                    }
+                    if prepared_movers.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>(
+                                15,
+                            );
+                    }
+                    if prepared_program.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(16);
                     }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
@@ -12800,6 +16468,13 @@ mod root {
                             {
                                 object_writer.write::<_, _, 4>(&prepared_lost_tensors);
                             }
+                            if let ::core::option::Option::Some(prepared_movers) = prepared_movers {
+                                object_writer.write::<_, _, 4>(&prepared_movers);
+                            }
+                            if let ::core::option::Option::Some(prepared_program) = prepared_program
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_program);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
@@ -12852,6 +16527,8 @@ mod root {
                         self.journal_bytes,
                         &self.runtime_dir,
                         self.lost_tensors,
+                        &self.movers,
+                        &self.program,
                     )
                 }
             }
@@ -13319,6 +16996,172 @@ mod root {
                     T14,
                 )>
             {
+                /// Setter for the [`movers` field](Status#structfield.movers).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers<T15>(
+                    self,
+                    value: T15,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::MoverInfo>]>,
+                        >,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                    ))
+                }
+
+                /// Sets the [`movers` field](Status#structfield.movers) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    (),
+                )> {
+                    self.movers(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+            {
+                /// Setter for the [`program` field](Status#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T16>(
+                    self,
+                    value: T16,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+                where
+                    T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                    ))
+                }
+
+                /// Sets the [`program` field](Status#structfield.program) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    (),
+                )> {
+                    self.program(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -13345,6 +17188,8 @@ mod root {
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
+                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -13362,6 +17207,8 @@ mod root {
                     T12,
                     T13,
                     T14,
+                    T15,
+                    T16,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -13388,6 +17235,8 @@ mod root {
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
+                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -13405,6 +17254,8 @@ mod root {
                     T12,
                     T13,
                     T14,
+                    T15,
+                    T16,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -13434,6 +17285,8 @@ mod root {
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T14: ::planus::WriteAsDefault<u32, u32>,
+                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -13451,13 +17304,17 @@ mod root {
                     T12,
                     T13,
                     T14,
+                    T15,
+                    T16,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = &self.0;
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
+                        v15, v16,
                     )
                 }
             }
@@ -13585,6 +17442,27 @@ mod root {
                         self.0.access(14, "Status", "lost_tensors")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`movers` field](Status#structfield.movers).
+                #[inline]
+                pub fn movers(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::MoverInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(15, "Status", "movers")
+                }
+
+                /// Getter for the [`program` field](Status#structfield.program).
+                #[inline]
+                pub fn program(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(16, "Status", "program")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -13620,6 +17498,13 @@ mod root {
                         f.field("runtime_dir", &field_runtime_dir);
                     }
                     f.field("lost_tensors", &self.lost_tensors());
+                    if let ::core::option::Option::Some(field_movers) = self.movers().transpose() {
+                        f.field("movers", &field_movers);
+                    }
+                    if let ::core::option::Option::Some(field_program) = self.program().transpose()
+                    {
+                        f.field("program", &field_program);
+                    }
                     f.finish()
                 }
             }
@@ -13653,6 +17538,12 @@ mod root {
                         journal_bytes: ::core::convert::TryInto::try_into(value.journal_bytes()?)?,
                         runtime_dir: value.runtime_dir()?.map(::core::convert::Into::into),
                         lost_tensors: ::core::convert::TryInto::try_into(value.lost_tensors()?)?,
+                        movers: if let ::core::option::Option::Some(movers) = value.movers()? {
+                            ::core::option::Option::Some(movers.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        program: value.program()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -13733,7 +17624,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:233`
+            /// * Table `Event` in the file `schema/wire.fbs:307`
             #[derive(
                 Clone,
                 Debug,
@@ -14280,7 +18171,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:243`
+            /// * Table `Holder` in the file `schema/wire.fbs:317`
             #[derive(
                 Clone,
                 Debug,
@@ -14632,7 +18523,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:249`
+            /// * Table `Failure` in the file `schema/wire.fbs:323`
             #[derive(
                 Clone,
                 Debug,
@@ -15307,7 +19198,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:261`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:335`
             #[derive(
                 Clone,
                 Debug,
@@ -15569,7 +19460,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:265`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:339`
             #[derive(
                 Clone,
                 Debug,
@@ -15617,6 +19508,15 @@ mod root {
 
                 /// The variant of type `InMemfd` in the union `ReplyBody`
                 InMemfd(::planus::alloc::boxed::Box<self::InMemfd>),
+
+                /// The variant of type `Moved` in the union `ReplyBody`
+                Moved(::planus::alloc::boxed::Box<self::Moved>),
+
+                /// The variant of type `Collected` in the union `ReplyBody`
+                Collected(::planus::alloc::boxed::Box<self::Collected>),
+
+                /// The variant of type `Upgrading` in the union `ReplyBody`
+                Upgrading(::planus::alloc::boxed::Box<self::Upgrading>),
             }
 
             impl ReplyBody {
@@ -15721,6 +19621,30 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(12, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_moved(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Moved>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(13, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_collected(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Collected>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(14, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_upgrading(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Upgrading>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(15, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -15739,6 +19663,9 @@ mod root {
                         Self::Status(value) => Self::create_status(builder, value),
                         Self::Event(value) => Self::create_event(builder, value),
                         Self::InMemfd(value) => Self::create_in_memfd(builder, value),
+                        Self::Moved(value) => Self::create_moved(builder, value),
+                        Self::Collected(value) => Self::create_collected(builder, value),
+                        Self::Upgrading(value) => Self::create_upgrading(builder, value),
                     }
                 }
             }
@@ -15871,6 +19798,39 @@ mod root {
                 pub fn in_memfd<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<12, T>>
                 where
                     T: ::planus::WriteAsOffset<self::InMemfd>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Moved` variant](ReplyBody#variant.Moved).
+                #[inline]
+                pub fn moved<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<13, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Moved>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Collected` variant](ReplyBody#variant.Collected).
+                #[inline]
+                pub fn collected<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<14, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Collected>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Upgrading` variant](ReplyBody#variant.Upgrading).
+                #[inline]
+                pub fn upgrading<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<15, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Upgrading>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -16190,6 +20150,81 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<13, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Moved>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(13, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<13, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Moved>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<14, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Collected>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(14, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<14, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Collected>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Upgrading>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(15, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Upgrading>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -16206,6 +20241,9 @@ mod root {
                 Status(self::StatusRef<'a>),
                 Event(self::EventRef<'a>),
                 InMemfd(self::InMemfdRef<'a>),
+                Moved(self::MovedRef<'a>),
+                Collected(self::CollectedRef<'a>),
+                Upgrading(self::UpgradingRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -16282,6 +20320,24 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::Moved(value) => {
+                            Self::Moved(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Collected(value) => {
+                            Self::Collected(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Upgrading(value) => {
+                            Self::Upgrading(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -16329,6 +20385,15 @@ mod root {
                         12 => ::core::result::Result::Ok(Self::InMemfd(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        13 => ::core::result::Result::Ok(Self::Moved(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        14 => ::core::result::Result::Ok(Self::Collected(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        15 => ::core::result::Result::Ok(Self::Upgrading(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -16343,7 +20408,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:280`
+            /// * Table `Reply` in the file `schema/wire.fbs:357`
             #[derive(
                 Clone,
                 Debug,

@@ -12,12 +12,12 @@ mod request_codec;
 
 pub use read::DecodeError;
 pub use reply::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Reply, ReplyBody, Status, TensorGrant,
-    TensorInfo, Welcome,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
+    TensorGrant, TensorInfo, Welcome,
 };
 pub use request::{
-    Claim, Hello, LeaseClaim, LeaseToken, Request, RequestBody, Target, TensorCreate, TensorGet,
-    WAIT_FOREVER,
+    Claim, Hello, LeaseClaim, LeaseToken, Life, MoveWork, Request, RequestBody, Target,
+    TensorCreate, TensorGet, TensorMove, TensorPublish, WAIT_FOREVER,
 };
 
 pub(crate) use read::{

@@ -1,6 +1,6 @@
 //! What the daemon answers.
 
-use super::{Audience, LeaseToken, Mode, TensorState, small_enum};
+use super::{Audience, LeaseToken, Life, Mode, TensorState, small_enum};
 use crate::{
     ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, PondId, Shape, SlabId, TensorId, TensorName,
 };
@@ -35,6 +35,27 @@ pub enum ReplyBody {
     Published {
         /// The tensor's generation now.
         generation: u64,
+    },
+    /// To a move: every byte has landed.
+    Moved {
+        /// So many.
+        bytes: u64,
+    },
+    /// What was given back, or would be.
+    Collected {
+        /// Tensors that were deleted.
+        tensors: Vec<TensorInfo>,
+        /// Empty slabs.
+        slabs: u32,
+        /// Their bytes.
+        slab_bytes: u64,
+    },
+    /// To an upgrade: another daemon is about to take over from this one.
+    Upgrading {
+        /// Version of this daemon.
+        from_version: String,
+        /// Its epoch; the next daemon's is higher.
+        from_epoch: Epoch,
     },
     /// One tensor and its leases.
     Details {
@@ -79,6 +100,8 @@ pub struct Welcome {
     pub user: u32,
     /// Whether this is the admin socket.
     pub admin: bool,
+    /// Counters in the page that comes along; zero if none does.
+    pub page_slots: u32,
 }
 
 /// A tensor with or without a lease.
@@ -125,6 +148,8 @@ pub struct TensorInfo {
     pub offset: u64,
     /// How many leases there are on it.
     pub leases: u32,
+    /// What is left of its life.
+    pub life: Life,
 }
 
 /// One lease, as `ps` and `inspect` show it.
@@ -165,6 +190,8 @@ pub struct ClientInfo {
     pub silent: bool,
     /// What it holds.
     pub leases: Vec<LeaseInfo>,
+    /// The pond's own mover, not somebody's program.
+    pub mover: bool,
 }
 
 /// One GPU and its accounts.
@@ -192,6 +219,19 @@ pub struct DeviceInfo {
     pub slabs: u32,
     /// How many tensors.
     pub tensors: u32,
+}
+
+/// A mover at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoverInfo {
+    /// Its GPU.
+    pub device: GpuUuid,
+    /// Its process.
+    pub pid: u32,
+    /// Moves that wait or run.
+    pub moves: u32,
+    /// What it has moved.
+    pub moved_bytes: u64,
 }
 
 /// The pond.
@@ -227,6 +267,10 @@ pub struct Status {
     pub runtime_dir: String,
     /// Records whose memory was gone at the last recovery.
     pub lost_tensors: u32,
+    /// Movers that run.
+    pub movers: Vec<MoverInfo>,
+    /// The file that the daemon runs from.
+    pub program: String,
 }
 
 small_enum! {
@@ -254,6 +298,18 @@ small_enum! {
         10 KeeperReplaced "keeper_replaced",
         /// Events are missing before this one: the subscriber was slow, or came late.
         11 Gap "gap",
+        /// A mover was started.
+        12 MoverStarted "mover_started",
+        /// A mover had nothing to do for a while and was ended.
+        13 MoverStopped "mover_stopped",
+        /// A mover died or hung; another takes its place.
+        14 MoverLost "mover_lost",
+        /// Somebody reached a limit.
+        15 LimitReached "limit_reached",
+        /// Another daemon takes over.
+        16 Upgrading "upgrading",
+        /// Memory that nobody used was given back.
+        17 Collected "collected",
     }
 }
 

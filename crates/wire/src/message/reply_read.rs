@@ -5,10 +5,10 @@ use planus::ReadAsRoot;
 use super::is_unknown_kind;
 use super::read::{self, DecodeError, Read};
 use super::reply::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Reply, ReplyBody, Status, TensorGrant,
-    TensorInfo, Welcome,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
+    TensorGrant, TensorInfo, Welcome,
 };
-use super::{Audience, Mode, TensorState, id_to_uuid};
+use super::{Audience, Life, Mode, TensorState, id_to_uuid};
 use crate::generated::message as fb;
 use crate::{
     ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, limits,
@@ -46,6 +46,7 @@ fn read_body(body: fb::ReplyBodyRef<'_>) -> Read<ReplyBody> {
             tenant: text("tenant", welcome.tenant()?)?,
             user: welcome.user()?,
             admin: welcome.admin()?,
+            page_slots: welcome.page_slots()?,
         }),
         B::Claimed(claimed) => ReplyBody::Claimed {
             refused: match claimed.refused()? {
@@ -68,6 +69,16 @@ fn read_body(body: fb::ReplyBodyRef<'_>) -> Read<ReplyBody> {
         }
         B::Status(status) => ReplyBody::Status(Box::new(read_status(status)?)),
         B::Event(event) => ReplyBody::Event(read_event(event)?),
+        B::Moved(moved) => ReplyBody::Moved { bytes: moved.bytes()? },
+        B::Collected(collected) => ReplyBody::Collected {
+            tensors: list("tensors", collected.tensors()?, read_info)?,
+            slabs: collected.slabs()?,
+            slab_bytes: collected.slab_bytes()?,
+        },
+        B::Upgrading(upgrading) => ReplyBody::Upgrading {
+            from_version: text("from_version", upgrading.from_version()?)?,
+            from_epoch: Epoch(upgrading.from_epoch()?),
+        },
         B::InMemfd(memfd) => ReplyBody::InMemfd { bytes: memfd.bytes()? },
     })
 }
@@ -148,6 +159,11 @@ fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
         slab_bytes: info.slab_bytes()?,
         offset: info.offset()?,
         leases: info.leases()?,
+        life: Life {
+            ttl_ms: info.ttl_ms()?,
+            linger_ms: info.linger_ms()?,
+            accesses: info.accesses_left()?,
+        },
     })
 }
 
@@ -173,6 +189,7 @@ fn read_client(client: fb::ClientInfoRef<'_>) -> Read<ClientInfo> {
         since_unix_ms: client.since_unix_ms()?,
         silent: client.silent()?,
         leases: list("leases", client.leases()?, read_lease)?,
+        mover: client.mover()?,
     })
 }
 
@@ -209,6 +226,17 @@ fn read_status(status: fb::StatusRef<'_>) -> Read<Status> {
         journal_bytes: status.journal_bytes()?,
         runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
         lost_tensors: status.lost_tensors()?,
+        movers: list("movers", status.movers()?, read_mover)?,
+        program: text("program", status.program()?)?,
+    })
+}
+
+fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
+    Ok(MoverInfo {
+        device: read::gpu("device", mover.device()?)?,
+        pid: mover.pid()?,
+        moves: mover.moves()?,
+        moved_bytes: mover.moved_bytes()?,
     })
 }
 
@@ -249,6 +277,7 @@ mod tests {
             slab_bytes: 2 << 20,
             offset: 256,
             leases: 1,
+            life: Life { ttl_ms: Some(5), linger_ms: None, accesses: Some(0) },
         }
     }
 
@@ -302,6 +331,8 @@ mod tests {
             journal_bytes: 100,
             runtime_dir: "/run/millpond".into(),
             lost_tensors: 0,
+            movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 8, moves: 2, moved_bytes: 9 }],
+            program: "/usr/bin/millpond".into(),
         };
         vec![
             ReplyBody::Failure(failure),
@@ -316,6 +347,7 @@ mod tests {
                 tenant: "local".into(),
                 user: 1000,
                 admin: false,
+                page_slots: 512,
             }),
             ReplyBody::Claimed { refused: vec![LeaseId(4)] },
             ReplyBody::Tensor(TensorGrant { info: info(), lease: None }),
@@ -334,7 +366,11 @@ mod tests {
                 since_unix_ms: 3,
                 silent: true,
                 leases: vec![lease()],
+                mover: true,
             }]),
+            ReplyBody::Moved { bytes: 7 },
+            ReplyBody::Collected { tensors: vec![info()], slabs: 2, slab_bytes: 4 << 20 },
+            ReplyBody::Upgrading { from_version: "0.1.0".into(), from_epoch: Epoch(4) },
             ReplyBody::Status(Box::new(status)),
             ReplyBody::Event(Event {
                 sequence: 1,

@@ -3,7 +3,8 @@
 use planus::Builder;
 
 use super::reply::{
-    ClientInfo, DeviceInfo, Event, LeaseInfo, Reply, ReplyBody, Status, TensorGrant, TensorInfo,
+    ClientInfo, DeviceInfo, Event, LeaseInfo, MoverInfo, Reply, ReplyBody, Status, TensorGrant,
+    TensorInfo,
 };
 use super::uuid_to_id;
 use crate::generated::message as fb;
@@ -31,6 +32,7 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
             tenant: Some(welcome.tenant.clone()),
             user: welcome.user,
             admin: welcome.admin,
+            page_slots: welcome.page_slots,
         })),
         ReplyBody::Claimed { refused } => B::Claimed(Box::new(fb::Claimed {
             refused: Some(refused.iter().map(|lease| lease.0).collect()),
@@ -51,6 +53,20 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
         })),
         ReplyBody::Status(status) => B::Status(Box::new(write_status(status))),
         ReplyBody::Event(event) => B::Event(Box::new(write_event(event))),
+        ReplyBody::Moved { bytes } => B::Moved(Box::new(fb::Moved { bytes: *bytes })),
+        ReplyBody::Collected { tensors, slabs, slab_bytes } => {
+            B::Collected(Box::new(fb::Collected {
+                tensors: Some(tensors.iter().map(write_info).collect()),
+                slabs: *slabs,
+                slab_bytes: *slab_bytes,
+            }))
+        }
+        ReplyBody::Upgrading { from_version, from_epoch } => {
+            B::Upgrading(Box::new(fb::Upgrading {
+                from_version: Some(from_version.clone()),
+                from_epoch: from_epoch.0,
+            }))
+        }
         ReplyBody::InMemfd { bytes } => B::InMemfd(Box::new(fb::InMemfd { bytes: *bytes })),
         ReplyBody::Unknown => return None,
     })
@@ -110,6 +126,9 @@ fn write_info(info: &TensorInfo) -> fb::TensorInfo {
         slab_bytes: info.slab_bytes,
         offset: info.offset,
         leases: info.leases,
+        ttl_ms: info.life.ttl_ms,
+        linger_ms: info.life.linger_ms,
+        accesses_left: info.life.accesses,
     }
 }
 
@@ -135,6 +154,7 @@ fn write_client(client: &ClientInfo) -> fb::ClientInfo {
         since_unix_ms: client.since_unix_ms,
         silent: client.silent,
         leases: Some(client.leases.iter().map(write_lease).collect()),
+        mover: client.mover,
     }
 }
 
@@ -171,6 +191,17 @@ fn write_status(status: &Status) -> fb::Status {
         journal_bytes: status.journal_bytes,
         runtime_dir: Some(status.runtime_dir.clone()),
         lost_tensors: status.lost_tensors,
+        movers: Some(status.movers.iter().map(write_mover).collect()),
+        program: Some(status.program.clone()),
+    }
+}
+
+fn write_mover(mover: &MoverInfo) -> fb::MoverInfo {
+    fb::MoverInfo {
+        device: Some(mover.device.0.to_vec()),
+        pid: mover.pid,
+        moves: mover.moves,
+        moved_bytes: mover.moved_bytes,
     }
 }
 

@@ -38,12 +38,9 @@ pub enum RequestBody {
     /// A lease on a tensor.
     TensorGet(TensorGet),
     /// The tensor's bytes are complete.
-    TensorPublish {
-        /// The tensor.
-        tensor: TensorId,
-        /// Recognises a repeat.
-        token: Token,
-    },
+    TensorPublish(TensorPublish),
+    /// Bytes go into a tensor, out of it, or from one to another; answered when all have landed.
+    TensorMove(TensorMove),
     /// No new leases; the memory goes when the last lease has ended.
     TensorDelete {
         /// The tensor.
@@ -65,6 +62,18 @@ pub enum RequestBody {
     Subscribe {
         /// First sequence number wanted; zero means from now on.
         from: u64,
+    },
+    /// Gives back what nobody uses.
+    Collect {
+        /// Also tensors of the caller that nobody has leased for so long.
+        unleased_for_ms: Option<u64>,
+        /// Only say what would be given back.
+        dry_run: bool,
+    },
+    /// Another daemon takes over.
+    Upgrade {
+        /// From this program; empty means the keeper's own.
+        program: String,
     },
     /// A kind that this version does not know; it is answered, not punished.
     Unknown,
@@ -146,6 +155,96 @@ pub struct TensorCreate {
     pub zero: bool,
     /// A read-write lease for the creator.
     pub lease: Option<LeaseId>,
+    /// How long it lives.
+    pub life: Life,
+}
+
+/// How long a tensor lives, beside being deleted. Every end only stops new leases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Life {
+    /// From its creation.
+    pub ttl_ms: Option<u64>,
+    /// From the end of its last lease; before it ever had one, from its creation.
+    pub linger_ms: Option<u64>,
+    /// Answered gets; the creator's own lease is none.
+    pub accesses: Option<u64>,
+}
+
+/// A tensor's bytes are complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorPublish {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Recognises a repeat.
+    pub token: Token,
+    /// The name that it gets with this publish, if it had none.
+    pub name: Option<TensorName>,
+    /// Another tensor of that name is deleted in the same step.
+    pub replace: bool,
+}
+
+/// Bytes to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TensorMove {
+    /// Made by the client: a repeat joins the move that is under way.
+    pub token: Token,
+    /// Into which tensor, or out of which for a get.
+    pub tensor: TensorId,
+    /// From this byte of it on.
+    pub offset: u64,
+    /// So many.
+    pub bytes: u64,
+    /// From where, or to where.
+    pub work: MoveWork,
+}
+
+/// What a move does. A put and a get come with the file's descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MoveWork {
+    /// From a file.
+    Put {
+        /// Where in the file.
+        file_offset: u64,
+    },
+    /// To a file.
+    Get {
+        /// Where in the file.
+        file_offset: u64,
+    },
+    /// From another tensor on the same GPU.
+    Copy {
+        /// Which.
+        from: TensorId,
+        /// Where in it.
+        from_offset: u64,
+    },
+    /// Zeroes.
+    Zero,
+}
+
+impl MoveWork {
+    /// Whether a file's descriptor comes along.
+    #[must_use]
+    pub fn has_file(&self) -> bool {
+        matches!(self, MoveWork::Put { .. } | MoveWork::Get { .. })
+    }
+
+    /// Whether the tensor is written.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !matches!(self, MoveWork::Get { .. })
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            MoveWork::Put { .. } => "put",
+            MoveWork::Get { .. } => "get",
+            MoveWork::Copy { .. } => "copy",
+            MoveWork::Zero => "zero",
+        }
+    }
 }
 
 /// A lease that is wanted.

@@ -4,7 +4,8 @@ use planus::{Builder, ReadAsRoot};
 
 use super::read::{self, DecodeError, Read};
 use super::request::{
-    Claim, Hello, LeaseClaim, Request, RequestBody, Target, TensorCreate, TensorGet,
+    Claim, Hello, LeaseClaim, Life, MoveWork, Request, RequestBody, Target, TensorCreate,
+    TensorGet, TensorMove, TensorPublish,
 };
 use super::{Audience, MAGIC, Mode, uuid_to_id};
 use crate::generated::message as fb;
@@ -69,6 +70,9 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
             ephemeral: create.ephemeral,
             zero: create.zero,
             lease: create.lease.map_or(0, |lease| lease.0),
+            ttl_ms: create.life.ttl_ms,
+            linger_ms: create.life.linger_ms,
+            max_accesses: create.life.accesses,
         })),
         RequestBody::TensorGet(get) => {
             let (name, tensor) = write_target(&get.target);
@@ -80,11 +84,19 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
                 wait_ms: get.wait_ms,
             }))
         }
-        RequestBody::TensorPublish { tensor, token } => {
-            B::TensorPublish(Box::new(fb::TensorPublish {
-                tensor: Some(uuid_to_id(tensor.0)),
-                token: Some(uuid_to_id(token.0)),
-            }))
+        RequestBody::TensorPublish(publish) => B::TensorPublish(Box::new(fb::TensorPublish {
+            tensor: Some(uuid_to_id(publish.tensor.0)),
+            token: Some(uuid_to_id(publish.token.0)),
+            name: publish.name.as_ref().map(ToString::to_string),
+            replace: publish.replace,
+        })),
+        RequestBody::TensorMove(moving) => B::TensorMove(Box::new(write_move(moving))),
+        RequestBody::Collect { unleased_for_ms, dry_run } => B::Collect(Box::new(fb::Collect {
+            unleased_for_ms: *unleased_for_ms,
+            dry_run: *dry_run,
+        })),
+        RequestBody::Upgrade { program } => {
+            B::Upgrade(Box::new(fb::Upgrade { program: Some(program.clone()) }))
         }
         RequestBody::TensorDelete { tensor } => {
             B::TensorDelete(Box::new(fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)) }))
@@ -113,6 +125,30 @@ fn write_claim(claim: &LeaseClaim) -> fb::LeaseClaim {
     }
 }
 
+const PUT: u8 = 1;
+const GET: u8 = 2;
+const COPY: u8 = 3;
+const ZERO: u8 = 4;
+
+fn write_move(moving: &TensorMove) -> fb::TensorMove {
+    let (kind, file_offset, from, from_offset) = match moving.work {
+        MoveWork::Put { file_offset } => (PUT, file_offset, None, 0),
+        MoveWork::Get { file_offset } => (GET, file_offset, None, 0),
+        MoveWork::Copy { from, from_offset } => (COPY, 0, Some(uuid_to_id(from.0)), from_offset),
+        MoveWork::Zero => (ZERO, 0, None, 0),
+    };
+    fb::TensorMove {
+        token: Some(uuid_to_id(moving.token.0)),
+        kind,
+        tensor: Some(uuid_to_id(moving.tensor.0)),
+        offset: moving.offset,
+        bytes: moving.bytes,
+        file_offset,
+        from,
+        from_offset,
+    }
+}
+
 fn write_target(target: &Target) -> (Option<String>, Option<fb::Id>) {
     match target {
         Target::Name(name) => (Some(name.to_string()), None),
@@ -136,9 +172,19 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             mode: read::code("mode", get.mode()?, Mode::from_code)?,
             wait_ms: get.wait_ms()?,
         }),
-        B::TensorPublish(publish) => RequestBody::TensorPublish {
+        B::TensorPublish(publish) => RequestBody::TensorPublish(TensorPublish {
             tensor: TensorId(read::uuid("tensor", publish.tensor()?)?),
             token: Token(read::uuid("token", publish.token()?)?),
+            name: read::name(publish.name()?)?,
+            replace: publish.replace()?,
+        }),
+        B::TensorMove(moving) => RequestBody::TensorMove(read_move(moving)?),
+        B::Collect(collect) => RequestBody::Collect {
+            unleased_for_ms: collect.unleased_for_ms()?,
+            dry_run: collect.dry_run()?,
+        },
+        B::Upgrade(upgrade) => RequestBody::Upgrade {
+            program: read::text("program", upgrade.program()?, limits::PATH_BYTES)?,
         },
         B::TensorDelete(delete) => {
             RequestBody::TensorDelete { tensor: TensorId(read::uuid("tensor", delete.tensor()?)?) }
@@ -203,6 +249,32 @@ fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate> {
         ephemeral: create.ephemeral()?,
         zero: create.zero()?,
         lease: read_lease(create.lease()?)?,
+        life: Life {
+            ttl_ms: create.ttl_ms()?,
+            linger_ms: create.linger_ms()?,
+            accesses: create.max_accesses()?,
+        },
+    })
+}
+
+fn read_move(moving: fb::TensorMoveRef<'_>) -> Read<TensorMove> {
+    let kind = moving.kind()?;
+    let work = match kind {
+        PUT => MoveWork::Put { file_offset: moving.file_offset()? },
+        GET => MoveWork::Get { file_offset: moving.file_offset()? },
+        COPY => MoveWork::Copy {
+            from: TensorId(read::uuid("from", moving.from()?)?),
+            from_offset: moving.from_offset()?,
+        },
+        ZERO => MoveWork::Zero,
+        other => return Err(DecodeError::BadValue { field: "kind", value: other.into() }),
+    };
+    Ok(TensorMove {
+        token: Token(read::uuid("token", moving.token()?)?),
+        tensor: TensorId(read::uuid("tensor", moving.tensor()?)?),
+        offset: moving.offset()?,
+        bytes: moving.bytes()?,
+        work,
     })
 }
 
@@ -240,8 +312,24 @@ mod tests {
             ephemeral: true,
             zero: true,
             lease: Some(LeaseId(9)),
+            life: Life { ttl_ms: Some(1), linger_ms: Some(0), accesses: Some(3) },
         };
-        let bare = TensorCreate { name: None, device: None, lease: None, ..create.clone() };
+        let bare = TensorCreate {
+            name: None,
+            device: None,
+            lease: None,
+            life: Life::default(),
+            ..create.clone()
+        };
+        let moving = |work| {
+            RequestBody::TensorMove(TensorMove {
+                token: Token::random(),
+                tensor: TensorId::random(),
+                offset: 1,
+                bytes: 2,
+                work,
+            })
+        };
         let get = |target| {
             RequestBody::TensorGet(TensorGet {
                 target,
@@ -273,7 +361,19 @@ mod tests {
             RequestBody::TensorCreate(bare),
             get(Target::Id(TensorId::random())),
             get(Target::Name("~5/acts/x".parse().unwrap())),
-            RequestBody::TensorPublish { tensor: TensorId::random(), token: Token::random() },
+            RequestBody::TensorPublish(TensorPublish {
+                tensor: TensorId::random(),
+                token: Token::random(),
+                name: Some(TensorName::new("acts/y").unwrap()),
+                replace: true,
+            }),
+            moving(MoveWork::Put { file_offset: 5 }),
+            moving(MoveWork::Get { file_offset: 6 }),
+            moving(MoveWork::Copy { from: TensorId::random(), from_offset: 7 }),
+            moving(MoveWork::Zero),
+            RequestBody::Collect { unleased_for_ms: Some(0), dry_run: true },
+            RequestBody::Collect { unleased_for_ms: None, dry_run: false },
+            RequestBody::Upgrade { program: "/usr/bin/millpond".into() },
             RequestBody::TensorDelete { tensor: TensorId::random() },
             RequestBody::TensorInspect(Target::Name("x".parse().unwrap())),
             RequestBody::TensorList { prefix: "acts/".into() },
@@ -305,7 +405,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_requests_never_panic(flips in prop::collection::vec((any::<u16>(), any::<u8>()), 1..8), which in 0usize..16, cut in any::<u16>()) {
+        fn damaged_requests_never_panic(flips in prop::collection::vec((any::<u16>(), any::<u8>()), 1..8), which in 0usize..23, cut in any::<u16>()) {
             let mut builder = Builder::new();
             let mut bytes = Request { number: 7, body: samples().swap_remove(which) }.encode(&mut builder).to_vec();
             for (at, value) in flips {

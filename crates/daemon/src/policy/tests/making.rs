@@ -184,7 +184,7 @@ fn the_same_publish_twice_is_one_generation() {
     let (info, _) = play.create(conn, spec("x", 100));
     let token = millpond_wire::Token::random();
     for _ in 0..2 {
-        let body = RequestBody::TensorPublish { tensor: info.tensor, token };
+        let body = publish(info.tensor, token);
         assert_eq!(play.ask(conn, body), ReplyBody::Published { generation: 1 });
     }
     assert_eq!(play.publish(conn, info.tensor), 2);

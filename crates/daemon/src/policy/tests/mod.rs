@@ -9,8 +9,8 @@ mod sharing;
 use std::collections::HashMap;
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, LeaseToken, Reply, ReplyBody, Request, RequestBody, Target,
-    TensorCreate, TensorGet, TensorInfo, VERSION,
+    Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
+    TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
 };
 use millpond_wire::record::Record;
 use millpond_wire::{
@@ -71,6 +71,7 @@ impl Ports for World {
             Record::ClientGone(_) => "client gone",
             Record::Opened { .. } => "opened",
             Record::DeviceSeen(_) => "device",
+            Record::TensorAccessed { .. } => "accessed",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());
@@ -110,6 +111,10 @@ impl Ports for World {
     }
 
     fn read_physical(&mut self) {}
+
+    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+        Ok(())
+    }
 }
 
 /// A pond, its world, and clients that ask.
@@ -206,7 +211,7 @@ impl Play {
     fn start(&mut self, conn: ConnId, body: RequestBody) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.pond.message(&mut self.world, conn, Ok(Request { number, body }));
+        self.pond.message(&mut self.world, conn, Ok(Request { number, body }), None);
         number
     }
 
@@ -238,7 +243,7 @@ impl Play {
 
     fn publish(&mut self, conn: ConnId, tensor: TensorId) -> u64 {
         let token = millpond_wire::Token::random();
-        match self.ask(conn, RequestBody::TensorPublish { tensor, token }) {
+        match self.ask(conn, publish(tensor, token)) {
             ReplyBody::Published { generation } => generation,
             other => panic!("not published: {other:?}"),
         }
@@ -291,7 +296,12 @@ fn spec(name: &str, bytes: u64) -> TensorCreate {
         ephemeral: false,
         zero: false,
         lease: None,
+        life: Life::default(),
     }
+}
+
+fn publish(tensor: TensorId, token: millpond_wire::Token) -> RequestBody {
+    RequestBody::TensorPublish(TensorPublish { tensor, token, name: None, replace: false })
 }
 
 fn get(name: &str, lease: u64, mode: Mode, wait_ms: u64) -> RequestBody {

@@ -1,0 +1,109 @@
+//! Tensors are published: their bytes are complete, and with that they may get their name.
+
+use millpond_wire::message::{EventKind, ReplyBody, Target, TensorPublish};
+use millpond_wire::record::Record;
+use millpond_wire::{Audience, ErrorKind, Failure, TensorId, TensorName};
+
+use super::owner::{Caller, Owner};
+use super::pond::{Answer, Pond, from_port, now};
+use super::ports::Ports;
+
+impl<P: Ports> Pond<P> {
+    /// One record says all of it: a tensor that replaces another has the name in the same step in
+    /// which the other loses it, whoever dies meanwhile.
+    pub(super) fn publish(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        publish: TensorPublish,
+    ) -> Answer<P::Fd> {
+        let TensorPublish { tensor: id, token, name, replace } = publish;
+        self.find(caller, &Target::Id(id))?;
+        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
+        if tensor.published == Some(token) {
+            return now(ReplyBody::Published { generation: tensor.generation });
+        }
+        let generation = tensor.generation + 1;
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        let (name, replaced) = match (name, &owner) {
+            (Some(name), Some(owner)) if tensor.name.as_ref() != Some(&name) => {
+                let replaced = self.may_be_named(caller, owner, id, &name, replace)?;
+                (Some(name), replaced)
+            }
+            _ => (None, None),
+        };
+        let record =
+            Record::TensorPublished { tensor: id, token, generation, name: name.clone(), replaced };
+        ports.journal(&record).map_err(from_port)?;
+        self.published(&record);
+        if let Some(replaced) = replaced {
+            let (name, user) = (name.clone(), Some(caller.owner.user));
+            let text = format!("replaced by {id}");
+            self.happened(ports, EventKind::TensorDeleted, Some(replaced), name, user, text);
+            self.free_if_unused(ports, replaced);
+        }
+        let name = self.catalog.get(id).and_then(|tensor| tensor.name.clone());
+        let (user, text) = (Some(caller.owner.user), format!("generation {generation}"));
+        self.happened(ports, EventKind::TensorPublished, Some(id), name, user, text);
+        self.wake(ports, id);
+        now(ReplyBody::Published { generation })
+    }
+
+    /// What a publish changes in the books, now or when it is replayed.
+    pub(super) fn published(&mut self, record: &Record) {
+        let Record::TensorPublished { tensor: id, token, generation, name, replaced } = record
+        else {
+            return;
+        };
+        let Some(tensor) = self.catalog.get_mut(*id) else { return };
+        tensor.ready = true;
+        tensor.generation = *generation;
+        tensor.published = Some(*token);
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        if let (Some(name), Some(owner)) = (name, owner) {
+            tensor.ephemeral = false;
+            if let Some(replaced) = replaced {
+                self.catalog.delete(*replaced, &owner);
+            }
+            self.catalog.name(*id, &owner, name.clone());
+        }
+    }
+
+    /// Whether a tensor may get this name, and which one loses it.
+    fn may_be_named(
+        &self,
+        caller: &Caller,
+        owner: &Owner,
+        id: TensorId,
+        name: &TensorName,
+        replace: bool,
+    ) -> Result<Option<TensorId>, Failure> {
+        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
+        if let Some(has) = &tensor.name {
+            let message = format!("tensor '{has}' has a name already");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
+        if tensor.deleted || !caller.may_change(owner) {
+            let message = format!("tensor {id} is not yours to name");
+            return Err(Failure::new(ErrorKind::Denied, message));
+        }
+        let audience = self.slabs.get(tensor.slab).map(|slab| slab.pool.audience);
+        if name.is_public() && audience != Some(Audience::Everybody) {
+            let message = format!("'{name}' is everybody's, but the tensor is not");
+            return Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("make it with audience everybody, or take a name outside `public/`"));
+        }
+        let Some(before) = self.catalog.named(owner, name) else { return Ok(None) };
+        let theirs = self.catalog.get(before).and_then(|tensor| self.slabs.get(tensor.slab));
+        if theirs.is_some_and(|slab| !caller.may_change(&slab.pool.owner)) {
+            let message = format!("tensor '{name}' belongs to another user");
+            return Err(Failure::new(ErrorKind::Denied, message));
+        }
+        if !replace {
+            let message = format!("tensor '{name}' exists already");
+            return Err(Failure::new(ErrorKind::Exists, message)
+                .hint(format!("replace it, or `millpond tensor rm {name}` first")));
+        }
+        Ok(Some(before))
+    }
+}
