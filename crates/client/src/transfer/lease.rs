@@ -108,6 +108,9 @@ impl Lease {
                 });
                 let file = OwnedFd::from(file);
                 moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)?;
+                // Whoever writes on finds itself behind the tensor.
+                rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(begin + bytes))
+                    .map_err(|errno| Error::in_file(&label, &errno.into()))?;
             }
             Place::Writer(mut writer) => {
                 let out = |file: &OwnedFd, _, bytes| {

@@ -94,6 +94,21 @@ impl<'a> Source<'a> {
         Self { label: "zeroes".to_owned(), origin: Origin::Zeroes }
     }
 
+    /// Takes back bytes that were read from it: they are part of the tensor after all.
+    #[must_use]
+    pub fn put_back(mut self, bytes: Vec<u8>) -> Self {
+        self.origin = match self.origin {
+            Origin::File { file, begin } => {
+                Origin::File { file, begin: begin.saturating_sub(bytes.len() as u64) }
+            }
+            Origin::Reader(reader) => {
+                Origin::Reader(Box::new(io::Cursor::new(bytes).chain(reader)))
+            }
+            other => other,
+        };
+        self
+    }
+
     /// How many bytes it has from where it stands, where that is known beforehand.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
