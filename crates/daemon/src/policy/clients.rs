@@ -43,9 +43,17 @@ pub struct Client<F> {
     pub recorded: bool,
     /// What it holds.
     pub leases: BTreeMap<LeaseId, Lease>,
+    /// A mover, of this daemon or an earlier one.
+    pub mover: bool,
 }
 
 impl<F> Client<F> {
+    /// Lives, but has no connection. A mover needs none.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.conn.is_none() && !self.mover
+    }
+
     /// The owner of what this client makes.
     #[must_use]
     pub fn owner(&self) -> &Owner {
@@ -140,7 +148,7 @@ impl<F> Clients<F> {
     /// Clients without a connection.
     #[must_use]
     pub fn silent(&self) -> usize {
-        self.clients.values().filter(|client| client.conn.is_none()).count()
+        self.clients.values().filter(|client| client.is_silent()).count()
     }
 
     /// All leases.

@@ -12,6 +12,7 @@ mod events;
 mod get;
 mod hello;
 mod listing;
+mod movers;
 mod owner;
 mod pond;
 mod ports;
@@ -25,6 +26,7 @@ mod tests;
 mod tokens;
 
 pub use accounts::Device;
+pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};
 pub use ports::{ConnId, DriverFailure, Held, PortError, Ports};

@@ -4,6 +4,7 @@
 //! event loop and inside a test that decides what happens next. The order of the calls is meaning:
 //! create is hold, then journal, then reply; delete is journal, then let go.
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
@@ -70,6 +71,13 @@ pub trait Ports {
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].
     fn read_physical(&mut self);
+    /// Starts the mover of a GPU; [`super::Pond::mover_started`] says that it runs, or
+    /// [`super::Pond::mover_not_started`] why not.
+    fn start_mover(&mut self, device: GpuUuid);
+    /// Tells a mover something, with a descriptor or without. Never blocks.
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<Self::Fd>);
+    /// Kills the process behind a pidfd.
+    fn kill(&mut self, pidfd: &Self::Fd);
     /// Has the keeper start another daemon, from this program, in this one's place.
     ///
     /// # Errors

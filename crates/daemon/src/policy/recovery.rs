@@ -15,6 +15,7 @@ use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
 use super::hello::client_record;
+use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::pond::{About, DriverState, Limits, Pond};
 use super::ports::{Held, PortError, Ports};
@@ -80,6 +81,7 @@ impl<P: Ports> Pond<P> {
             before_driver: Vec::new(),
             waiters: Vec::new(),
             status_waiters: Vec::new(),
+            movers: Movers::default(),
             events: Events::new(epoch),
             gave_back_ms: None,
             draining: false,
@@ -121,7 +123,8 @@ impl<P: Ports> Pond<P> {
                 let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
                 let tenant = self.clients.tenant(&seen.tenant);
                 let owner = Owner { tenant, user: seen.user, group: seen.group };
-                let caller = Caller { owner, groups: seen.groups.into(), admin: false };
+                // A mover may have had anything mapped.
+                let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
                 self.clients.insert(
                     seen.client,
                     Client {
@@ -134,6 +137,7 @@ impl<P: Ports> Pond<P> {
                         unclaimed: true,
                         recorded: true,
                         leases: BTreeMap::new(),
+                        mover: seen.mover,
                     },
                 );
             }
@@ -211,6 +215,10 @@ impl<P: Ports> Pond<P> {
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
             ports.watch(*id, &client.pidfd);
+            if client.mover {
+                // It obeys nobody any more, and holds what others wait for.
+                ports.kill(&client.pidfd);
+            }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
         let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
+use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::movers::{MoverLaunch, MoverProcesses};
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -38,6 +41,8 @@ pub struct World {
     pub held: BTreeMap<HoldKey, SharedFd>,
     /// The driver thread.
     pub driver: DriverThread,
+    /// The movers.
+    pub movers: MoverProcesses,
     builder: planus::Builder,
     started: Instant,
 }
@@ -52,6 +57,7 @@ impl World {
         channel: Channel,
         held: BTreeMap<HoldKey, SharedFd>,
         driver: DriverThread,
+        movers: MoverLaunch,
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -65,6 +71,7 @@ impl World {
             keeper_hung: false,
             held,
             driver,
+            movers: MoverProcesses::new(movers),
             builder: planus::Builder::new(),
             started: Instant::now(),
         })
@@ -247,6 +254,19 @@ impl Ports for World {
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
+    }
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers.start(&mut self.watcher, device);
+    }
+
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
+        self.movers.tell(device, message, fd);
+    }
+
+    fn kill(&mut self, pidfd: &SharedFd) {
+        // One that is gone already needs no killing.
+        let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
     }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {

@@ -3,11 +3,14 @@
 mod corners;
 mod leases;
 mod making;
+mod moves;
+mod naming;
 mod restart;
 mod sharing;
 
 use std::collections::HashMap;
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
     TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
@@ -42,6 +45,9 @@ struct World {
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
+    movers_wanted: Vec<GpuUuid>,
+    told: Vec<(ToMover, Option<u64>)>,
+    killed: Vec<u64>,
 }
 
 impl Ports for World {
@@ -112,6 +118,18 @@ impl Ports for World {
 
     fn read_physical(&mut self) {}
 
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers_wanted.push(device);
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        self.told.push((message, fd));
+    }
+
+    fn kill(&mut self, pidfd: &u64) {
+        self.killed.push(*pidfd);
+    }
+
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Ok(())
     }
@@ -126,8 +144,15 @@ struct Play {
     pids: HashMap<ClientId, u32>,
 }
 
-const LIMITS: Limits =
-    Limits { clients: 100, tensors: 1000, leases_per_client: 100, recycle_bytes: 64 * MIB };
+const LIMITS: Limits = Limits {
+    clients: 100,
+    tensors: 1000,
+    leases_per_client: 100,
+    recycle_bytes: 64 * MIB,
+    moves_per_user: 8,
+    move_bytes_per_user: 64 * MIB,
+    movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
+};
 
 impl Play {
     fn new() -> Self {
