@@ -86,9 +86,9 @@ pub struct Connection<F> {
 #[derive(Debug)]
 pub struct Clients<F> {
     /// Processes.
-    pub clients: HashMap<ClientId, Client<F>>,
+    pub clients: BTreeMap<ClientId, Client<F>>,
     /// Connections.
-    pub conns: HashMap<ConnId, Connection<F>>,
+    pub conns: BTreeMap<ConnId, Connection<F>>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
     tenants: HashMap<String, Rc<str>>,
@@ -97,8 +97,8 @@ pub struct Clients<F> {
 impl<F> Default for Clients<F> {
     fn default() -> Self {
         Self {
-            clients: HashMap::new(),
-            conns: HashMap::new(),
+            clients: BTreeMap::new(),
+            conns: BTreeMap::new(),
             unclaimed: 0,
             tenants: HashMap::new(),
         }

@@ -1,6 +1,6 @@
 //! The state of a pond, and the way of a request to its handler.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use millpond_wire::message::{
     DecodeError, Event, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
@@ -108,7 +108,7 @@ pub struct Pond<P: Ports> {
     pub(super) slabs: Slabs<P::Fd>,
     pub(super) catalog: Catalog,
     pub(super) clients: Clients<P::Fd>,
-    pub(super) pending_slabs: HashMap<SlabId, PendingSlab>,
+    pub(super) pending_slabs: BTreeMap<SlabId, PendingSlab>,
     pub(super) before_driver: Vec<PendingCreate>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,

@@ -8,13 +8,14 @@ use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
+use uuid::Uuid;
 
 /// One connection of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub u64);
 
 /// What the keeper holds for the daemon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Held {
     /// The exported descriptor of a slab.
     Slab(SlabId),
@@ -45,6 +46,8 @@ pub trait Ports {
     fn now_ms(&self) -> u64;
     /// Milliseconds on a clock that never jumps.
     fn monotonic_ms(&self) -> u64;
+    /// A new random identity; through here, so that a test can repeat what happened.
+    fn random_id(&mut self) -> Uuid;
     /// Makes a change durable against the death of any process.
     ///
     /// # Errors

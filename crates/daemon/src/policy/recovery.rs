@@ -52,7 +52,7 @@ impl<P: Ports> Pond<P> {
         epoch: Epoch,
         limits: Limits,
     ) -> Result<Self, PortError> {
-        let (id, created_ms) = (PondId::random(), ports.now_ms());
+        let (id, created_ms) = (PondId(ports.random_id()), ports.now_ms());
         ports.journal(&Record::Opened { pond: id, key, created_unix_ms: created_ms })?;
         Ok(Self::empty(id, key, created_ms, epoch, limits, ports.now_ms()))
     }
@@ -77,7 +77,7 @@ impl<P: Ports> Pond<P> {
             slabs: Slabs::default(),
             catalog: super::catalog::Catalog::default(),
             clients: super::clients::Clients::default(),
-            pending_slabs: HashMap::new(),
+            pending_slabs: BTreeMap::new(),
             before_driver: Vec::new(),
             waiters: Vec::new(),
             status_waiters: Vec::new(),
@@ -208,6 +208,8 @@ impl<P: Ports> Pond<P> {
     }
 
     fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+        let mut orphans: Vec<_> = orphans.into_iter().collect();
+        orphans.sort_by_key(|(what, _)| *what);
         for (what, fd) in orphans {
             found.dropped += 1;
             ports.let_go(what, Some(fd));

@@ -191,6 +191,10 @@ impl Ports for World {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
+    }
+
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
         self.journal.append(record).map_err(|error| PortError(error.to_string()))
     }

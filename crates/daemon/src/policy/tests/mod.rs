@@ -61,6 +61,10 @@ impl Ports for World {
         self.now
     }
 
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
+    }
+
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
         if self.journal_fails {
             return Err(PortError("no memory".into()));
