@@ -54,7 +54,7 @@ impl<P: Ports> Pond<P> {
 
     /// The process of a mover runs; it has not said anything yet.
     pub fn mover_started(&mut self, ports: &mut P, device: GpuUuid, pid: u32, pidfd: P::Fd) {
-        let id = ClientId::random();
+        let id = ClientId(ports.random_id());
         let tenant = self.clients.tenant("local");
         let owner = Owner { tenant, user: self.about.daemon_user, group: 0 };
         ports.watch(id, &pidfd);

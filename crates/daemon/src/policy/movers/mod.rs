@@ -11,7 +11,7 @@ mod asks;
 mod jobs;
 mod life;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use millpond_wire::message::TensorMove;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
@@ -68,9 +68,9 @@ pub(super) struct Mover<F> {
     waiting: VecDeque<(u64, Moving<F>)>,
     sent: BTreeMap<u64, Moving<F>>,
     /// Slabs that it was told to map, and how many of the jobs it has are on each.
-    slabs: HashMap<SlabId, usize>,
+    slabs: BTreeMap<SlabId, usize>,
     /// Its lease on each tensor, and how many of its jobs need it.
-    leases: HashMap<TensorId, (LeaseId, usize)>,
+    leases: BTreeMap<TensorId, (LeaseId, usize)>,
     next_lease: u64,
     /// When it counts as hung, or may go.
     deadline_ms: Option<u64>,
@@ -84,8 +84,8 @@ impl<F> Default for Mover<F> {
             client: None,
             waiting: VecDeque::new(),
             sent: BTreeMap::new(),
-            slabs: HashMap::new(),
-            leases: HashMap::new(),
+            slabs: BTreeMap::new(),
+            leases: BTreeMap::new(),
             next_lease: 1,
             deadline_ms: None,
             moved_bytes: 0,
