@@ -30,7 +30,12 @@ impl<P: Ports> Pond<P> {
         done()
     }
 
-    fn delete_now(&mut self, ports: &mut P, id: TensorId, why: &str) -> Result<(), PortError> {
+    pub(super) fn delete_now(
+        &mut self,
+        ports: &mut P,
+        id: TensorId,
+        why: &str,
+    ) -> Result<(), PortError> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
         let name = tensor.name.clone();
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());

@@ -134,6 +134,7 @@ impl<P: Ports> Pond<P> {
                 {
                     tensor.leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
+                    self.schedule(claimed.tensor);
                 }
                 _ => refused.push(claimed.lease),
             }
@@ -148,7 +149,11 @@ impl<P: Ports> Pond<P> {
     }
 
     fn claims_complete(&mut self, ports: &mut P, id: ClientId) {
-        self.clients.claimed(id);
+        let client = self.clients.clients.get(&id).filter(|client| client.unclaimed);
+        if let Some(caller) = client.map(|client| client.caller.clone()) {
+            self.clients.claimed(id);
+            self.claims_settled(ports, &caller);
+        }
         self.free_deleted(ports);
     }
 
@@ -201,6 +206,9 @@ impl<P: Ports> Pond<P> {
         let Some(client) = self.clients.remove(id) else { return };
         if let Some(connection) = client.conn.and_then(|conn| self.clients.conns.get_mut(&conn)) {
             connection.client = None;
+        }
+        if unclaimed {
+            self.claims_settled(ports, &caller);
         }
         self.delete_ephemeral(ports, id);
         ports.unwatch(id);

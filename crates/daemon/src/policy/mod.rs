@@ -11,6 +11,7 @@ mod delete;
 mod events;
 mod get;
 mod hello;
+mod life;
 mod listing;
 mod owner;
 mod pond;

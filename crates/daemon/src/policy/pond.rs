@@ -106,6 +106,7 @@ pub struct Pond<P: Ports> {
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,
     pub(super) events: Events,
+    pub(super) ends: super::life::Ends,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
     pub(super) draining: bool,
@@ -187,6 +188,8 @@ impl<P: Ports> Pond<P> {
             }
         };
         let number = request.number;
+        // Nobody gets what has come to its end, however busy the loop is.
+        self.end_lives(ports);
         let wants_fd = matches!(&request.body, RequestBody::TensorMove(it) if it.work.has_file());
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
@@ -255,9 +258,9 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorGet(get) => self.get(ports, conn, number, get),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
-            RequestBody::TensorInspect(target) => self.inspect(&caller, &target),
+            RequestBody::TensorInspect(target) => self.inspect(ports, &caller, &target),
             RequestBody::TensorList { prefix } => {
-                now(ReplyBody::Tensors(self.tensor_list(&caller, &prefix)))
+                now(ReplyBody::Tensors(self.tensor_list(ports, &caller, &prefix)))
             }
             RequestBody::LeaseRelease { leases } => {
                 for lease in leases {
@@ -359,7 +362,8 @@ impl<P: Ports> Pond<P> {
         let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
         let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
         let soonest = waiters.chain(status).min();
-        soonest.into_iter().chain(self.retry_slabs(ports)).min()
+        let ends = self.end_lives(ports);
+        soonest.into_iter().chain(self.retry_slabs(ports)).chain(ends).min()
     }
 
     /// No new work from now on.

@@ -42,7 +42,7 @@ pub trait Ports {
 
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
-    /// Milliseconds on a clock that never jumps.
+    /// Milliseconds on a clock that never jumps and that every daemon of the machine shares.
     fn monotonic_ms(&self) -> u64;
     /// Makes a change durable against the death of any process.
     ///

@@ -81,6 +81,7 @@ impl<P: Ports> Pond<P> {
             waiters: Vec::new(),
             status_waiters: Vec::new(),
             events: Events::new(epoch),
+            ends: super::life::Ends::default(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -182,7 +183,11 @@ impl<P: Ports> Pond<P> {
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),
-            Record::TensorAccessed { .. } => {}
+            Record::TensorAccessed { tensor, accesses_left } => {
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.accesses_left = Some(accesses_left);
+                }
+            }
             Record::TensorDeleted(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
                 if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
@@ -234,6 +239,7 @@ impl<P: Ports> Pond<P> {
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
+        self.resume_lives(ports);
         self.free_deleted(ports);
         let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
         self.happened(ports, EventKind::Recovered, None, None, None, text);

@@ -37,6 +37,7 @@ impl<P: Ports> Pond<P> {
         if ending == Ending::Died {
             self.taint(ports, slab);
         }
+        self.unleased(ports, ended.tensor);
         self.free_if_unused(ports, ended.tensor);
     }
 
@@ -88,6 +89,7 @@ impl<P: Ports> Pond<P> {
         let user = self.slabs.get(slab_id).map(|slab| slab.pool.owner.user);
         // Told while it is still in the catalog, which says who may know.
         self.happened(ports, EventKind::TensorFreed, Some(id), name, user, text);
+        self.unschedule(id);
         let Some(tensor) = self.catalog.remove(id) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
         if empty {
@@ -96,7 +98,7 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Whether a client that has not claimed yet may hold this slab.
-    fn may_be_held(&self, slab: SlabId) -> bool {
+    pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
         self.slabs.get(slab).is_some_and(|slab| {
             let pool = &slab.pool;
             self.clients.may_be_held(|caller| caller.may_use(&pool.owner, pool.audience))

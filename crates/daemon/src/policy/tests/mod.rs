@@ -2,6 +2,7 @@
 
 mod corners;
 mod leases;
+mod lives;
 mod making;
 mod restart;
 mod sharing;
@@ -34,6 +35,8 @@ enum Did {
 #[derive(Default)]
 struct World {
     now: u64,
+    /// What the wall clock says, where it does not agree.
+    wall: Option<u64>,
     did: Vec<Did>,
     records: Vec<Record>,
     held: HashMap<Held, u64>,
@@ -48,7 +51,7 @@ impl Ports for World {
     type Fd = u64;
 
     fn now_ms(&self) -> u64 {
-        self.now
+        self.wall.unwrap_or(self.now)
     }
 
     fn monotonic_ms(&self) -> u64 {
@@ -157,6 +160,7 @@ impl Play {
             held: self.world.held.clone(),
             next_fd: self.world.next_fd,
             now: self.world.now,
+            wall: self.world.wall,
             ..World::default()
         };
         let held = world.held.clone();
@@ -267,6 +271,23 @@ impl Play {
 
     fn slab_bytes(&self) -> u64 {
         self.pond.slabs.bytes_on(GPU)
+    }
+
+    /// So much later, with everything done that was due.
+    fn later(&mut self, ms: u64) {
+        self.world.now += ms;
+        self.pond.tick(&mut self.world);
+    }
+
+    /// Whether a new lease could be had.
+    fn is_alive(&self, tensor: TensorId) -> bool {
+        self.pond.catalog.get(tensor).is_some_and(|tensor| !tensor.deleted)
+    }
+
+    /// The texts of events of a kind, as a subscriber who may see everything got them.
+    fn told(&self, kind: millpond_wire::message::EventKind) -> Vec<String> {
+        let events = self.pond.events.since(0).1.filter(|event| event.kind == kind);
+        events.map(|event| event.text.clone()).collect()
     }
 
     fn exists(&self, tensor: TensorId) -> bool {
