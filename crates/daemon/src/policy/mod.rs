@@ -6,6 +6,7 @@
 mod accounts;
 mod catalog;
 mod clients;
+mod collect;
 mod create;
 mod delete;
 mod events;

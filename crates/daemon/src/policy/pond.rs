@@ -274,9 +274,10 @@ impl<P: Ports> Pond<P> {
                 Ok(None)
             }
             RequestBody::Upgrade { program } => self.upgrade(ports, &caller, &program),
-            RequestBody::TensorMove(_)
-            | RequestBody::Collect { .. }
-            | RequestBody::Unknown => Err(Failure::new(
+            RequestBody::Collect { unleased_for_ms, dry_run } => {
+                self.collect(ports, &caller, unleased_for_ms, dry_run)
+            }
+            RequestBody::TensorMove(_) | RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )

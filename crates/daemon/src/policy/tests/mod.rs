@@ -1,5 +1,6 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod collecting;
 mod corners;
 mod leases;
 mod lives;
@@ -195,6 +196,16 @@ impl Play {
         let (conn, client) = (self.connect(user), ClientId::random());
         assert!(matches!(self.hello(conn, client, false), ReplyBody::Welcome(_)));
         (conn, client)
+    }
+
+    /// Somebody at the admin socket.
+    fn operator(&mut self) -> ConnId {
+        let conn = self.connect(0);
+        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+            connection.caller.admin = true;
+        }
+        assert!(matches!(self.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
+        conn
     }
 
     /// Asks, has the driver make what it is asked, and returns the answer.
