@@ -311,7 +311,10 @@ impl<P: Ports> Pond<P> {
         let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
         self.catalog.insert(id, &caller.owner, tensor);
         self.schedule(id);
-        let text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        if let Some(by) = self.clients.clients.get(&record.creator) {
+            text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
+        }
         self.happened(
             ports,
             EventKind::TensorCreated,

@@ -26,7 +26,8 @@ impl<P: Ports> Pond<P> {
                 format!("tensor '{name}' belongs to another user"),
             ));
         }
-        self.delete_now(ports, id, "deleted").map_err(from_port)?;
+        let why = format!("deleted by user {}", caller.owner.user);
+        self.delete_now(ports, id, &why).map_err(from_port)?;
         done()
     }
 

@@ -248,7 +248,7 @@ impl<P: Ports> Pond<P> {
     /// The keeper was replaced.
     pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
         self.about.keeper_pid = pid;
-        let text = format!("pid {pid}");
+        let text = format!("pid {pid}; the one before it is gone");
         self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
     }
 

@@ -2,6 +2,7 @@
 
 mod collecting;
 mod corners;
+mod events;
 mod leases;
 mod lives;
 mod making;
@@ -46,6 +47,8 @@ struct World {
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
+    /// How much waits on connections whose clients do not read.
+    unread: HashMap<ConnId, usize>,
 }
 
 impl Ports for World {
@@ -95,11 +98,14 @@ impl Ports for World {
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
         self.did.push(Did::Reply(reply.number));
+        if let Some(unread) = self.unread.get_mut(&conn) {
+            *unread += 1;
+        }
         self.replies.push((conn, reply, fd));
     }
 
-    fn backlog(&self, _conn: ConnId) -> usize {
-        0
+    fn backlog(&self, conn: ConnId) -> usize {
+        self.unread.get(&conn).copied().unwrap_or(0)
     }
 
     fn close(&mut self, conn: ConnId) {
@@ -297,7 +303,7 @@ impl Play {
 
     /// The texts of events of a kind, as a subscriber who may see everything got them.
     fn told(&self, kind: millpond_wire::message::EventKind) -> Vec<String> {
-        let events = self.pond.events.since(0).1.filter(|event| event.kind == kind);
+        let events = self.pond.events.kept().filter(|event| event.kind == kind);
         events.map(|event| event.text.clone()).collect()
     }
 
