@@ -72,10 +72,6 @@ pub struct Connection<F> {
     pub pidfd: F,
     /// After the hello.
     pub client: Option<ClientId>,
-    /// Wants events.
-    pub subscribed: bool,
-    /// Missed events.
-    pub gap: bool,
     /// Requests that are to be answered later.
     pub pending: u32,
     /// Has broken the protocol before: once is enough for the log.

@@ -6,11 +6,13 @@
 mod accounts;
 mod catalog;
 mod clients;
+mod collect;
 mod create;
 mod delete;
 mod events;
 mod get;
 mod hello;
+mod life;
 mod listing;
 mod movers;
 mod owner;

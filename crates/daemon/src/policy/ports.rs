@@ -44,7 +44,7 @@ pub trait Ports {
 
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
-    /// Milliseconds on a clock that never jumps.
+    /// Milliseconds on a clock that never jumps and that every daemon of the machine shares.
     fn monotonic_ms(&self) -> u64;
     /// A new random identity; through here, so that a test can repeat what happened.
     fn random_id(&mut self) -> Uuid;

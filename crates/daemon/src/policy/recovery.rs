@@ -83,6 +83,7 @@ impl<P: Ports> Pond<P> {
             status_waiters: Vec::new(),
             movers: Movers::default(),
             events: Events::new(epoch),
+            ends: super::life::Ends::default(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -186,7 +187,11 @@ impl<P: Ports> Pond<P> {
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),
-            Record::TensorAccessed { .. } => {}
+            Record::TensorAccessed { tensor, accesses_left } => {
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.accesses_left = Some(accesses_left);
+                }
+            }
             Record::TensorDeleted(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
                 if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
@@ -244,6 +249,7 @@ impl<P: Ports> Pond<P> {
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
+        self.resume_lives(ports);
         self.free_deleted(ports);
         let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
         self.happened(ports, EventKind::Recovered, None, None, None, text);
@@ -252,7 +258,7 @@ impl<P: Ports> Pond<P> {
     /// The keeper was replaced.
     pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
         self.about.keeper_pid = pid;
-        let text = format!("pid {pid}");
+        let text = format!("pid {pid}; the one before it is gone");
         self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
     }
 

@@ -180,6 +180,7 @@ impl Server {
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
+        self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
             if self.world.conns.contains_key(&id) {
                 self.world.remove_conn(id);

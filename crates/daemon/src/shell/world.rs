@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
 use millpond_mover::channel::ToMover;
@@ -44,7 +44,6 @@ pub struct World {
     /// The movers.
     pub movers: MoverProcesses,
     builder: planus::Builder,
-    started: Instant,
 }
 
 impl World {
@@ -73,7 +72,6 @@ impl World {
             driver,
             movers: MoverProcesses::new(movers),
             builder: planus::Builder::new(),
-            started: Instant::now(),
         })
     }
 
@@ -188,7 +186,10 @@ impl Ports for World {
     }
 
     fn monotonic_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        // The time since the machine's start, with its sleep: the same for every process.
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+        seconds.saturating_mul(1000) + u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000
     }
 
     fn random_id(&mut self) -> uuid::Uuid {

@@ -93,6 +93,11 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor '{name}' is still being written");
             return Err(Failure::new(ErrorKind::NotReady, message).hint("wait for its publish"));
         }
+        if !writes && tensor.accesses_left.is_some() && !leased {
+            let message = format!("gets of tensor '{name}' are counted");
+            return Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("take a lease first, which is one get, and move under it"));
+        }
         let end = what.offset.checked_add(what.bytes);
         if end.is_none_or(|end| end > tensor.bytes) {
             let message = format!(

@@ -97,6 +97,7 @@ impl<P: Ports> Pond<P> {
                 if let Some(tensor) = self.catalog.get_mut(tensor) {
                     tensor.leases.insert((client, lease));
                 }
+                self.schedule(tensor);
             }
         }
         Ok(())
