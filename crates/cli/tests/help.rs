@@ -24,7 +24,7 @@ const VISIBLE: [&str; 14] = [
     "version",
     "help",
 ];
-const HIDDEN: [&str; 5] = ["daemon", "keeper", "worker", "echo", "janitor"];
+const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "worker", "echo", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))
