@@ -125,7 +125,8 @@ impl Events {
             }
             for event in std::mem::take(&mut self.early) {
                 let is_gap = event.kind == EventKind::Gap;
-                if event.sequence >= self.from && (!is_gap || kept.is_empty()) {
+                // A gap may lead back to the beginning; a second one is of our own making.
+                if if is_gap { kept.is_empty() } else { event.sequence >= self.from } {
                     self.from = event.sequence.saturating_add(u64::from(!is_gap));
                     kept.push(event);
                 }

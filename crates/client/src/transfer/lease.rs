@@ -13,7 +13,7 @@ use super::sink::{self, Place};
 use super::{Progress, Sink, Transferred, stage};
 use crate::link::{Ask, Link};
 use crate::spec::wait_ms;
-use crate::{Error, GetOptions, IntoTarget, Pond, Result, grant, process};
+use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
 
 /// A tensor that is kept for this process without being mapped, from [`Pond::lease`]. It needs no
 /// driver. Whoever replaces or deletes the tensor does not disturb it.
@@ -48,7 +48,31 @@ impl Pond {
             deadline: deadline.filter(|_| !options.waits_for_ever()),
             waits_until: until,
         })?;
-        match self.keep(WHAT, answer, lease, mode) {
+        self.leased(WHAT, answer, lease, mode)
+    }
+
+    /// Makes a tensor with a lease on it, and maps nothing. While it is filled nobody else has
+    /// one, and without any its time without a lease would run.
+    pub(super) fn reserve_leased(&self, spec: TensorSpec) -> Result<Lease> {
+        const WHAT: &str = "a tensor's creation";
+        let link = &self.core().link;
+        let lease = link.new_lease();
+        let body = RequestBody::TensorCreate(spec.into_request(Some(lease))?);
+        let deadline = Instant::now().checked_add(link.config.request_timeout);
+        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
+        let answer = link.call(ask)?;
+        self.leased(WHAT, answer, lease, Mode::ReadWrite)
+    }
+
+    fn leased(
+        &self,
+        what: &'static str,
+        answer: crate::demux::Answer,
+        lease: LeaseId,
+        mode: Mode,
+    ) -> Result<Lease> {
+        let link = &self.core().link;
+        match self.keep(what, answer, lease, mode) {
             Ok(info) => Ok(Lease {
                 link: Arc::clone(link),
                 _pond: self.clone(),

@@ -66,7 +66,8 @@ impl Pond {
         let PutSpec { name, spec, audience, replace } = spec;
         let name = TensorName::new(name)?;
         self.may_be_named(&name, audience, replace)?;
-        let mut info = self.reserve(spec.share(audience))?;
+        let lease = self.reserve_leased(spec.share(audience))?;
+        let mut info = lease.info().clone();
         // In messages it is called what it is going to be.
         info.name = Some(name.clone());
         let named = self
