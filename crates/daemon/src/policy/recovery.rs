@@ -82,6 +82,7 @@ impl<P: Ports> Pond<P> {
             status_waiters: Vec::new(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
+            limits_told: HashMap::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -130,7 +131,7 @@ impl<P: Ports> Pond<P> {
                         pid: seen.pid,
                         program: seen.program,
                         since_ms: seen.since_unix_ms,
-                        pidfd,
+                        pidfd: Some(pidfd),
                         conn: None,
                         unclaimed: true,
                         recorded: true,
@@ -139,8 +140,8 @@ impl<P: Ports> Pond<P> {
                 );
             }
             Record::ClientGone(id) => {
-                if let Some(client) = self.clients.remove(id) {
-                    held.insert(Held::Client(id), client.pidfd);
+                if let Some(pidfd) = self.clients.remove(id).and_then(|client| client.pidfd) {
+                    held.insert(Held::Client(id), pidfd);
                 }
             }
             Record::SlabMade(made) => {
@@ -194,12 +195,16 @@ impl<P: Ports> Pond<P> {
                     self.catalog.delete(id, &owner);
                 }
             }
-            Record::TensorFreed(id) => match self.catalog.remove(id) {
-                Some(tensor) => {
-                    self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+            Record::TensorFreed(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                let owner = slab.map(|slab| slab.pool.owner.clone());
+                match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
+                    Some(tensor) => {
+                        self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+                    }
+                    None => self.catalog.bury(id),
                 }
-                None => self.catalog.bury(id),
-            },
+            }
             Record::DeviceSeen(seen) => {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
@@ -215,7 +220,9 @@ impl<P: Ports> Pond<P> {
         }
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
-            ports.watch(*id, &client.pidfd);
+            if let Some(pidfd) = &client.pidfd {
+                ports.watch(*id, pidfd);
+            }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
         let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();

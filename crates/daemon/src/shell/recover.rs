@@ -11,6 +11,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, runtime_dir};
 
 use super::DaemonError;
+use super::users::Users;
 use super::world::World;
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -59,7 +60,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let (mut pond, world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, &config)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             tracing::info!(
                 %epoch,
@@ -74,7 +75,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         None => {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, &config)?;
             let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
@@ -96,8 +97,15 @@ fn world(
     channel: millpond_keeper::channel::Channel,
     held: BTreeMap<HoldKey, SharedFd>,
     driver: DriverThread,
+    config: &Config,
 ) -> Result<World, DaemonError> {
-    World::new(journal, channel, held, driver).map_err(DaemonError::io("making an event loop"))
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let users = Users::new(
+        count(config.limits.connections_per_user),
+        count(config.limits.reply_bytes_per_user.0),
+    );
+    World::new(journal, channel, held, driver, users)
+        .map_err(DaemonError::io("making an event loop"))
 }
 
 fn limits(config: &Config) -> Limits {
@@ -105,6 +113,7 @@ fn limits(config: &Config) -> Limits {
     Limits {
         clients: count(config.limits.clients),
         tensors: count(config.limits.tensors),
+        tensors_per_user: count(config.limits.tensors_per_user),
         leases_per_client: count(config.limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
     }

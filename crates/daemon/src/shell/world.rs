@@ -11,6 +11,7 @@ use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
 
 use super::conn::{Conn, Flushed};
+use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -38,6 +39,8 @@ pub struct World {
     pub held: BTreeMap<HoldKey, SharedFd>,
     /// The driver thread.
     pub driver: DriverThread,
+    /// What each user's connections cost.
+    pub users: Users,
     builder: planus::Builder,
 }
 
@@ -51,6 +54,7 @@ impl World {
         channel: Channel,
         held: BTreeMap<HoldKey, SharedFd>,
         driver: DriverThread,
+        users: Users,
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -64,16 +68,20 @@ impl World {
             keeper_hung: false,
             held,
             driver,
+            users,
             builder: planus::Builder::new(),
         })
     }
 
-    /// Takes a new connection in.
+    /// Takes a new connection in, on a user's account unless it is the operator's.
     ///
     /// # Errors
     /// What the system says.
-    pub fn add_conn(&mut self, id: ConnId, conn: Conn) -> std::io::Result<()> {
+    pub fn add_conn(&mut self, id: ConnId, conn: Conn, user: Option<u32>) -> std::io::Result<()> {
         let token = self.watcher.add(&conn, Source::Conn(id))?;
+        if let Some(user) = user {
+            self.users.add(id, user);
+        }
         self.conn_tokens.insert(id, token);
         self.conns.insert(id, conn);
         Ok(())
@@ -85,6 +93,15 @@ impl World {
         if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
             self.watcher.remove(&conn, token);
         }
+        for other in self.users.remove(id) {
+            self.set_interest(other);
+        }
+    }
+
+    /// Descriptors that connections and watched processes take.
+    #[must_use]
+    pub fn descriptors(&self) -> usize {
+        self.conns.len() + self.client_tokens.len()
     }
 
     /// Sends what waits on a connection.
@@ -106,10 +123,38 @@ impl World {
             }
             Flushed::Gone => self.ended.push(id),
         }
+        let waiting = conn.queued_bytes();
+        for other in self.users.account(id, waiting) {
+            self.set_interest(other);
+        }
+        self.set_interest(id);
+    }
+
+    /// Whether the next message of a connection is to be read. From a user who does not read,
+    /// nothing is; but that the peer is gone can only be read.
+    pub fn may_read(&mut self, id: ConnId) -> bool {
+        let Some(conn) = self.conns.get(&id) else { return false };
+        if !conn.wants().0 {
+            return false;
+        }
+        let may = !self.users.is_full(id) || conn.has_hung_up();
+        if !may {
+            self.set_interest(id);
+        }
+        may
+    }
+
+    /// Has the event loop wait for what the connection can use.
+    fn set_interest(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
         let mut wants = conn.wants();
-        if flushed == Flushed::Soon {
+        if self.soon.contains(&id) {
             // The socket is writable, but that is not what is waited for.
             wants.1 = false;
+        }
+        if wants.0 && self.users.is_full(id) {
+            wants.0 = false;
+            self.users.park(id);
         }
         if wants != conn.interest
             && let Some(token) = self.conn_tokens.get(&id)
@@ -229,6 +274,16 @@ impl Ports for World {
                 self.flush(conn);
             }
         }
+    }
+
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<SharedFd> {
+        let found = self.conns.get(&conn)?;
+        if self.conns.len() + self.held.len() >= super::clients::most_descriptors() {
+            tracing::error!("no descriptor is left for the end of another client");
+            return None;
+        }
+        // It fails if the process is gone.
+        millpond_wire::fd::peer_pidfd(found).ok().map(Arc::new)
     }
 
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {

@@ -53,6 +53,9 @@ pub struct Config {
 pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
+    pub tensors_per_user: u64,
+    pub connections_per_user: u64,
+    pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
 }
 
@@ -81,7 +84,14 @@ impl Default for Config {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { clients: 20_000, tensors: 1_000_000, leases_per_client: 200_000 }
+        Limits {
+            clients: 20_000,
+            tensors: 1_000_000,
+            tensors_per_user: 500_000,
+            connections_per_user: 4096,
+            reply_bytes_per_user: ByteSize(256 << 20),
+            leases_per_client: 200_000,
+        }
     }
 }
 

@@ -26,7 +26,14 @@ fn the_table_names_every_field_once_with_its_default() {
         recycle_bytes: ByteSize(1),
         drain_seconds: 1,
         watchdog_seconds: 1,
-        limits: Limits { clients: 1, tensors: 1, leases_per_client: 1 },
+        limits: Limits {
+            clients: 1,
+            tensors: 1,
+            tensors_per_user: 1,
+            connections_per_user: 1,
+            reply_bytes_per_user: ByteSize(1),
+            leases_per_client: 1,
+        },
     };
     for key in KEYS {
         let before = config.clone();

@@ -4,12 +4,13 @@ mod collecting;
 mod corners;
 mod events;
 mod leases;
+mod limits;
 mod lives;
 mod making;
 mod restart;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
@@ -49,6 +50,9 @@ struct World {
     next_fd: u64,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
+    /// Connections whose makers are gone.
+    dead: Vec<ConnId>,
+    watched: HashSet<ClientId>,
 }
 
 impl Ports for World {
@@ -112,9 +116,17 @@ impl Ports for World {
         self.closed.push(conn);
     }
 
-    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<u64> {
+        (!self.dead.contains(&conn)).then_some(0)
+    }
 
-    fn unwatch(&mut self, _client: ClientId) {}
+    fn watch(&mut self, client: ClientId, _pidfd: &u64) {
+        self.watched.insert(client);
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        self.watched.remove(&client);
+    }
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.asked.push((slab, device, bytes));
@@ -136,8 +148,13 @@ struct Play {
     pids: HashMap<ClientId, u32>,
 }
 
-const LIMITS: Limits =
-    Limits { clients: 100, tensors: 1000, leases_per_client: 100, recycle_bytes: 64 * MIB };
+const LIMITS: Limits = Limits {
+    clients: 100,
+    tensors: 1000,
+    tensors_per_user: 1000,
+    leases_per_client: 100,
+    recycle_bytes: 64 * MIB,
+};
 
 impl Play {
     fn new() -> Self {
@@ -184,7 +201,7 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], false, pid, 0);
+        self.pond.connected(conn, owner, &[], false, pid);
         conn
     }
 
