@@ -1,6 +1,6 @@
 //! Tensors by identity and by name.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
@@ -81,10 +81,10 @@ type NameKey = (Rc<str>, Scope, TensorName);
 /// All tensors.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    tensors: HashMap<TensorId, Tensor>,
+    tensors: BTreeMap<TensorId, Tensor>,
     names: BTreeMap<NameKey, TensorId>,
-    by_user: HashMap<(Rc<str>, u32), usize>,
-    deleted: HashSet<TensorId>,
+    by_user: BTreeMap<(Rc<str>, u32), usize>,
+    deleted: BTreeSet<TensorId>,
     tombstones: HashSet<TensorId>,
     tombstones_by_age: VecDeque<TensorId>,
 }

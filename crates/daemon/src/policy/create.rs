@@ -198,7 +198,7 @@ impl<P: Ports> Pond<P> {
             return Ok(());
         }
         self.make_room(ports, pool.device, bytes)?;
-        let slab = SlabId::random();
+        let slab = SlabId(ports.random_id());
         let device = pool.device;
         self.pending_slabs.insert(
             slab,

@@ -82,6 +82,7 @@ impl<P: Ports> Pond<P> {
             unclaimed: hello.claims,
             recorded: false,
             leases: std::collections::BTreeMap::new(),
+            mover: false,
             caller,
         };
         let (user, text) =
@@ -121,6 +122,22 @@ impl<P: Ports> Pond<P> {
         }
         client.recorded = true;
         Ok(())
+    }
+
+    /// The next daemon needs not wait for it any more: it holds nothing.
+    pub(super) fn forget_client(&mut self, ports: &mut P, id: ClientId) {
+        let Some(client) = self.clients.clients.get_mut(&id) else { return };
+        if !client.recorded {
+            return;
+        }
+        match ports.journal(&Record::ClientGone(id)) {
+            Ok(()) => {
+                client.recorded = false;
+                ports.let_go(Held::Client(id), None);
+            }
+            // The next daemon waits for its end then, which comes anyway.
+            Err(error) => tracing::warn!(client = %id, "could not record its rest: {error}"),
+        }
     }
 
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
@@ -179,6 +196,7 @@ impl<P: Ports> Pond<P> {
         self.waiters.retain(|waiter| waiter.conn != conn);
         self.status_waiters.retain(|waiter| waiter.conn != conn);
         self.before_driver.retain(|pending| pending.conn != conn);
+        self.forget_moves(conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))
         else {
@@ -240,6 +258,9 @@ impl<P: Ports> Pond<P> {
         let user = client.caller.owner.user;
         self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
         self.free_deleted(ports);
+        if client.mover {
+            self.mover_gone(ports, id);
+        }
     }
 }
 
@@ -253,6 +274,6 @@ pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
         tenant: client.caller.owner.tenant.to_string(),
         program: client.program.clone(),
         since_unix_ms: client.since_ms,
-        mover: false,
+        mover: client.mover,
     })
 }

@@ -102,14 +102,14 @@ impl<P: Ports> Pond<P> {
                 user: client.owner().user,
                 program: client.program.clone(),
                 since_unix_ms: client.since_ms,
-                silent: client.conn.is_none(),
+                silent: client.is_silent(),
                 leases: client
                     .leases
                     .values()
                     .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
-                mover: false,
+                mover: client.mover,
             })
             .collect();
         clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
@@ -155,7 +155,7 @@ impl<P: Ports> Pond<P> {
             journal_bytes: self.about.journal_bytes,
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.lost_tensors,
-            movers: Vec::new(),
+            movers: self.mover_list(),
             program: self.about.program.clone(),
         }
     }

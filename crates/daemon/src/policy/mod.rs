@@ -15,6 +15,7 @@ mod hello;
 mod life;
 mod limits;
 mod listing;
+mod movers;
 mod owner;
 mod pond;
 mod ports;
@@ -28,6 +29,7 @@ mod tests;
 mod tokens;
 
 pub use accounts::Device;
+pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};
 pub use ports::{ConnId, DriverFailure, Held, PortError, Ports};

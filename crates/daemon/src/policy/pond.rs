@@ -1,6 +1,6 @@
 //! The state of a pond, and the way of a request to its handler.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use millpond_wire::message::{
     DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
@@ -11,6 +11,7 @@ use super::accounts::Device;
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::events::Events;
+use super::movers::{MoverLimits, Movers};
 use super::owner::{Caller, Owner};
 use super::ports::{ConnId, Ports};
 use super::slabs::{Pool, Slabs};
@@ -32,6 +33,12 @@ pub struct Limits {
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
     pub recycle_bytes: u64,
+    /// Moves of one user that may wait or run.
+    pub moves_per_user: usize,
+    /// Their bytes.
+    pub move_bytes_per_user: u64,
+    /// Patience with movers.
+    pub movers: MoverLimits,
 }
 
 /// Whether the driver can be asked.
@@ -98,14 +105,15 @@ pub struct Pond<P: Ports> {
     pub(super) slabs: Slabs<P::Fd>,
     pub(super) catalog: Catalog,
     pub(super) clients: Clients<P::Fd>,
-    pub(super) pending_slabs: HashMap<SlabId, PendingSlab>,
+    pub(super) pending_slabs: BTreeMap<SlabId, PendingSlab>,
     pub(super) before_driver: Vec<PendingCreate>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,
+    pub(super) movers: Movers<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
     /// When a user who reached a limit was last told of.
-    pub(super) limits_told: HashMap<(std::rc::Rc<str>, u32), u64>,
+    pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
     pub(super) draining: bool,
@@ -187,9 +195,12 @@ impl<P: Ports> Pond<P> {
         }
         let may_wait = matches!(
             request.body,
-            RequestBody::TensorCreate(_) | RequestBody::TensorGet(_) | RequestBody::PondStatus
+            RequestBody::TensorCreate(_)
+                | RequestBody::TensorGet(_)
+                | RequestBody::TensorMove(_)
+                | RequestBody::PondStatus
         );
-        match self.dispatch(ports, conn, request) {
+        match self.dispatch(ports, conn, request, fd) {
             Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
             Ok(None) => {
                 if may_wait && let Some(connection) = self.clients.conns.get_mut(&conn) {
@@ -215,7 +226,13 @@ impl<P: Ports> Pond<P> {
         ports.reply(conn, Reply { number, body }, fd);
     }
 
-    fn dispatch(&mut self, ports: &mut P, conn: ConnId, request: Request) -> Answer<P::Fd> {
+    fn dispatch(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        request: Request,
+        fd: Option<P::Fd>,
+    ) -> Answer<P::Fd> {
         let Request { number, body } = request;
         if let RequestBody::Hello(hello) = body {
             return self.hello(ports, conn, hello);
@@ -257,10 +274,11 @@ impl<P: Ports> Pond<P> {
                 Ok(None)
             }
             RequestBody::Upgrade { program } => self.upgrade(ports, &caller, &program),
+            RequestBody::TensorMove(what) => self.move_bytes(ports, conn, number, what, fd),
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
             }
-            RequestBody::TensorMove(_) | RequestBody::Unknown => Err(Failure::new(
+            RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )
@@ -346,8 +364,8 @@ impl<P: Ports> Pond<P> {
         let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
         let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
         let soonest = waiters.chain(status).min();
-        let ends = self.end_lives(ports);
-        soonest.into_iter().chain(self.retry_slabs(ports)).chain(ends).min()
+        let more = [self.retry_slabs(ports), self.care_for_movers(ports), self.end_lives(ports)];
+        soonest.into_iter().chain(more.into_iter().flatten()).min()
     }
 
     /// No new work from now on.
@@ -358,6 +376,7 @@ impl<P: Ports> Pond<P> {
             let body = ReplyBody::Failure(draining());
             self.answer_later(ports, waiter.conn, waiter.number, body, None);
         }
+        self.refuse_moves(ports, &draining());
         for pending in std::mem::take(&mut self.before_driver) {
             let body = ReplyBody::Failure(draining());
             self.answer_later(ports, pending.conn, pending.number, body, None);
@@ -392,7 +411,7 @@ impl<P: Ports> Pond<P> {
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending_slabs.is_empty() && self.before_driver.is_empty()
+        self.pending_slabs.is_empty() && self.before_driver.is_empty() && self.movers.are_idle()
     }
 
     pub(super) fn check_draining(&self) -> Result<(), Failure> {

@@ -40,6 +40,7 @@ impl<P: Ports> Pond<P> {
             let (name, user) = (name.clone(), Some(caller.owner.user));
             let text = format!("replaced by {id}");
             self.happened(ports, EventKind::TensorDeleted, Some(replaced), name, user, text);
+            self.schedule(replaced);
             self.free_if_unused(ports, replaced);
         }
         let new_name = name;

@@ -15,6 +15,7 @@ use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
 use super::hello::client_record;
+use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::pond::{About, DriverState, Limits, Pond};
 use super::ports::{Held, PortError, Ports};
@@ -51,7 +52,7 @@ impl<P: Ports> Pond<P> {
         epoch: Epoch,
         limits: Limits,
     ) -> Result<Self, PortError> {
-        let (id, created_ms) = (PondId::random(), ports.now_ms());
+        let (id, created_ms) = (PondId(ports.random_id()), ports.now_ms());
         ports.journal(&Record::Opened { pond: id, key, created_unix_ms: created_ms })?;
         Ok(Self::empty(id, key, created_ms, epoch, limits, ports.now_ms()))
     }
@@ -76,13 +77,14 @@ impl<P: Ports> Pond<P> {
             slabs: Slabs::default(),
             catalog: super::catalog::Catalog::default(),
             clients: super::clients::Clients::default(),
-            pending_slabs: HashMap::new(),
+            pending_slabs: BTreeMap::new(),
             before_driver: Vec::new(),
             waiters: Vec::new(),
             status_waiters: Vec::new(),
+            movers: Movers::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
-            limits_told: HashMap::new(),
+            limits_told: BTreeMap::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -123,7 +125,8 @@ impl<P: Ports> Pond<P> {
                 let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
                 let tenant = self.clients.tenant(&seen.tenant);
                 let owner = Owner { tenant, user: seen.user, group: seen.group };
-                let caller = Caller { owner, groups: seen.groups.into(), admin: false };
+                // A mover may have had anything mapped.
+                let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
                 self.clients.insert(
                     seen.client,
                     Client {
@@ -136,6 +139,7 @@ impl<P: Ports> Pond<P> {
                         unclaimed: true,
                         recorded: true,
                         leases: BTreeMap::new(),
+                        mover: seen.mover,
                     },
                 );
             }
@@ -214,14 +218,19 @@ impl<P: Ports> Pond<P> {
     }
 
     fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+        let mut orphans: Vec<_> = orphans.into_iter().collect();
+        orphans.sort_by_key(|(what, _)| *what);
         for (what, fd) in orphans {
             found.dropped += 1;
             ports.let_go(what, Some(fd));
         }
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
-            if let Some(pidfd) = &client.pidfd {
-                ports.watch(*id, pidfd);
+            let Some(pidfd) = &client.pidfd else { continue };
+            ports.watch(*id, pidfd);
+            if client.mover {
+                // It obeys nobody any more, and holds what others wait for.
+                ports.kill(pidfd);
             }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
+use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::movers::{MoverLaunch, MoverProcesses};
 use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
@@ -41,6 +44,8 @@ pub struct World {
     pub driver: DriverThread,
     /// What each user's connections cost.
     pub users: Users,
+    /// The movers.
+    pub movers: MoverProcesses,
     builder: planus::Builder,
 }
 
@@ -55,6 +60,7 @@ impl World {
         held: BTreeMap<HoldKey, SharedFd>,
         driver: DriverThread,
         users: Users,
+        movers: MoverLaunch,
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -69,6 +75,7 @@ impl World {
             held,
             driver,
             users,
+            movers: MoverProcesses::new(movers),
             builder: planus::Builder::new(),
         })
     }
@@ -230,6 +237,10 @@ impl Ports for World {
         seconds.saturating_mul(1000) + u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000
     }
 
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
+    }
+
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
         self.journal.append(record).map_err(|error| PortError(error.to_string()))
     }
@@ -303,6 +314,19 @@ impl Ports for World {
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
+    }
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers.start(&mut self.watcher, device);
+    }
+
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
+        self.movers.tell(device, message, fd);
+    }
+
+    fn kill(&mut self, pidfd: &SharedFd) {
+        // One that is gone already needs no killing.
+        let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
     }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {

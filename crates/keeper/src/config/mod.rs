@@ -43,6 +43,8 @@ pub struct Config {
     pub recycle_bytes: ByteSize,
     pub drain_seconds: u64,
     pub watchdog_seconds: u64,
+    pub mover_seconds: u64,
+    pub mover_idle_seconds: u64,
     pub limits: Limits,
 }
 
@@ -57,6 +59,8 @@ pub struct Limits {
     pub connections_per_user: u64,
     pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
+    pub moves_per_user: u64,
+    pub move_bytes_per_user: ByteSize,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -77,6 +81,8 @@ impl Default for Config {
             recycle_bytes: ByteSize(1 << 30),
             drain_seconds: 10,
             watchdog_seconds: 10,
+            mover_seconds: 30,
+            mover_idle_seconds: 60,
             limits: Limits::default(),
         }
     }
@@ -91,6 +97,8 @@ impl Default for Limits {
             connections_per_user: 4096,
             reply_bytes_per_user: ByteSize(256 << 20),
             leases_per_client: 200_000,
+            moves_per_user: 256,
+            move_bytes_per_user: ByteSize(64 << 30),
         }
     }
 }
@@ -112,6 +120,8 @@ pub struct ConfigOverrides {
     pub recycle_bytes: Option<String>,
     pub drain_seconds: Option<String>,
     pub watchdog_seconds: Option<String>,
+    pub mover_seconds: Option<String>,
+    pub mover_idle_seconds: Option<String>,
 }
 
 /// A variable of an environment, the process's or a test's.
@@ -220,6 +230,8 @@ impl ConfigOverrides {
             ("recycle_bytes", self.recycle_bytes.clone()),
             ("drain_seconds", self.drain_seconds.clone()),
             ("watchdog_seconds", self.watchdog_seconds.clone()),
+            ("mover_seconds", self.mover_seconds.clone()),
+            ("mover_idle_seconds", self.mover_idle_seconds.clone()),
         ]
         .into_iter()
         .filter_map(|(name, text)| text.map(|text| (name, text)))

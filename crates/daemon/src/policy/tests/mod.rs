@@ -7,11 +7,14 @@ mod leases;
 mod limits;
 mod lives;
 mod making;
+mod moves;
+mod naming;
 mod restart;
 mod sharing;
 
 use std::collections::{HashMap, HashSet};
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
     TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
@@ -48,6 +51,9 @@ struct World {
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
+    movers_wanted: Vec<GpuUuid>,
+    told: Vec<(ToMover, Option<u64>)>,
+    killed: Vec<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
     /// Connections whose makers are gone.
@@ -64,6 +70,10 @@ impl Ports for World {
 
     fn monotonic_ms(&self) -> u64 {
         self.now
+    }
+
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
@@ -134,6 +144,18 @@ impl Ports for World {
 
     fn read_physical(&mut self) {}
 
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers_wanted.push(device);
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        self.told.push((message, fd));
+    }
+
+    fn kill(&mut self, pidfd: &u64) {
+        self.killed.push(*pidfd);
+    }
+
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Ok(())
     }
@@ -154,6 +176,9 @@ const LIMITS: Limits = Limits {
     tensors_per_user: 1000,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
+    moves_per_user: 8,
+    move_bytes_per_user: 64 * MIB,
+    movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
 };
 
 impl Play {
