@@ -84,6 +84,7 @@ impl<P: Ports> Pond<P> {
             movers: Movers::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
+            limits_told: BTreeMap::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -133,7 +134,7 @@ impl<P: Ports> Pond<P> {
                         pid: seen.pid,
                         program: seen.program,
                         since_ms: seen.since_unix_ms,
-                        pidfd,
+                        pidfd: Some(pidfd),
                         conn: None,
                         unclaimed: true,
                         recorded: true,
@@ -143,8 +144,8 @@ impl<P: Ports> Pond<P> {
                 );
             }
             Record::ClientGone(id) => {
-                if let Some(client) = self.clients.remove(id) {
-                    held.insert(Held::Client(id), client.pidfd);
+                if let Some(pidfd) = self.clients.remove(id).and_then(|client| client.pidfd) {
+                    held.insert(Held::Client(id), pidfd);
                 }
             }
             Record::SlabMade(made) => {
@@ -198,12 +199,16 @@ impl<P: Ports> Pond<P> {
                     self.catalog.delete(id, &owner);
                 }
             }
-            Record::TensorFreed(id) => match self.catalog.remove(id) {
-                Some(tensor) => {
-                    self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+            Record::TensorFreed(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                let owner = slab.map(|slab| slab.pool.owner.clone());
+                match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
+                    Some(tensor) => {
+                        self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+                    }
+                    None => self.catalog.bury(id),
                 }
-                None => self.catalog.bury(id),
-            },
+            }
             Record::DeviceSeen(seen) => {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
@@ -221,10 +226,11 @@ impl<P: Ports> Pond<P> {
         }
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
-            ports.watch(*id, &client.pidfd);
+            let Some(pidfd) = &client.pidfd else { continue };
+            ports.watch(*id, pidfd);
             if client.mover {
                 // It obeys nobody any more, and holds what others wait for.
-                ports.kill(&client.pidfd);
+                ports.kill(pidfd);
             }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());

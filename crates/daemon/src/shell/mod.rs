@@ -7,6 +7,7 @@ mod gpus;
 mod keeper_side;
 mod movers;
 mod recover;
+mod users;
 mod watcher;
 mod world;
 
@@ -32,6 +33,8 @@ use crate::policy::{ConnId, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
+/// How long one connection may keep the others waiting with many messages.
+const TURN: Duration = Duration::from_millis(10);
 /// How long a connection may take to say hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How soon a reply is tried again that waits for its reader.
@@ -119,8 +122,15 @@ impl Server {
                 .watcher
                 .wait(&mut events, timeout.as_ref())
                 .map_err(DaemonError::io("waiting for events"))?;
+            let mut heard = Instant::now();
             for event in &events {
                 self.handle(event.data.u64());
+                if heard.elapsed() >= TURN {
+                    // However much there is to do: a daemon that the keeper does not hear of is
+                    // killed.
+                    self.channel_event();
+                    heard = Instant::now();
+                }
             }
             self.after_round()?;
             if let Some(text) = self.fatal.take() {
