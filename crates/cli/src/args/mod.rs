@@ -6,6 +6,7 @@ mod hidden;
 mod serve;
 mod styles;
 mod tensor;
+mod upgrade;
 
 use std::path::PathBuf;
 
@@ -13,9 +14,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
 pub use demo::DemoArgs;
-pub use hidden::{JanitorArgs, WorkerArgs};
+pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
+pub use upgrade::UpgradeArgs;
 
 use crate::env_vars;
 
@@ -110,13 +112,14 @@ pub enum Command {
     Inspect(InspectArgs),
     Ps(PsArgs),
     Status(StatusArgs),
+    Upgrade(UpgradeArgs),
     Bench(BenchArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Version(VersionArgs),
     Help(HelpArgs),
     #[command(hide = true)]
-    Daemon(LogArgs),
+    Daemon(DaemonArgs),
     #[command(hide = true)]
     Keeper(LogArgs),
     #[command(hide = true)]
@@ -139,6 +142,7 @@ impl Command {
             Command::Inspect(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
+            Command::Upgrade(args) => args.json.json,
             Command::Bench(args) => args.json.json,
             Command::Version(args) => args.json.json,
             _ => false,

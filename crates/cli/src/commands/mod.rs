@@ -12,6 +12,7 @@ mod ps;
 mod serve;
 mod status;
 mod tensor;
+mod upgrade;
 pub mod usage;
 mod version;
 
@@ -34,12 +35,13 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         }
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
+        Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Bench(args) => bench::run(args, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),
         Command::Help(args) => help::run(args, printer),
-        Command::Daemon(log) => hidden::daemon(log),
+        Command::Daemon(args) => hidden::daemon(args, printer),
         Command::Keeper(log) => hidden::keeper(log),
         Command::Mover(log) => hidden::mover(log),
         Command::Worker(args) => crate::scene::worker::run(args, global, printer),

@@ -10,6 +10,7 @@ mod doctor;
 mod error;
 mod status;
 mod tensor;
+mod upgrade;
 
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub use doctor::{CheckJson, DoctorJson};
 pub use error::ErrorJson;
 pub use status::StatusJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};
+pub use upgrade::UpgradeJson;
 
 /// `version`.
 #[derive(Debug, Serialize)]

@@ -329,8 +329,11 @@ impl Ports for World {
         let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
     }
 
-    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
-        Err(PortError("it cannot change programs".to_owned()))
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
+        if self.channel.is_none() || self.keeper_hung {
+            return Err(PortError("there is none at the moment; try again".to_owned()));
+        }
+        self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
     }
 
     fn read_physical(&mut self) {
