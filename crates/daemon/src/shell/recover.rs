@@ -117,7 +117,7 @@ fn mover_launch(
     driver: DriverChoice,
     epoch: Epoch,
 ) -> Result<MoverLaunch, DaemonError> {
-    let Launch { program, arguments } = Launch::this_program("mover")
+    let Launch { program, arguments, .. } = Launch::this_program("mover")
         .map_err(DaemonError::io("finding this program"))?
         .with_log(config);
     Ok(MoverLaunch { program, arguments, driver, epoch })
