@@ -444,7 +444,7 @@ mod tests {
         let lease = planus::WriteAsOffset::prepare(&lease, &mut builder);
         let leases = vec![lease; leases];
         let client =
-            fb::ClientInfo::create(&mut builder, &id, 1, 2, (), 3, false, leases.as_slice());
+            fb::ClientInfo::create(&mut builder, &id, 1, 2, (), 3, false, leases.as_slice(), false);
         let clients = vec![client; clients];
         let body = fb::Clients::create(&mut builder, clients.as_slice());
         let body = fb::ReplyBody::create_clients(&mut builder, body);
