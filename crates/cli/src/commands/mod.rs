@@ -34,7 +34,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         }
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
-        Command::Bench(args) => bench::run(args, printer),
+        Command::Bench(args) => bench::run(args, global, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),
