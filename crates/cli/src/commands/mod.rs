@@ -45,7 +45,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Events(args) => events::run(args, global, printer),
         Command::Gc(args) => gc::run(args, global, printer),
-        Command::Bench(args) => bench::run(args, printer),
+        Command::Bench(args) => bench::run(args, global, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),

@@ -16,7 +16,7 @@ mod upgrade;
 
 use serde::Serialize;
 
-pub use bench::{BenchJson, MemoryJson, TimingJson};
+pub use bench::{BenchJson, RowJson, Unit};
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};
