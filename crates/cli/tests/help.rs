@@ -22,7 +22,7 @@ const VISIBLE: [&str; 12] = [
     "version",
     "help",
 ];
-const HIDDEN: [&str; 5] = ["daemon", "keeper", "worker", "echo", "janitor"];
+const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "worker", "echo", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))

@@ -120,6 +120,8 @@ pub enum Command {
     #[command(hide = true)]
     Keeper(LogArgs),
     #[command(hide = true)]
+    Mover(LogArgs),
+    #[command(hide = true)]
     Worker(WorkerArgs),
     #[command(hide = true)]
     Echo,

@@ -41,6 +41,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Help(args) => help::run(args, printer),
         Command::Daemon(log) => hidden::daemon(log),
         Command::Keeper(log) => hidden::keeper(log),
+        Command::Mover(log) => hidden::mover(log),
         Command::Worker(args) => crate::scene::worker::run(args, global, printer),
         Command::Echo => bench::echo(),
         Command::Janitor(args) => crate::scene::janitor::run(&args.folder),

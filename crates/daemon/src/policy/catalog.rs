@@ -1,6 +1,6 @@
 //! Tensors by identity and by name.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
@@ -53,6 +53,20 @@ pub struct Tensor {
     pub recovered: bool,
     /// Who holds it.
     pub leases: BTreeSet<(ClientId, LeaseId)>,
+    /// The time that it was given, if this daemon gave it.
+    pub ttl_ms: Option<u64>,
+    /// When that is over; this and the following times are on the clock that never jumps.
+    pub expires_ms: Option<u64>,
+    /// How long it stays without a lease.
+    pub linger_ms: Option<u64>,
+    /// How many gets are still answered.
+    pub accesses_left: Option<u64>,
+    /// How many this daemon has answered, where they are counted.
+    pub accesses: u64,
+    /// Since when nobody is known to hold it, while nobody does.
+    pub unleased_ms: u64,
+    /// Its place among the ends.
+    pub ends_ms: Option<u64>,
 }
 
 /// Whose part of the names.
@@ -67,9 +81,9 @@ type NameKey = (Rc<str>, Scope, TensorName);
 /// All tensors.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    tensors: HashMap<TensorId, Tensor>,
+    tensors: BTreeMap<TensorId, Tensor>,
     names: BTreeMap<NameKey, TensorId>,
-    deleted: HashSet<TensorId>,
+    deleted: BTreeSet<TensorId>,
     tombstones: HashSet<TensorId>,
     tombstones_by_age: VecDeque<TensorId>,
 }
@@ -242,9 +256,9 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         created_unix_ms: tensor.created_ms,
         published: tensor.published,
         deleted: tensor.deleted,
-        expires_boot_ms: None,
-        linger_ms: None,
-        accesses_left: None,
+        expires_boot_ms: tensor.expires_ms,
+        linger_ms: tensor.linger_ms,
+        accesses_left: tensor.accesses_left,
     }
 }
 
@@ -277,6 +291,13 @@ mod tests {
             deleted: false,
             recovered: false,
             leases: BTreeSet::new(),
+            ttl_ms: None,
+            expires_ms: None,
+            linger_ms: None,
+            accesses_left: None,
+            accesses: 0,
+            unleased_ms: 0,
+            ends_ms: None,
         }
     }
 

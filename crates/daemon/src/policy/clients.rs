@@ -43,9 +43,17 @@ pub struct Client<F> {
     pub recorded: bool,
     /// What it holds.
     pub leases: BTreeMap<LeaseId, Lease>,
+    /// A mover, of this daemon or an earlier one.
+    pub mover: bool,
 }
 
 impl<F> Client<F> {
+    /// Lives, but has no connection. A mover needs none.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.conn.is_none() && !self.mover
+    }
+
     /// The owner of what this client makes.
     #[must_use]
     pub fn owner(&self) -> &Owner {
@@ -64,10 +72,6 @@ pub struct Connection<F> {
     pub pidfd: F,
     /// After the hello.
     pub client: Option<ClientId>,
-    /// Wants events.
-    pub subscribed: bool,
-    /// Missed events.
-    pub gap: bool,
     /// Requests that are to be answered later.
     pub pending: u32,
     /// Has broken the protocol before: once is enough for the log.
@@ -78,9 +82,9 @@ pub struct Connection<F> {
 #[derive(Debug)]
 pub struct Clients<F> {
     /// Processes.
-    pub clients: HashMap<ClientId, Client<F>>,
+    pub clients: BTreeMap<ClientId, Client<F>>,
     /// Connections.
-    pub conns: HashMap<ConnId, Connection<F>>,
+    pub conns: BTreeMap<ConnId, Connection<F>>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
     tenants: HashMap<String, Rc<str>>,
@@ -89,8 +93,8 @@ pub struct Clients<F> {
 impl<F> Default for Clients<F> {
     fn default() -> Self {
         Self {
-            clients: HashMap::new(),
-            conns: HashMap::new(),
+            clients: BTreeMap::new(),
+            conns: BTreeMap::new(),
             unclaimed: 0,
             tenants: HashMap::new(),
         }
@@ -140,7 +144,7 @@ impl<F> Clients<F> {
     /// Clients without a connection.
     #[must_use]
     pub fn silent(&self) -> usize {
-        self.clients.values().filter(|client| client.conn.is_none()).count()
+        self.clients.values().filter(|client| client.is_silent()).count()
     }
 
     /// All leases.

@@ -25,6 +25,7 @@ impl<P: Ports> Pond<P> {
         self.check_draining()?;
         let (client, caller) = self.client_of(pending.conn)?;
         let create = &pending.create;
+        super::life::check(&create.life)?;
         if let Some(existing) = self.existing(&caller, create)? {
             return self.answer_create(ports, &pending, existing);
         }
@@ -57,8 +58,10 @@ impl<P: Ports> Pond<P> {
             self.record_client(ports, client)?;
         }
         if let Some((slab, offset)) = self.slabs.place(&pool, bytes, create.zero) {
-            let record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
-            self.commit_tensor(ports, &caller, &record)?;
+            let mut record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
+            let now = ports.monotonic_ms();
+            record.expires_boot_ms = create.life.ttl_ms.map(|ttl| now.saturating_add(ttl));
+            self.commit_tensor(ports, &caller, &record, create.life.ttl_ms)?;
             return self.answer_create(ports, &pending, create.tensor);
         }
         self.request_slab(ports, pool, bytes, pending)?;
@@ -189,7 +192,7 @@ impl<P: Ports> Pond<P> {
             return Ok(());
         }
         self.make_room(ports, pool.device, bytes)?;
-        let slab = SlabId::random();
+        let slab = SlabId(ports.random_id());
         let device = pool.device;
         self.pending_slabs.insert(
             slab,
@@ -296,14 +299,21 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         caller: &Caller,
         record: &TensorRecord,
+        ttl_ms: Option<u64>,
     ) -> Result<(), Failure> {
         if let Err(error) = ports.journal(&Record::TensorMade(record.clone())) {
             self.slabs.give(record.slab, record.offset, record.bytes);
             return Err(from_port(error));
         }
         let (id, name) = (record.tensor, record.name.clone());
-        self.catalog.insert(id, &caller.owner, tensor_of(record, false));
-        let text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        let unleased_ms = ports.monotonic_ms();
+        let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
+        self.catalog.insert(id, &caller.owner, tensor);
+        self.schedule(id);
+        let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        if let Some(by) = self.clients.clients.get(&record.creator) {
+            text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
+        }
         self.happened(
             ports,
             EventKind::TensorCreated,
@@ -323,9 +333,13 @@ impl<P: Ports> Pond<P> {
         tensor: TensorId,
     ) -> Answer<P::Fd> {
         match pending.create.lease {
-            Some(lease) => self.grant(ports, pending.conn, tensor, lease, Mode::ReadWrite),
+            // The creator's own lease is no get; one on what was there already is.
+            Some(lease) => {
+                let counts = tensor != pending.create.tensor;
+                self.grant(ports, pending.conn, tensor, (lease, Mode::ReadWrite), counts)
+            }
             None => {
-                let info = self.info(tensor)?;
+                let info = self.info(tensor, ports.monotonic_ms())?;
                 Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), None)))
             }
         }
@@ -365,8 +379,8 @@ fn tensor_record(
         published: None,
         deleted: false,
         expires_boot_ms: None,
-        linger_ms: None,
-        accesses_left: None,
+        linger_ms: create.life.linger_ms,
+        accesses_left: create.life.accesses,
     }
 }
 
@@ -387,6 +401,13 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         deleted: record.deleted,
         recovered,
         leases: BTreeSet::new(),
+        ttl_ms: None,
+        expires_ms: record.expires_boot_ms,
+        linger_ms: record.linger_ms,
+        accesses_left: record.accesses_left,
+        accesses: 0,
+        unleased_ms: 0,
+        ends_ms: None,
     }
 }
 

@@ -26,11 +26,17 @@ impl<P: Ports> Pond<P> {
                 format!("tensor '{name}' belongs to another user"),
             ));
         }
-        self.delete_now(ports, id, "deleted").map_err(from_port)?;
+        let why = format!("deleted by user {}", caller.owner.user);
+        self.delete_now(ports, id, &why).map_err(from_port)?;
         done()
     }
 
-    fn delete_now(&mut self, ports: &mut P, id: TensorId, why: &str) -> Result<(), PortError> {
+    pub(super) fn delete_now(
+        &mut self,
+        ports: &mut P,
+        id: TensorId,
+        why: &str,
+    ) -> Result<(), PortError> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
         let name = tensor.name.clone();
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());

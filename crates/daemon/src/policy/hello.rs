@@ -81,6 +81,7 @@ impl<P: Ports> Pond<P> {
             unclaimed: hello.claims,
             recorded: false,
             leases: std::collections::BTreeMap::new(),
+            mover: false,
             caller,
         };
         ports.watch(hello.client, &pidfd);
@@ -106,6 +107,22 @@ impl<P: Ports> Pond<P> {
         }
         client.recorded = true;
         Ok(())
+    }
+
+    /// The next daemon needs not wait for it any more: it holds nothing.
+    pub(super) fn forget_client(&mut self, ports: &mut P, id: ClientId) {
+        let Some(client) = self.clients.clients.get_mut(&id) else { return };
+        if !client.recorded {
+            return;
+        }
+        match ports.journal(&Record::ClientGone(id)) {
+            Ok(()) => {
+                client.recorded = false;
+                ports.let_go(Held::Client(id), None);
+            }
+            // The next daemon waits for its end then, which comes anyway.
+            Err(error) => tracing::warn!(client = %id, "could not record its rest: {error}"),
+        }
     }
 
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
@@ -134,6 +151,7 @@ impl<P: Ports> Pond<P> {
                 {
                     tensor.leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
+                    self.schedule(claimed.tensor);
                 }
                 _ => refused.push(claimed.lease),
             }
@@ -148,16 +166,22 @@ impl<P: Ports> Pond<P> {
     }
 
     fn claims_complete(&mut self, ports: &mut P, id: ClientId) {
-        self.clients.claimed(id);
+        let client = self.clients.clients.get(&id).filter(|client| client.unclaimed);
+        if let Some(caller) = client.map(|client| client.caller.clone()) {
+            self.clients.claimed(id);
+            self.claims_settled(ports, &caller);
+        }
         self.free_deleted(ports);
     }
 
     /// A connection ended. Its client lives on, silently, until its process is gone.
     pub fn hung_up(&mut self, ports: &mut P, conn: ConnId) {
         let Some(connection) = self.clients.conns.remove(&conn) else { return };
+        self.events.unsubscribe(conn);
         self.waiters.retain(|waiter| waiter.conn != conn);
         self.status_waiters.retain(|waiter| waiter.conn != conn);
         self.before_driver.retain(|pending| pending.conn != conn);
+        self.forget_moves(conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))
         else {
@@ -168,26 +192,27 @@ impl<P: Ports> Pond<P> {
             if !client.recorded {
                 // It never held anything: there is nothing to wait for.
                 if let Some(id) = connection.client {
-                    self.end_client(ports, id, Ending::Released);
+                    self.end_client(ports, id, Ending::Released, "hung up and held nothing");
                 }
                 return;
             }
-            let (user, text) =
-                (client.owner().user, format!("{} (pid {})", client.program, client.pid));
+            let (program, pid, leases) = (&client.program, client.pid, client.leases.len());
+            let text = format!("{program} (pid {pid}) hung up and keeps its {leases} leases");
+            let user = client.owner().user;
             self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
         }
     }
 
     /// The process behind a client is gone: whatever it held has ended, by death.
     pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Died);
+        self.end_client(ports, id, Ending::Died, "its process is gone");
     }
 
     pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Released);
+        self.end_client(ports, id, Ending::Released, "said goodbye");
     }
 
-    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending) {
+    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
         let Some(client) = self.clients.clients.get(&id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
         let leases: Vec<LeaseId> = client.leases.keys().copied().collect();
@@ -202,6 +227,9 @@ impl<P: Ports> Pond<P> {
         if let Some(connection) = client.conn.and_then(|conn| self.clients.conns.get_mut(&conn)) {
             connection.client = None;
         }
+        if unclaimed {
+            self.claims_settled(ports, &caller);
+        }
         self.delete_ephemeral(ports, id);
         ports.unwatch(id);
         if client.recorded {
@@ -211,10 +239,13 @@ impl<P: Ports> Pond<P> {
             }
             ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
         }
-        let text = format!("{} (pid {})", client.program, client.pid);
+        let text = format!("{} (pid {}): {why}", client.program, client.pid);
         let user = client.caller.owner.user;
         self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
         self.free_deleted(ports);
+        if client.mover {
+            self.mover_gone(ports, id);
+        }
     }
 }
 
@@ -228,6 +259,6 @@ pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
         tenant: client.caller.owner.tenant.to_string(),
         program: client.program.clone(),
         since_unix_ms: client.since_ms,
-        mover: false,
+        mover: client.mover,
     })
 }

@@ -1,7 +1,7 @@
 //! Readings: what there is and who holds it.
 
 use millpond_wire::message::{
-    ClientInfo, DeviceInfo, LeaseInfo, Life, ReplyBody, Status, Target, TensorInfo, TensorState,
+    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
 };
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
 
@@ -14,7 +14,7 @@ use super::ports::{ConnId, Ports};
 const READING_MS: u64 = 1000;
 
 impl<P: Ports> Pond<P> {
-    pub(super) fn info(&self, id: TensorId) -> Result<TensorInfo, Failure> {
+    pub(super) fn info(&self, id: TensorId, now_ms: u64) -> Result<TensorInfo, Failure> {
         let tensor = self.catalog.get(id);
         let found = tensor.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
         let Some((tensor, slab)) = found else {
@@ -42,13 +42,13 @@ impl<P: Ports> Pond<P> {
             slab_bytes: slab.bytes,
             offset: tensor.offset,
             leases: count(tensor.leases.len()),
-            life: Life::default(),
+            life: super::life::left(tensor, now_ms),
         })
     }
 
-    pub(super) fn inspect(&self, caller: &Caller, target: &Target) -> Answer<P::Fd> {
+    pub(super) fn inspect(&self, ports: &P, caller: &Caller, target: &Target) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
-        let info = self.info(id)?;
+        let info = self.info(id, ports.monotonic_ms())?;
         let held = self.catalog.get(id).into_iter().flat_map(|tensor| &tensor.leases);
         let leases = held.filter_map(|(client, lease)| self.held(*client, *lease)).collect();
         now(ReplyBody::Details { info, leases })
@@ -73,7 +73,8 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    pub(super) fn tensor_list(&self, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
+    pub(super) fn tensor_list(&self, ports: &P, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
+        let now_ms = ports.monotonic_ms();
         let mut tensors: Vec<TensorInfo> = self
             .catalog
             .iter()
@@ -82,7 +83,7 @@ impl<P: Ports> Pond<P> {
                 None => prefix.is_empty(),
             })
             .filter(|(_, tensor)| self.is_shared(tensor, caller))
-            .filter_map(|(id, _)| self.info(id).ok())
+            .filter_map(|(id, _)| self.info(id, now_ms).ok())
             .collect();
         tensors.sort_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
         tensors
@@ -101,14 +102,14 @@ impl<P: Ports> Pond<P> {
                 user: client.owner().user,
                 program: client.program.clone(),
                 since_unix_ms: client.since_ms,
-                silent: client.conn.is_none(),
+                silent: client.is_silent(),
                 leases: client
                     .leases
                     .values()
                     .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
-                mover: false,
+                mover: client.mover,
             })
             .collect();
         clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
@@ -154,7 +155,7 @@ impl<P: Ports> Pond<P> {
             journal_bytes: self.about.journal_bytes,
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.lost_tensors,
-            movers: Vec::new(),
+            movers: self.mover_list(),
             program: self.about.program.clone(),
         }
     }

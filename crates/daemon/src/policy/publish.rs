@@ -40,10 +40,21 @@ impl<P: Ports> Pond<P> {
             let (name, user) = (name.clone(), Some(caller.owner.user));
             let text = format!("replaced by {id}");
             self.happened(ports, EventKind::TensorDeleted, Some(replaced), name, user, text);
+            self.schedule(replaced);
             self.free_if_unused(ports, replaced);
         }
+        let new_name = name;
         let name = self.catalog.get(id).and_then(|tensor| tensor.name.clone());
-        let (user, text) = (Some(caller.owner.user), format!("generation {generation}"));
+        let (user, text) = (
+            Some(caller.owner.user),
+            match (&new_name, replaced) {
+                (Some(name), Some(old)) => {
+                    format!("generation {generation}, as '{name}' instead of {old}")
+                }
+                (Some(name), None) => format!("generation {generation}, from now on '{name}'"),
+                (None, _) => format!("generation {generation}"),
+            },
+        );
         self.happened(ports, EventKind::TensorPublished, Some(id), name, user, text);
         self.wake(ports, id);
         now(ReplyBody::Published { generation })

@@ -15,6 +15,7 @@ use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
 use super::hello::client_record;
+use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::pond::{About, DriverState, Limits, Pond};
 use super::ports::{Held, PortError, Ports};
@@ -51,7 +52,7 @@ impl<P: Ports> Pond<P> {
         epoch: Epoch,
         limits: Limits,
     ) -> Result<Self, PortError> {
-        let (id, created_ms) = (PondId::random(), ports.now_ms());
+        let (id, created_ms) = (PondId(ports.random_id()), ports.now_ms());
         ports.journal(&Record::Opened { pond: id, key, created_unix_ms: created_ms })?;
         Ok(Self::empty(id, key, created_ms, epoch, limits, ports.now_ms()))
     }
@@ -76,11 +77,13 @@ impl<P: Ports> Pond<P> {
             slabs: Slabs::default(),
             catalog: super::catalog::Catalog::default(),
             clients: super::clients::Clients::default(),
-            pending_slabs: HashMap::new(),
+            pending_slabs: BTreeMap::new(),
             before_driver: Vec::new(),
             waiters: Vec::new(),
             status_waiters: Vec::new(),
+            movers: Movers::default(),
             events: Events::new(epoch),
+            ends: super::life::Ends::default(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -121,7 +124,8 @@ impl<P: Ports> Pond<P> {
                 let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
                 let tenant = self.clients.tenant(&seen.tenant);
                 let owner = Owner { tenant, user: seen.user, group: seen.group };
-                let caller = Caller { owner, groups: seen.groups.into(), admin: false };
+                // A mover may have had anything mapped.
+                let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
                 self.clients.insert(
                     seen.client,
                     Client {
@@ -134,6 +138,7 @@ impl<P: Ports> Pond<P> {
                         unclaimed: true,
                         recorded: true,
                         leases: BTreeMap::new(),
+                        mover: seen.mover,
                     },
                 );
             }
@@ -182,7 +187,11 @@ impl<P: Ports> Pond<P> {
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),
-            Record::TensorAccessed { .. } => {}
+            Record::TensorAccessed { tensor, accesses_left } => {
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.accesses_left = Some(accesses_left);
+                }
+            }
             Record::TensorDeleted(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
                 if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
@@ -204,6 +213,8 @@ impl<P: Ports> Pond<P> {
     }
 
     fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
+        let mut orphans: Vec<_> = orphans.into_iter().collect();
+        orphans.sort_by_key(|(what, _)| *what);
         for (what, fd) in orphans {
             found.dropped += 1;
             ports.let_go(what, Some(fd));
@@ -211,6 +222,10 @@ impl<P: Ports> Pond<P> {
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
             ports.watch(*id, &client.pidfd);
+            if client.mover {
+                // It obeys nobody any more, and holds what others wait for.
+                ports.kill(&client.pidfd);
+            }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
         let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();
@@ -234,6 +249,7 @@ impl<P: Ports> Pond<P> {
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
+        self.resume_lives(ports);
         self.free_deleted(ports);
         let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
         self.happened(ports, EventKind::Recovered, None, None, None, text);
@@ -242,7 +258,7 @@ impl<P: Ports> Pond<P> {
     /// The keeper was replaced.
     pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
         self.about.keeper_pid = pid;
-        let text = format!("pid {pid}");
+        let text = format!("pid {pid}; the one before it is gone");
         self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
     }
 

@@ -3,7 +3,7 @@
 //! A slab has one owner and one audience for its whole life, because whoever got its descriptor can
 //! see all of it for ever. So tensors share a slab only with tensors of the same pool.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::{Audience, GpuUuid, SlabId};
 
@@ -90,14 +90,14 @@ pub struct Slab<F> {
 /// All slabs.
 #[derive(Debug)]
 pub struct Slabs<F> {
-    slabs: HashMap<SlabId, Slab<F>>,
+    slabs: BTreeMap<SlabId, Slab<F>>,
     /// Slabs of a pool that may have room, newest last.
     open: HashMap<Pool, Vec<SlabId>>,
 }
 
 impl<F> Default for Slabs<F> {
     fn default() -> Self {
-        Self { slabs: HashMap::new(), open: HashMap::new() }
+        Self { slabs: BTreeMap::new(), open: HashMap::new() }
     }
 }
 

@@ -117,6 +117,7 @@ impl Server {
 
     pub(super) fn client_gone(&mut self, client: ClientId) {
         tracing::debug!(%client, "its process is gone");
+        self.hear_movers();
         self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }

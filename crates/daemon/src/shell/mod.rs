@@ -5,6 +5,7 @@ mod conn;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;
+mod movers;
 mod recover;
 mod watcher;
 mod world;
@@ -135,7 +136,11 @@ impl Server {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         let waiters = waiters.map(Duration::from_millis);
-        let soon = (!self.world.soon.is_empty() || !self.world.ended.is_empty()).then_some(SOON);
+        let soon = !self.world.soon.is_empty()
+            || !self.world.ended.is_empty()
+            || !self.world.movers.news.is_empty()
+            || self.world.movers.is_behind();
+        let soon = soon.then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
         let clock = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
@@ -152,6 +157,7 @@ impl Server {
             Some(Source::Listener(index)) => self.accept(index),
             Some(Source::ClientGone(client)) => self.client_gone(client),
             Some(Source::Driver) => self.driver_event(),
+            Some(Source::Mover(device)) => self.mover_event(device),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
             Some(Source::Signal) => {
@@ -174,12 +180,14 @@ impl Server {
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
+        self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
             if self.world.conns.contains_key(&id) {
                 self.world.remove_conn(id);
                 self.pond.hung_up(&mut self.world, id);
             }
         }
+        self.mover_news();
         self.end_ungreeted();
         self.care_for_keeper();
         self.pond.about.journal_bytes = self.world.journal.bytes();

@@ -5,16 +5,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use millpond_cuda::DriverChoice;
+use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, runtime_dir};
 
 use super::DaemonError;
+use super::movers::MoverLaunch;
 use super::world::World;
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Held, Limits, Pond};
+use crate::policy::{Held, Limits, MoverLimits, Pond};
 
 /// Everything that a server is made of.
 pub(super) struct Parts {
@@ -32,6 +34,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
+    let movers = mover_launch(&config, choice.clone(), epoch)?;
     let driver = DriverThread::start(choice).map_err(DaemonError::io("starting a thread"))?;
     let held: BTreeMap<HoldKey, SharedFd> =
         held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
@@ -59,7 +62,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let (mut pond, world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             tracing::info!(
                 %epoch,
@@ -74,7 +77,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         None => {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, movers)?;
             let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
@@ -96,8 +99,21 @@ fn world(
     channel: millpond_keeper::channel::Channel,
     held: BTreeMap<HoldKey, SharedFd>,
     driver: DriverThread,
+    movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
-    World::new(journal, channel, held, driver).map_err(DaemonError::io("making an event loop"))
+    World::new(journal, channel, held, driver, movers)
+        .map_err(DaemonError::io("making an event loop"))
+}
+
+fn mover_launch(
+    config: &Config,
+    driver: DriverChoice,
+    epoch: Epoch,
+) -> Result<MoverLaunch, DaemonError> {
+    let Launch { program, arguments } = Launch::this_program("mover")
+        .map_err(DaemonError::io("finding this program"))?
+        .with_log(config);
+    Ok(MoverLaunch { program, arguments, driver, epoch })
 }
 
 fn limits(config: &Config) -> Limits {
@@ -107,6 +123,12 @@ fn limits(config: &Config) -> Limits {
         tensors: count(config.limits.tensors),
         leases_per_client: count(config.limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
+        moves_per_user: count(config.limits.moves_per_user),
+        move_bytes_per_user: config.limits.move_bytes_per_user.0,
+        movers: MoverLimits {
+            patience_ms: config.mover_seconds * 1000,
+            idle_ms: config.mover_idle_seconds * 1000,
+        },
     }
 }
 

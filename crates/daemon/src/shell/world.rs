@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
+use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::movers::{MoverLaunch, MoverProcesses};
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -38,8 +41,9 @@ pub struct World {
     pub held: BTreeMap<HoldKey, SharedFd>,
     /// The driver thread.
     pub driver: DriverThread,
+    /// The movers.
+    pub movers: MoverProcesses,
     builder: planus::Builder,
-    started: Instant,
 }
 
 impl World {
@@ -52,6 +56,7 @@ impl World {
         channel: Channel,
         held: BTreeMap<HoldKey, SharedFd>,
         driver: DriverThread,
+        movers: MoverLaunch,
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -65,8 +70,8 @@ impl World {
             keeper_hung: false,
             held,
             driver,
+            movers: MoverProcesses::new(movers),
             builder: planus::Builder::new(),
-            started: Instant::now(),
         })
     }
 
@@ -181,7 +186,14 @@ impl Ports for World {
     }
 
     fn monotonic_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        // The time since the machine's start, with its sleep: the same for every process.
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+        seconds.saturating_mul(1000) + u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000
+    }
+
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
@@ -247,6 +259,19 @@ impl Ports for World {
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
+    }
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers.start(&mut self.watcher, device);
+    }
+
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
+        self.movers.tell(device, message, fd);
+    }
+
+    fn kill(&mut self, pidfd: &SharedFd) {
+        // One that is gone already needs no killing.
+        let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
     }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {

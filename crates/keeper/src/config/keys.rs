@@ -190,6 +190,24 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "mover_seconds",
+        environment: "MILLPOND_MOVER_SECONDS",
+        default: "30",
+        doc: "A mover that says nothing for so long, and for what its work may take, is killed",
+        set: |config, input| {
+            input.number(1, MOST_SECONDS).map(|seconds| config.mover_seconds = seconds)
+        },
+    },
+    Key {
+        name: "mover_idle_seconds",
+        environment: "MILLPOND_MOVER_IDLE_SECONDS",
+        default: "60",
+        doc: "A mover without work is ended after so long and gives its memory back",
+        set: |config, input| {
+            input.number(1, MOST_SECONDS).map(|seconds| config.mover_idle_seconds = seconds)
+        },
+    },
+    Key {
         name: "limits.clients",
         environment: "MILLPOND_LIMITS_CLIENTS",
         default: "20000",
@@ -211,5 +229,21 @@ pub const KEYS: &[Key] = &[
         set: |config, input| {
             input.number(1, MOST_OBJECTS).map(|n| config.limits.leases_per_client = n)
         },
+    },
+    Key {
+        name: "limits.moves_per_user",
+        environment: "MILLPOND_LIMITS_MOVES_PER_USER",
+        default: "256",
+        doc: "Moves of one user that wait or run at a time",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.moves_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.move_bytes_per_user",
+        environment: "MILLPOND_LIMITS_MOVE_BYTES_PER_USER",
+        default: "64GiB",
+        doc: "Bytes of one user's moves at a time",
+        set: |config, input| input.parsed().map(|bytes| config.limits.move_bytes_per_user = bytes),
     },
 ];

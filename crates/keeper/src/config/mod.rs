@@ -43,6 +43,8 @@ pub struct Config {
     pub recycle_bytes: ByteSize,
     pub drain_seconds: u64,
     pub watchdog_seconds: u64,
+    pub mover_seconds: u64,
+    pub mover_idle_seconds: u64,
     pub limits: Limits,
 }
 
@@ -54,6 +56,8 @@ pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
     pub leases_per_client: u64,
+    pub moves_per_user: u64,
+    pub move_bytes_per_user: ByteSize,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -74,6 +78,8 @@ impl Default for Config {
             recycle_bytes: ByteSize(1 << 30),
             drain_seconds: 10,
             watchdog_seconds: 10,
+            mover_seconds: 30,
+            mover_idle_seconds: 60,
             limits: Limits::default(),
         }
     }
@@ -81,7 +87,13 @@ impl Default for Config {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { clients: 20_000, tensors: 1_000_000, leases_per_client: 200_000 }
+        Limits {
+            clients: 20_000,
+            tensors: 1_000_000,
+            leases_per_client: 200_000,
+            moves_per_user: 256,
+            move_bytes_per_user: ByteSize(64 << 30),
+        }
     }
 }
 
@@ -102,6 +114,8 @@ pub struct ConfigOverrides {
     pub recycle_bytes: Option<String>,
     pub drain_seconds: Option<String>,
     pub watchdog_seconds: Option<String>,
+    pub mover_seconds: Option<String>,
+    pub mover_idle_seconds: Option<String>,
 }
 
 /// A variable of an environment, the process's or a test's.
@@ -210,6 +224,8 @@ impl ConfigOverrides {
             ("recycle_bytes", self.recycle_bytes.clone()),
             ("drain_seconds", self.drain_seconds.clone()),
             ("watchdog_seconds", self.watchdog_seconds.clone()),
+            ("mover_seconds", self.mover_seconds.clone()),
+            ("mover_idle_seconds", self.mover_idle_seconds.clone()),
         ]
         .into_iter()
         .filter_map(|(name, text)| text.map(|text| (name, text)))

@@ -4,21 +4,12 @@ use millpond_wire::ErrorKind;
 
 use super::*;
 
-fn operator(play: &mut Play) -> ConnId {
-    let conn = play.connect(0);
-    if let Some(connection) = play.pond.clients.conns.get_mut(&conn) {
-        connection.caller.admin = true;
-    }
-    assert!(matches!(play.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
-    conn
-}
-
 #[test]
 fn an_operator_looks_and_deletes_but_does_not_map() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
-    let operator = operator(&mut play);
+    let operator = play.operator();
     let failure = play.refused(operator, get("~1/x", 7, Mode::ReadOnly, 0));
     assert_eq!(failure.kind, ErrorKind::Denied, "the next daemon would free it under the mapping");
     play.delete(operator, info.tensor);

@@ -1,13 +1,19 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod collecting;
 mod corners;
+mod events;
 mod leases;
+mod lives;
 mod making;
+mod moves;
+mod naming;
 mod restart;
 mod sharing;
 
 use std::collections::HashMap;
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
     TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
@@ -34,6 +40,8 @@ enum Did {
 #[derive(Default)]
 struct World {
     now: u64,
+    /// What the wall clock says, where it does not agree.
+    wall: Option<u64>,
     did: Vec<Did>,
     records: Vec<Record>,
     held: HashMap<Held, u64>,
@@ -42,17 +50,26 @@ struct World {
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
+    movers_wanted: Vec<GpuUuid>,
+    told: Vec<(ToMover, Option<u64>)>,
+    killed: Vec<u64>,
+    /// How much waits on connections whose clients do not read.
+    unread: HashMap<ConnId, usize>,
 }
 
 impl Ports for World {
     type Fd = u64;
 
     fn now_ms(&self) -> u64 {
-        self.now
+        self.wall.unwrap_or(self.now)
     }
 
     fn monotonic_ms(&self) -> u64 {
         self.now
+    }
+
+    fn random_id(&mut self) -> uuid::Uuid {
+        uuid::Uuid::new_v4()
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
@@ -91,11 +108,14 @@ impl Ports for World {
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
         self.did.push(Did::Reply(reply.number));
+        if let Some(unread) = self.unread.get_mut(&conn) {
+            *unread += 1;
+        }
         self.replies.push((conn, reply, fd));
     }
 
-    fn backlog(&self, _conn: ConnId) -> usize {
-        0
+    fn backlog(&self, conn: ConnId) -> usize {
+        self.unread.get(&conn).copied().unwrap_or(0)
     }
 
     fn close(&mut self, conn: ConnId) {
@@ -112,6 +132,18 @@ impl Ports for World {
 
     fn read_physical(&mut self) {}
 
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers_wanted.push(device);
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        self.told.push((message, fd));
+    }
+
+    fn kill(&mut self, pidfd: &u64) {
+        self.killed.push(*pidfd);
+    }
+
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Ok(())
     }
@@ -126,8 +158,15 @@ struct Play {
     pids: HashMap<ClientId, u32>,
 }
 
-const LIMITS: Limits =
-    Limits { clients: 100, tensors: 1000, leases_per_client: 100, recycle_bytes: 64 * MIB };
+const LIMITS: Limits = Limits {
+    clients: 100,
+    tensors: 1000,
+    leases_per_client: 100,
+    recycle_bytes: 64 * MIB,
+    moves_per_user: 8,
+    move_bytes_per_user: 64 * MIB,
+    movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
+};
 
 impl Play {
     fn new() -> Self {
@@ -157,6 +196,7 @@ impl Play {
             held: self.world.held.clone(),
             next_fd: self.world.next_fd,
             now: self.world.now,
+            wall: self.world.wall,
             ..World::default()
         };
         let held = world.held.clone();
@@ -191,6 +231,16 @@ impl Play {
         let (conn, client) = (self.connect(user), ClientId::random());
         assert!(matches!(self.hello(conn, client, false), ReplyBody::Welcome(_)));
         (conn, client)
+    }
+
+    /// Somebody at the admin socket.
+    fn operator(&mut self) -> ConnId {
+        let conn = self.connect(0);
+        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+            connection.caller.admin = true;
+        }
+        assert!(matches!(self.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
+        conn
     }
 
     /// Asks, has the driver make what it is asked, and returns the answer.
@@ -267,6 +317,23 @@ impl Play {
 
     fn slab_bytes(&self) -> u64 {
         self.pond.slabs.bytes_on(GPU)
+    }
+
+    /// So much later, with everything done that was due.
+    fn later(&mut self, ms: u64) {
+        self.world.now += ms;
+        self.pond.tick(&mut self.world);
+    }
+
+    /// Whether a new lease could be had.
+    fn is_alive(&self, tensor: TensorId) -> bool {
+        self.pond.catalog.get(tensor).is_some_and(|tensor| !tensor.deleted)
+    }
+
+    /// The texts of events of a kind, as a subscriber who may see everything got them.
+    fn told(&self, kind: millpond_wire::message::EventKind) -> Vec<String> {
+        let events = self.pond.events.kept().filter(|event| event.kind == kind);
+        events.map(|event| event.text.clone()).collect()
     }
 
     fn exists(&self, tensor: TensorId) -> bool {
