@@ -8,6 +8,7 @@ mod serve;
 mod styles;
 mod tensor;
 mod transfer;
+mod upgrade;
 mod watch;
 
 use std::path::PathBuf;
@@ -16,11 +17,12 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
 pub use demo::DemoArgs;
-pub use hidden::{JanitorArgs, WorkerArgs};
+pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
 pub use life::LifeArgs;
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
+pub use upgrade::UpgradeArgs;
 pub use watch::{EventsArgs, GcArgs};
 
 use crate::env_vars;
@@ -117,6 +119,7 @@ pub enum Command {
     Inspect(InspectArgs),
     Ps(PsArgs),
     Status(StatusArgs),
+    Upgrade(UpgradeArgs),
     Events(EventsArgs),
     Gc(GcArgs),
     Bench(BenchArgs),
@@ -125,7 +128,7 @@ pub enum Command {
     Version(VersionArgs),
     Help(HelpArgs),
     #[command(hide = true)]
-    Daemon(LogArgs),
+    Daemon(DaemonArgs),
     #[command(hide = true)]
     Keeper(LogArgs),
     #[command(hide = true)]
@@ -148,6 +151,7 @@ impl Command {
             Command::Inspect(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
+            Command::Upgrade(args) => args.json.json,
             Command::Events(args) => args.json.json,
             Command::Gc(args) => args.json.json,
             Command::Bench(args) => args.json.json,

@@ -15,6 +15,7 @@ mod serve;
 mod status;
 mod tensor;
 mod transfer;
+mod upgrade;
 pub mod usage;
 mod version;
 
@@ -41,14 +42,15 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         }
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
+        Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Events(args) => events::run(args, global, printer),
         Command::Gc(args) => gc::run(args, global, printer),
-        Command::Bench(args) => bench::run(args, printer),
+        Command::Bench(args) => bench::run(args, global, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),
         Command::Help(args) => help::run(args, printer),
-        Command::Daemon(log) => hidden::daemon(log),
+        Command::Daemon(args) => hidden::daemon(args, printer),
         Command::Keeper(log) => hidden::keeper(log),
         Command::Mover(log) => hidden::mover(log),
         Command::Worker(args) => crate::scene::worker::run(args, global, printer),

@@ -52,6 +52,7 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
                 units::age(status.started_unix_ms)
             ),
         ),
+        ("program", status.program.clone()),
         ("keeper", format!("pid {}", status.keeper_pid)),
         ("driver", format!("{}{driver}", status.driver)),
         ("in use by", format!("{clients}{silent}, {leases}")),

@@ -38,6 +38,12 @@ impl<P: Ports> Pond<P> {
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
         }
+        let tensors = self.catalog.count_of(&caller.owner);
+        if tensors >= self.limits.tensors_per_user {
+            let what = format!("{tensors} tensors");
+            let key = "limits.tensors_per_user";
+            return Err(self.limit_reached(ports, &caller.owner, &what, key));
+        }
         let bytes = create
             .shape
             .bytes(create.dtype)
@@ -224,12 +230,11 @@ impl<P: Ports> Pond<P> {
             }
         }
         // Nobody took it: its creator hung up meanwhile.
-        if self
-            .slabs
-            .get(id)
-            .is_some_and(|slab| slab.tensors == 0 && slab.pool.class == SlabClass::Own)
-        {
-            self.drop_slab(ports, id);
+        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        match untaken.map(|slab| slab.pool.class) {
+            Some(SlabClass::Own) => self.drop_slab(ports, id),
+            Some(_) => self.recycle_or_drop(ports, id),
+            None => {}
         }
     }
 
