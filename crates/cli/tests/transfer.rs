@@ -152,7 +152,7 @@ fn what_cannot_be_put_says_why() {
     let lies = put(&write(&place, "lies.npy", b"not numpy"), &dtype);
     assert!(lies.code == Some(19) && lies.stderr.contains("--format raw"), "{}", lies.stderr);
     let secret = write(&place, "secret", &[1]);
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&secret).is_ok() {
         common::skip("this user may read every file");
     } else {
@@ -295,6 +295,17 @@ fn events_are_kept_and_followed_across_daemons() {
     let from = made["sequence"].to_string();
     let later = place.stdout(&["events", "--json", "--from", &from]);
     assert!(later.lines().next().unwrap().contains("tensor_created"), "{later}");
+
+    // More than the pond sends at once.
+    let pond = millpond::Pond::builder().runtime_dir(place.pond()).connect().unwrap();
+    for _ in 0..400 {
+        let spec = millpond::TensorSpec::unnamed(millpond::Dtype::U8, [1]);
+        pond.delete(pond.reserve(spec).unwrap().tensor).unwrap();
+    }
+    let many = place.stdout(&["events", "--json", "--from", &from]);
+    let made = many.lines().filter(|line| line.contains("tensor_created")).count();
+    assert_eq!(made, 401);
+    drop(pond);
 
     let mut command = place.command(&["events", "--follow", "--json", "--from", &from]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
