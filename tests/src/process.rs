@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use millpond_wire::process;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// One process.
 #[derive(Debug)]
@@ -29,6 +30,26 @@ impl Process {
     /// Asks it to end.
     pub fn terminate(&self) {
         let _ = self.0.terminate();
+    }
+
+    /// Stops it where it is, until it is killed or goes on.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.0.pid).ok().and_then(Pid::from_raw);
+        let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let Some(pidfd) = pidfd else { return };
+        // The first one still lives, so the number was still its own.
+        if !self.wait(Duration::ZERO) {
+            let _ = pidfd_send_signal(&pidfd, signal);
+        }
     }
 
     /// Waits until it is gone; false if it still is there after that time.

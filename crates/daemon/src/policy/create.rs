@@ -230,12 +230,11 @@ impl<P: Ports> Pond<P> {
             }
         }
         // Nobody took it: its creator hung up meanwhile.
-        if self
-            .slabs
-            .get(id)
-            .is_some_and(|slab| slab.tensors == 0 && slab.pool.class == SlabClass::Own)
-        {
-            self.drop_slab(ports, id);
+        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        match untaken.map(|slab| slab.pool.class) {
+            Some(SlabClass::Own) => self.drop_slab(ports, id),
+            Some(_) => self.recycle_or_drop(ports, id),
+            None => {}
         }
     }
 

@@ -402,6 +402,11 @@ impl<P: Ports> Pond<P> {
         })
     }
 
+    /// The keeper did not change programs, or went back to this one.
+    pub fn upgrade_refused(&mut self, ports: &mut P, reason: &str) {
+        self.happened(ports, EventKind::Upgrading, None, None, None, reason);
+    }
+
     /// Whether the driver has answered, well or badly.
     #[must_use]
     pub fn has_driver(&self) -> bool {

@@ -19,7 +19,6 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
-use millpond_keeper::channel::Message;
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
@@ -117,6 +116,8 @@ struct Server {
 impl Server {
     fn serve(&mut self) -> Result<(), DaemonError> {
         let mut events: Vec<Event> = Vec::with_capacity(256);
+        // Before the first answer: a daemon that waits for this one must not come back after it.
+        self.announce()?;
         loop {
             let timeout = self.timeout();
             self.world
@@ -131,6 +132,10 @@ impl Server {
                     // killed.
                     self.channel_event();
                     heard = Instant::now();
+                }
+                if self.restarting {
+                    // After a handover every change is the next daemon's.
+                    return Ok(());
                 }
             }
             self.after_round()?;
@@ -182,12 +187,7 @@ impl Server {
     }
 
     fn after_round(&mut self) -> Result<(), DaemonError> {
-        // A first daemon that may not have its GPUs ends before it has ever served; a later one
-        // serves what is held, driver or not.
-        let serves = self.pond.has_driver() || self.epoch.0 > 1;
-        if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
-            self.world.tell_keeper(&Message::Serving, &[])?;
-        }
+        self.announce()?;
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
@@ -209,9 +209,6 @@ impl Server {
     }
 
     fn is_finished(&self) -> bool {
-        if self.restarting {
-            return true;
-        }
         let Some(deadline) = self.stopping else { return false };
         let idle = self.pond.is_idle() && self.world.conns.values().all(|conn| conn.backlog() == 0);
         idle || Instant::now() >= deadline

@@ -58,7 +58,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
             KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
-            KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::FolderLock | KeyView::GpuLock(_) | KeyView::Handover => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
@@ -130,7 +130,7 @@ fn mover_launch(
     driver: DriverChoice,
     epoch: Epoch,
 ) -> Result<MoverLaunch, DaemonError> {
-    let Launch { program, arguments } = Launch::this_program("mover")
+    let Launch { program, arguments, .. } = Launch::this_program("mover")
         .map_err(DaemonError::io("finding this program"))?
         .with_log(config);
     Ok(MoverLaunch { program, arguments, driver, epoch })

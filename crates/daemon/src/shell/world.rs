@@ -333,8 +333,11 @@ impl Ports for World {
         let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
     }
 
-    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
-        Err(PortError("it cannot change programs".to_owned()))
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
+        if self.channel.is_none() || self.keeper_hung {
+            return Err(PortError("there is none at the moment; try again".to_owned()));
+        }
+        self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
     }
 
     fn page(&self) -> Option<SharedFd> {
@@ -342,7 +345,7 @@ impl Ports for World {
     }
 
     fn bump(&mut self, slots: [usize; 2]) {
-        let Some(page) = &mut self.page else { return };
+        let Some(page) = &self.page else { return };
         let [first, second] = slots;
         let mut bumped = page.bump(first);
         if second != first {
