@@ -6,6 +6,7 @@ mod gpu_lock;
 mod gpus;
 mod keeper_side;
 mod movers;
+mod page;
 mod recover;
 mod users;
 mod watcher;
