@@ -51,7 +51,8 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Client(client) => {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
-            KeyView::FolderLock | KeyView::GpuLock(_) | KeyView::Handover => {}
+            KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Handover | KeyView::Store => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
