@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A pond under a real service manager: socket activation, every kill, restart. The units are those of
-# deploy/systemd/user/, run by a `systemd --user` in a mount namespace of its own; those of the system
-# are only looked at.
+# deploy/systemd/ with their sandbox, run by a `systemd --user` of root in a mount namespace of its
+# own.
 #   MILLPOND_BIN  the `millpond` program
 #   PONDTOOL      the `pondtool` program of the tests
 # Ends with "N passed, N failed"; what cannot run here is said as `SKIPPED: why`.
@@ -42,7 +42,10 @@ export MILLPOND_RUNTIME_DIR=/run/user/0/millpond MILLPOND_SOFT_DIR=$home/soft MI
 export MILLPOND_SOFT_MEMORY=1G
 folder=$home/.config/systemd/user
 mkdir -p "$folder/millpond.service.d"
-cp "$units"/user/* "$folder"
+cp "$units"/*.service "$units"/*.socket "$folder"
+# Where the sandbox does not hide it.
+cp "$MILLPOND_BIN" "$home/millpond"
+MILLPOND_BIN=$home/millpond
 : > "$home/config.toml"
 cat > "$folder/millpond.service.d/test.conf" <<END
 [Service]
@@ -51,6 +54,10 @@ ExecStart=$MILLPOND_BIN serve --runtime-dir %t/millpond
 Environment=MILLPOND_DRIVER=soft MILLPOND_SOFT_DIR=$home/soft MILLPOND_SOFT_MEMORY=1G
 Environment=MILLPOND_CONFIG=$home/config.toml
 StandardError=append:$home/log
+# These three cannot be set up inside a container without /home or with a masked /proc.
+ProtectHome=no
+ProtectKernelTunables=no
+ProtectKernelLogs=no
 END
 
 SYSTEMD_LOG_TARGET=console /usr/lib/systemd/systemd --user >"$home/manager" 2>&1 &
@@ -177,9 +184,13 @@ expect "the next pond is a new one" "$(field epoch)" 1
 ctl stop millpond.socket millpond-admin.socket millpond.service
 expect "nobody listens" "$([ -e /run/user/0/millpond/sock ] || echo gone)" gone
 
-for unit in "$units"/millpond.service "$units"/millpond.socket "$units"/millpond-admin.socket; do
-    said=$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --man=no "$unit" 2>&1 | grep -v 'Command /usr/bin/millpond is not executable')
-    expect "$(basename "$unit") is in order" "$said" ""
+for set in system:. user:user; do
+    for unit in millpond.service millpond.socket millpond-admin.socket; do
+        folder=$units/${set#*:}
+        said=$(SYSTEMD_UNIT_PATH="$folder:" systemd-analyze verify "--${set%:*}" --man=no "$folder/$unit" 2>&1 |
+            grep -v 'Command /usr/bin/millpond is not executable')
+        expect "$unit (${set%:*}) is in order" "$said" ""
+    done
 done
 level=$(systemd-analyze security --offline=yes --no-pager "$units/millpond.service" 2>&1 | sed -n 's/.*Overall exposure.*: \([0-9.]*\) .*/\1/p')
 echo "exposure of millpond.service: $level of 10"
