@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
@@ -24,7 +26,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::SIGTERM;
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
 use watcher::Source;
 use world::World;
@@ -268,5 +270,7 @@ fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    // Comes from the kernel when the keeper dies while this process is stopped.
+    signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
     Ok(ours)
 }

@@ -58,7 +58,8 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
             KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
-            KeyView::FolderLock | KeyView::GpuLock(_) | KeyView::Handover => {}
+            KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Handover | KeyView::Store => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }

@@ -39,6 +39,8 @@ pub enum KeyView<'key> {
     Client(ClientId),
     /// To the daemon that waits, with everything, until its successor serves.
     Handover,
+    /// The table of what the service manager keeps.
+    Store,
     /// A key that this version does not know.
     Other(&'key str),
 }
@@ -63,6 +65,12 @@ impl HoldKey {
     #[must_use]
     pub fn handover() -> HoldKey {
         HoldKey("handover".to_owned())
+    }
+
+    /// The table of what the service manager keeps.
+    #[must_use]
+    pub fn store() -> HoldKey {
+        HoldKey("store".to_owned())
     }
 
     /// The listening socket with this file name in the runtime folder.
@@ -113,6 +121,7 @@ impl HoldKey {
             ("journal", "") => Some(KeyView::Journal),
             ("page", "") => Some(KeyView::Page),
             ("handover", "") => Some(KeyView::Handover),
+            ("store", "") => Some(KeyView::Store),
             ("lock", "folder") => Some(KeyView::FolderLock),
             ("listen", name) if !name.is_empty() => Some(KeyView::Listen(name)),
             ("lock", gpu) => {
@@ -162,6 +171,7 @@ mod tests {
         assert_eq!(HoldKey::journal().view(), KeyView::Journal);
         assert_eq!(HoldKey::page().view(), KeyView::Page);
         assert_eq!(HoldKey::handover().view(), KeyView::Handover);
+        assert_eq!(HoldKey::store().view(), KeyView::Store);
         assert_eq!(HoldKey::listen("admin.sock").unwrap().view(), KeyView::Listen("admin.sock"));
         assert_eq!(HoldKey::folder_lock().view(), KeyView::FolderLock);
         assert_eq!(HoldKey::gpu_lock(gpu).view(), KeyView::GpuLock(gpu));
