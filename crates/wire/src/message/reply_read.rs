@@ -99,7 +99,12 @@ where
 {
     let Some(values) = value else { return Ok(Vec::new()) };
     read::at_most(field, values.len(), limits::LISTING)?;
-    values.into_iter().map(|value| read(value?)).collect()
+    // Its length was checked against the bytes that are there: four for each.
+    let mut list = Vec::with_capacity(values.len());
+    for value in values {
+        list.push(read(value?)?);
+    }
+    Ok(list)
 }
 
 fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
