@@ -289,6 +289,7 @@ impl<P: Ports> Pond<P> {
             fd: Some(fd.clone()),
             ranges: Ranges::new(pending.bytes),
             tensors: 0,
+            tensor_bytes: 0,
             tainted: false,
             recovered: false,
         };
