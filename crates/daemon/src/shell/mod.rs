@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
@@ -23,7 +24,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::SIGTERM;
+use signal_hook::consts::{SIGTERM, SIGXFSZ};
 
 use watcher::Source;
 use world::World;
@@ -260,5 +261,8 @@ fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    // A journal that may not grow is an answer to give, not a death: with a handler the write
+    // fails and the process lives.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(ours)
 }
