@@ -27,6 +27,24 @@ impl Raw {
         Self { socket: socket::connect(&runtime_dir::socket(folder)).unwrap() }
     }
 
+    /// The same at the operator's socket.
+    ///
+    /// # Panics
+    /// If nobody is there.
+    #[must_use]
+    pub fn connect_admin(folder: &Path) -> Self {
+        Self { socket: socket::connect(&folder.join(runtime_dir::ADMIN_SOCKET)).unwrap() }
+    }
+
+    /// Bytes that were sent and that the daemon has not read.
+    ///
+    /// # Panics
+    /// If the system cannot say.
+    #[must_use]
+    pub fn unread(&self) -> usize {
+        millpond_wire::fd::unread_by_peer(&self.socket).unwrap()
+    }
+
     /// Sends bytes of any length, and returns whether they went out.
     #[must_use]
     pub fn send_bytes(&self, bytes: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! Tensors as JSON.
 
-use millpond_wire::message::TensorInfo;
+use millpond_wire::message::{Life, TensorInfo};
 use serde::Serialize;
 
 use super::LeaseJson;
@@ -40,6 +40,25 @@ pub struct TensorJson {
     slab_offset_bytes: u64,
     /// How many leases there are on it.
     lease_count: u32,
+    /// What ends it, beside being deleted.
+    life: LifeJson,
+}
+
+/// What ends a tensor; `null` where nothing was said.
+#[derive(Debug, Serialize)]
+struct LifeJson {
+    /// From its creation.
+    ttl_ms: Option<u64>,
+    /// From the end of its last lease.
+    linger_ms: Option<u64>,
+    /// Answered gets.
+    max_accesses: Option<u64>,
+}
+
+impl From<Life> for LifeJson {
+    fn from(life: Life) -> Self {
+        Self { ttl_ms: life.ttl_ms, linger_ms: life.linger_ms, max_accesses: life.accesses }
+    }
 }
 
 impl From<&TensorInfo> for TensorJson {
@@ -61,6 +80,7 @@ impl From<&TensorInfo> for TensorJson {
             slab_bytes: info.slab_bytes,
             slab_offset_bytes: info.offset,
             lease_count: info.leases,
+            life: info.life.into(),
         }
     }
 }

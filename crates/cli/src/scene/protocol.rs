@@ -42,23 +42,58 @@ pub enum Order {
     Rest,
     /// Unmap everything and tell the pond; answered by [`Answer::Done`].
     LetGo,
-    /// Map a tensor and let go, again and again; answered by [`Answer::Times`].
+    /// Measure something for the bench; answered by [`Answer::Times`].
+    Measure(Measure),
+}
+
+/// What a worker measures, and how often.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Map tensors and let go of all.
     Attach {
-        /// Its name.
-        name: String,
+        /// Their names; a round is all of them.
+        names: Vec<String>,
+        /// One that stays mapped meanwhile.
+        beside: Option<String>,
         /// How often.
         rounds: u32,
     },
-    /// The same with the bare driver calls on the descriptor of the same slab; answered by
-    /// [`Answer::Times`].
+    /// The same with the bare driver calls on the descriptors of the same slabs.
     AttachRaw {
         /// The GPU's UUID.
         device: String,
-        /// The tensor's name.
-        name: String,
+        /// The tensors' names.
+        names: Vec<String>,
         /// How often.
         rounds: u32,
     },
+    /// Publish one tensor again and again.
+    Publish {
+        /// How often.
+        rounds: u32,
+    },
+    /// Make and map a tensor in a slab that is there and mapped.
+    Create {
+        /// Its bytes.
+        bytes: u64,
+        /// How often.
+        rounds: u32,
+    },
+    /// Connect and say hello; the connections stay until the worker ends.
+    Connect {
+        /// How many.
+        connections: u32,
+    },
+    /// The same, each with a lease.
+    Hold {
+        /// On this tensor.
+        name: String,
+        /// How many.
+        clients: u32,
+    },
+    /// Wait until the daemon is gone, then have all of these connect and claim.
+    Claim,
 }
 
 /// What a worker answers.

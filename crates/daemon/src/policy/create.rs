@@ -38,6 +38,12 @@ impl<P: Ports> Pond<P> {
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
         }
+        let tensors = self.catalog.count_of(&caller.owner);
+        if tensors >= self.limits.tensors_per_user {
+            let what = format!("{tensors} tensors");
+            let key = "limits.tensors_per_user";
+            return Err(self.limit_reached(ports, &caller.owner, &what, key));
+        }
         let bytes = create
             .shape
             .bytes(create.dtype)

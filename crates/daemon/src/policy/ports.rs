@@ -66,6 +66,8 @@ pub trait Ports {
     fn backlog(&self, conn: ConnId) -> usize;
     /// Ends a connection once everything was sent.
     fn close(&mut self, conn: ConnId);
+    /// The pidfd of the process that made this connection; `None` if it is gone.
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<Self::Fd>;
     /// Says when the process behind this pidfd is gone.
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
     /// The client is of no interest any more.

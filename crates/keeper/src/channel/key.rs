@@ -35,6 +35,8 @@ pub enum KeyView<'key> {
     Slab(SlabId),
     /// The pidfd of a client process.
     Client(ClientId),
+    /// To the daemon that waits, with everything, until its successor serves.
+    Handover,
     /// A key that this version does not know.
     Other(&'key str),
 }
@@ -47,6 +49,12 @@ impl HoldKey {
     #[must_use]
     pub fn journal() -> HoldKey {
         HoldKey("journal".to_owned())
+    }
+
+    /// To the daemon that waits, with everything, until its successor serves.
+    #[must_use]
+    pub fn handover() -> HoldKey {
+        HoldKey("handover".to_owned())
     }
 
     /// The listening socket with this file name in the runtime folder.
@@ -95,6 +103,7 @@ impl HoldKey {
         let (family, rest) = text.split_once('/').unwrap_or((text, ""));
         let view = match (family, rest) {
             ("journal", "") => Some(KeyView::Journal),
+            ("handover", "") => Some(KeyView::Handover),
             ("lock", "folder") => Some(KeyView::FolderLock),
             ("listen", name) if !name.is_empty() => Some(KeyView::Listen(name)),
             ("lock", gpu) => {
@@ -142,6 +151,7 @@ mod tests {
     fn every_constructor_is_seen_through_its_view() {
         let (gpu, slab, client) = (GpuUuid([7; 16]), SlabId::random(), ClientId::random());
         assert_eq!(HoldKey::journal().view(), KeyView::Journal);
+        assert_eq!(HoldKey::handover().view(), KeyView::Handover);
         assert_eq!(HoldKey::listen("admin.sock").unwrap().view(), KeyView::Listen("admin.sock"));
         assert_eq!(HoldKey::folder_lock().view(), KeyView::FolderLock);
         assert_eq!(HoldKey::gpu_lock(gpu).view(), KeyView::GpuLock(gpu));

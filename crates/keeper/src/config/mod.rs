@@ -55,6 +55,9 @@ pub struct Config {
 pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
+    pub tensors_per_user: u64,
+    pub connections_per_user: u64,
+    pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
     pub moves_per_user: u64,
     pub move_bytes_per_user: ByteSize,
@@ -90,6 +93,9 @@ impl Default for Limits {
         Limits {
             clients: 20_000,
             tensors: 1_000_000,
+            tensors_per_user: 500_000,
+            connections_per_user: 4096,
+            reply_bytes_per_user: ByteSize(256 << 20),
             leases_per_client: 200_000,
             moves_per_user: 256,
             move_bytes_per_user: ByteSize(64 << 30),

@@ -27,19 +27,19 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
         return Err(HandoverError::Unexpected { expected: "`Adopt`" }.into());
     };
     let config = Config::from_json(&json)?;
-    let folder = config.folder();
     let holds = receive_holds(&channel)?;
     let adopted = Daemon {
         channel,
         open: true,
+        handed_over: false,
         pidfd,
         pid,
         child: None,
         started: Instant::now(),
         watchdog: Watchdog::new(config.watchdog_seconds),
     };
-    let mut keeper =
-        Keeper { config, json, folder, launch: daemon, holds, signals, epoch, served: true };
+    let mut keeper = Keeper::new(config, json, daemon, holds, signals);
+    (keeper.epoch, keeper.served) = (epoch, true);
     folder::write_holder(&keeper.holds);
     systemd::main_pid();
     let (held, me) = (keeper.holds.len(), std::process::id());

@@ -1,12 +1,14 @@
 //! The keeper itself.
 
 mod adopt;
+mod check;
 mod daemon;
 mod error;
 mod folder;
 mod serve;
 mod signals;
 mod systemd;
+mod upgrade;
 mod watchdog;
 
 use std::path::PathBuf;
@@ -19,13 +21,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use crate::handover::Launch;
 pub use adopt::adopt_stdin;
+pub use check::{About, CHECK_ARGUMENT, PROGRAM};
 pub use error::{FolderHolder, KeeperError};
 
 use crate::channel::CONFIG_BYTES;
 use crate::config::Config;
 use daemon::Daemon;
 use folder::Holds;
+use serve::Left;
 use signals::Signals;
+use upgrade::{Bystander, Upgrade};
 use watchdog::{Backoff, Watchdog};
 
 /// After a failure of `poll`, so that the loop does not spin.
@@ -66,8 +71,7 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     raise_descriptor_limit();
     let signals = install_signals()?;
     let holds = folder::open(&folder)?;
-    let mut keeper =
-        Keeper { config, json, folder, launch, holds, signals, epoch: Epoch(0), served: false };
+    let mut keeper = Keeper::new(config, json, launch, holds, signals);
     folder::write_holder(&keeper.holds);
     tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
     keeper.supervise(None)
@@ -91,19 +95,44 @@ struct Keeper {
     config: Config,
     json: Vec<u8>,
     folder: PathBuf,
+    /// How daemons are started now.
     launch: Launch,
+    /// The same from the program that this keeper was started from.
+    own: Launch,
     holds: Holds,
     signals: Signals,
     /// Of the last daemon that was started.
     epoch: Epoch,
     /// Whether any daemon has served; before, nothing can be lost by giving up.
     served: bool,
+    upgrade: Upgrade,
+    bystander: Option<Bystander>,
+    /// Why there was no upgrade, for the next daemon that serves.
+    refused: Option<String>,
 }
 
 impl Keeper {
+    fn new(config: Config, json: Vec<u8>, own: Launch, holds: Holds, signals: Signals) -> Keeper {
+        Keeper {
+            folder: config.folder(),
+            config,
+            json,
+            launch: own.clone(),
+            own,
+            holds,
+            signals,
+            epoch: Epoch(0),
+            served: false,
+            upgrade: Upgrade::None,
+            bystander: None,
+            refused: None,
+        }
+    }
+
     /// Runs one daemon after the other, the first of which may be there already.
     fn supervise(&mut self, adopted: Option<Daemon>) -> Result<ExitReason, KeeperError> {
         let result = self.supervise_until_stopped(adopted);
+        self.end_upgrade();
         folder::remove_sockets(&self.folder);
         result
     }
@@ -117,20 +146,33 @@ impl Keeper {
         loop {
             let lived = match present.take().map_or_else(|| self.start_daemon(), Ok) {
                 Ok(mut daemon) => {
-                    if let Some(reason) = self.serve(&mut daemon) {
-                        return Ok(reason);
+                    let pid = daemon.pid;
+                    match self.serve(&mut daemon) {
+                        Left::Stopped(reason) => return Ok(reason),
+                        Left::HandedOver => {
+                            tracing::info!("daemon {pid} (epoch {}) has handed over", self.epoch);
+                            self.choose_program(Some(daemon));
+                            continue;
+                        }
+                        Left::Gone => {}
                     }
                     let status = daemon.reap();
                     let text = describe(status);
-                    tracing::warn!("daemon {} (epoch {}) {text}", daemon.pid, self.epoch);
+                    tracing::warn!("daemon {pid} (epoch {}) {text}", self.epoch);
                     let failed = status.is_some_and(|s| s.code().is_some_and(|code| code != 0));
                     if failed && !self.served {
                         return Err(KeeperError::NeverServed { status: text });
+                    }
+                    if self.choose_program(None) {
+                        continue;
                     }
                     daemon.started.elapsed()
                 }
                 Err(error) if self.served => {
                     tracing::error!(error = &error as &dyn std::error::Error, "no new daemon");
+                    if self.choose_program(None) {
+                        continue;
+                    }
                     Duration::ZERO
                 }
                 Err(error) => return Err(error),
@@ -151,6 +193,7 @@ impl Keeper {
         self.epoch = Epoch(self.epoch.0 + 1);
         let watchdog = Watchdog::new(self.config.watchdog_seconds);
         let daemon = Daemon::start(&self.launch, self.epoch, &self.json, &self.holds, watchdog)?;
+        self.name_successor(&daemon);
         let held = self.holds.len();
         tracing::info!("daemon {} started (epoch {}, {held} held)", daemon.pid, self.epoch);
         Ok(daemon)

@@ -4,6 +4,7 @@ mod collecting;
 mod corners;
 mod events;
 mod leases;
+mod limits;
 mod lives;
 mod making;
 mod moves;
@@ -11,7 +12,7 @@ mod naming;
 mod restart;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
@@ -55,6 +56,9 @@ struct World {
     killed: Vec<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
+    /// Connections whose makers are gone.
+    dead: Vec<ConnId>,
+    watched: HashSet<ClientId>,
 }
 
 impl Ports for World {
@@ -122,9 +126,17 @@ impl Ports for World {
         self.closed.push(conn);
     }
 
-    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<u64> {
+        (!self.dead.contains(&conn)).then_some(0)
+    }
 
-    fn unwatch(&mut self, _client: ClientId) {}
+    fn watch(&mut self, client: ClientId, _pidfd: &u64) {
+        self.watched.insert(client);
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        self.watched.remove(&client);
+    }
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.asked.push((slab, device, bytes));
@@ -161,6 +173,7 @@ struct Play {
 const LIMITS: Limits = Limits {
     clients: 100,
     tensors: 1000,
+    tensors_per_user: 1000,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
     moves_per_user: 8,
@@ -213,7 +226,7 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], false, pid, 0);
+        self.pond.connected(conn, owner, &[], false, pid);
         conn
     }
 
