@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, PondId, SlabId};
+use millpond_wire::{ClientId, Epoch, PondId, SlabId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
@@ -24,6 +24,10 @@ use super::tokens::TokenKey;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;
+
+/// No slab is larger: all elements that a tensor may have, of the widest dtype. Sums of slabs are
+/// far from overflow then.
+const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
 
 /// What recovery found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,10 +147,15 @@ impl<P: Ports> Pond<P> {
                 }
             }
             Record::SlabMade(made) => {
-                let Some(class) = SlabClass::from_code(made.class) else {
+                let class = SlabClass::from_code(made.class);
+                let Some(class) = class.filter(|_| made.bytes <= SLAB_BYTES) else {
                     found.unknown_records += 1;
                     return;
                 };
+                // Said twice, it must not take the descriptor from the one that is there.
+                if self.slabs.get(made.slab).is_some() {
+                    return;
+                }
                 let tenant = self.clients.tenant(&made.tenant);
                 let owner = Owner { tenant, user: made.user, group: made.group };
                 let mut ranges = Ranges::new(made.bytes);
@@ -169,12 +178,20 @@ impl<P: Ports> Pond<P> {
                 self.slabs.taint(id);
             }
             Record::SlabGone(id) => {
+                // A slab goes after its tensors: what a damaged journal leaves in it is kept, and
+                // is lost if the descriptor is.
+                if self.slabs.get(id).is_some_and(|slab| slab.tensors > 0) {
+                    return;
+                }
                 if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
                     held.insert(Held::Slab(id), fd);
                 }
             }
             Record::TensorMade(made) => {
                 let Some(slab) = self.slabs.get_mut(made.slab) else { return };
+                if self.catalog.get(made.tensor).is_some() {
+                    return;
+                }
                 if slab.ranges.take_at(made.offset, made.bytes) {
                     slab.tensors += 1;
                     let owner = slab.pool.owner.clone();
