@@ -142,7 +142,11 @@ impl AsFd for Journal {
     }
 }
 
-fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> {
+/// Puts length and checksum before a record; `frame` is emptied first.
+///
+/// # Errors
+/// [`JournalError::Io`] if the length does not fit its four bytes.
+pub fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> {
     let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
     frame.clear();
     frame.extend_from_slice(&length.to_le_bytes());
@@ -151,8 +155,11 @@ fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> 
     Ok(())
 }
 
-/// The records, and how many bytes of `bytes` they are.
-fn read_frames(bytes: &[u8]) -> Result<(Vec<Record>, u64), JournalError> {
+/// The records, and how many bytes of `bytes` they are; what follows is cut or damaged.
+///
+/// # Errors
+/// [`JournalError::Record`] for a whole frame that is not a record.
+pub fn read_frames(bytes: &[u8]) -> Result<(Vec<Record>, u64), JournalError> {
     let mut records = Vec::new();
     let mut at = 0;
     while let Some((payload, next)) = next_frame(bytes, at) {
