@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use millpond_wire::process;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, pidfd_send_signal,
+};
 
 /// One process.
 #[derive(Debug)]
@@ -69,6 +71,29 @@ impl Process {
 #[must_use]
 pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process lives").count()
+}
+
+/// Bytes of memory that a process has in use.
+///
+/// # Panics
+/// If it is gone.
+#[must_use]
+pub fn resident(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process lives");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
+    let kib: u64 = line.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0);
+    kib << 10
+}
+
+/// Sets a limit of another process; `None` is none.
+///
+/// # Panics
+/// If the system refuses.
+pub fn limit(pid: u32, what: Resource, current: Option<u64>) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let maximum = getrlimit(what).maximum;
+    let current = current.or(maximum);
+    rustix::process::prlimit(pid, what, Rlimit { current, maximum }).unwrap();
 }
 
 /// What its open descriptors are, for messages.

@@ -51,6 +51,13 @@ impl Raw {
         rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL).is_ok()
     }
 
+    /// The same without waiting: false also when the other side's queue is full.
+    #[must_use]
+    pub fn try_send_bytes(&self, bytes: &[u8]) -> bool {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        rustix::net::send(&self.socket, bytes, flags).is_ok()
+    }
+
     /// Sends bytes and descriptors.
     ///
     /// # Panics

@@ -6,6 +6,7 @@ mod gpu_lock;
 mod gpus;
 mod keeper_side;
 mod movers;
+mod page;
 mod recover;
 mod users;
 mod watcher;
@@ -15,6 +16,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
@@ -23,7 +25,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::SIGTERM;
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 
 use watcher::Source;
 use world::World;
@@ -267,5 +269,10 @@ fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    // Comes from the kernel when the keeper dies while this process is stopped.
+    signal_hook::flag::register(SIGHUP, Arc::default())?;
+    // A journal that may not grow is an answer to give, not a death: with a handler the write
+    // fails and the process lives.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(ours)
 }

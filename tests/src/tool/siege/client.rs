@@ -4,17 +4,21 @@
 //! It starts ahead of its time, with its driver open and a context made, and waits for one line:
 //!
 //! ```text
-//! go SEED SLOT [NAME=SEED ...]    the tensors that its predecessor had published, which must be there
+//! go SEED SLOT [NAME=SEED,... ...]    what its predecessor had published, which must be there
 //! ```
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, Seek, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use millpond::{Dtype, Error, ErrorKind, GetOptions, Pond, Tensor, TensorId, TensorSpec};
+use millpond::{
+    Dtype, Error, ErrorKind, GetOptions, Pond, PutSpec, Sink, Source, Tensor, TensorId, TensorSpec,
+};
 use millpond_cuda::Context;
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::rng::Rng;
 use super::step::Step;
@@ -95,11 +99,11 @@ fn failed(step: Step, error: &Error, allowed: &[ErrorKind]) {
 impl Client {
     /// What the predecessor had published must be there; the rest of it goes.
     fn inherit<'a>(&mut self, words: impl Iterator<Item = &'a str>) -> Result<(), Trouble> {
-        let expected: BTreeMap<&str, u64> = words
+        let expected: BTreeMap<&str, Vec<u64>> = words
             .filter_map(|word| word.split_once('='))
-            .filter_map(|(name, seed)| Some((name, seed.parse().ok()?)))
+            .map(|(name, seeds)| (name, seeds.split(',').flat_map(str::parse).collect()))
             .collect();
-        for (name, seed) in &expected {
+        for (name, seeds) in &expected {
             say(Step::Getting, name);
             let found = self.pond.get_with(*name, GetOptions::read_only());
             let read = found.and_then(|tensor| Ok((tensor.id(), tensor.to_vec()?)));
@@ -107,8 +111,12 @@ impl Client {
                 Ok((id, bytes)) => {
                     let count = bytes.len();
                     match pattern::seed_of(name, &bytes) {
-                        Ok(found) if found == *seed => say(Step::Verified, &count.to_string()),
-                        Ok(found) => print(&format!("wrong '{name}' is of seed {found}: {seed}")),
+                        Ok(found) if seeds.contains(&found) => {
+                            say(Step::Verified, &count.to_string())
+                        }
+                        Ok(found) => {
+                            print(&format!("wrong '{name}' is of seed {found}: {seeds:?}"))
+                        }
                         Err(text) => print(&format!("wrong {text}")),
                     }
                     self.own.insert((*name).to_owned(), id);
@@ -128,10 +136,13 @@ impl Client {
 
     fn turn(&mut self) {
         match self.rng.below(100) {
-            0..38 => self.make(),
-            38..76 => self.read(),
-            76..86 => self.let_go(),
-            86..96 => self.delete(),
+            0..26 => self.make(),
+            26..38 => self.put(),
+            38..66 => self.read(),
+            66..76 => self.download(),
+            76..80 => self.copy(),
+            80..88 => self.let_go(),
+            88..96 => self.delete(),
             _ => self.look(),
         }
         // A breath, so that eight of these do not keep a small machine from starting the next one.
@@ -195,20 +206,86 @@ impl Client {
         }
     }
 
-    /// Reads what anybody has made, all of it.
-    fn read(&mut self) {
+    /// Through the mover, in the place of what has the name if there is any.
+    fn put(&mut self) {
+        let (key, seed) = (self.rng.below(KEYS), self.rng.next());
+        let name = format!("{}{key}", self.slot);
+        let content = pattern::bytes(&name, self.bytes(key), seed);
+        let spec = PutSpec::new(&name, Dtype::U8, [content.len() as u64]).replace(true);
+        // From a file, which the mover reads itself, or from anywhere else.
+        let source = if self.rng.below(2) == 0 { file(&content) } else { None };
+        let source = match source {
+            Some(file) => Source::file(file, "memory"),
+            None => Ok(Source::reader(content.as_slice(), "memory")),
+        };
+        say(Step::Uploading, &format!("{name} {seed}"));
+        match source.and_then(|source| self.pond.put(spec, source, |_| {})) {
+            Ok(info) => {
+                say(Step::Published, &format!("{name} {seed}"));
+                self.own.insert(name, info.tensor);
+            }
+            Err(error) => failed(Step::Uploading, &error, &[ErrorKind::Mover]),
+        }
+    }
+
+    /// Reads what anybody has made through the mover, without mapping it.
+    fn download(&mut self) {
+        let Some(name) = self.any_name() else { return };
+        let mut bytes = Vec::new();
+        say(Step::Downloading, &name);
+        let sink = Sink::writer(&mut bytes, "memory");
+        match self.pond.download(name.as_str(), sink, |_| {}) {
+            Ok(_) => drop(judged(&name, &bytes)),
+            Err(error) => {
+                let allowed = [OTHERS, &[ErrorKind::Mover]].concat();
+                failed(Step::Downloading, &error, &allowed);
+            }
+        }
+    }
+
+    /// One of one's own, into a tensor without a name.
+    fn copy(&mut self) {
+        if self.own.is_empty() {
+            return;
+        }
+        let index = self.rng.index(self.own.len());
+        let Some((name, from)) = self.own.iter().nth(index).map(|(n, id)| (n.clone(), *id)) else {
+            return;
+        };
+        say(Step::Copying, &name);
+        let copied = self.pond.inspect(from).and_then(|found| {
+            let shape = [found.info.bytes];
+            let to = self.pond.reserve(TensorSpec::unnamed(Dtype::U8, shape).ephemeral(true))?;
+            let moved = self.pond.copy(from, to.tensor, |_| {});
+            let read = moved.and_then(|_| {
+                self.pond.publish(to.tensor)?;
+                self.pond.get(to.tensor)?.to_vec()
+            });
+            self.pond.delete(to.tensor)?;
+            read
+        });
+        match copied {
+            Ok(bytes) => drop(judged(&name, &bytes)),
+            Err(error) => failed(Step::Copying, &error, &[ErrorKind::Mover]),
+        }
+    }
+
+    fn any_name(&mut self) -> Option<String> {
         say(Step::Listing, "");
         let list = match self.pond.list(PREFIX) {
             Ok(list) => list,
-            Err(error) => return failed(Step::Listing, &error, &[]),
+            Err(error) => {
+                failed(Step::Listing, &error, &[]);
+                return None;
+            }
         };
-        if list.is_empty() {
-            return;
-        }
         let index = self.rng.index(list.len());
-        let Some(name) = list[index].name.as_ref().map(|name| name.as_str().to_owned()) else {
-            return print("wrong: a tensor without a name");
-        };
+        list.get(index)?.name.as_ref().map(|name| name.as_str().to_owned())
+    }
+
+    /// Reads what anybody has made, all of it.
+    fn read(&mut self) {
+        let Some(name) = self.any_name() else { return };
         say(Step::Getting, &name);
         let wait = Duration::from_millis(self.rng.within(1..60));
         match self.pond.get_with(name.as_str(), GetOptions::read_only().wait(wait)) {
@@ -303,7 +380,11 @@ fn verified(name: &str, tensor: &Tensor) -> Option<u64> {
             return None;
         }
     };
-    match pattern::seed_of(name, &bytes) {
+    judged(name, &bytes)
+}
+
+fn judged(name: &str, bytes: &[u8]) -> Option<u64> {
+    match pattern::seed_of(name, bytes) {
         Ok(seed) => {
             say(Step::Verified, &bytes.len().to_string());
             Some(seed)
@@ -313,4 +394,11 @@ fn verified(name: &str, tensor: &Tensor) -> Option<u64> {
             None
         }
     }
+}
+
+/// A file in memory with these bytes.
+fn file(bytes: &[u8]) -> Option<File> {
+    let mut file = File::from(memfd_create("siege", MemfdFlags::CLOEXEC).ok()?);
+    file.write_all(bytes).and_then(|()| file.rewind()).ok()?;
+    Some(file)
 }

@@ -13,10 +13,14 @@ use super::rng::Rng;
 use super::step::Step;
 use crate::{PATIENCE, Process, TestPond};
 
+/// Names that must be there, with the seeds that their bytes may have: while one is replaced, the
+/// old or the new one.
+type Published = BTreeMap<String, Vec<u64>>;
+
 /// What a client has said about the tensors that must outlive it.
 #[derive(Debug, Default)]
 struct Said {
-    published: BTreeMap<String, u64>,
+    published: Published,
     last: Option<Step>,
     done: bool,
 }
@@ -70,7 +74,7 @@ impl<'a> Crew<'a> {
         };
         crew.top_up();
         for slot in 0..count {
-            let member = crew.begin(slot, &BTreeMap::new());
+            let member = crew.begin(slot, &Published::new());
             crew.members.push(member);
         }
         crew.wanted_spares = spares;
@@ -93,28 +97,33 @@ impl<'a> Crew<'a> {
     }
 
     /// Puts a spare to work.
-    fn begin(&mut self, slot: usize, published: &BTreeMap<String, u64>) -> Member {
+    fn begin(&mut self, slot: usize, published: &Published) -> Member {
         self.top_up();
         let mut member = self.spares.pop_front().expect("there is a spare");
         lock(&member.said).published.clone_from(published);
         *lock(&member.slot) = Some(slot);
         let mut line = format!("go {} {slot}", self.rng.next());
-        for (name, seed) in published {
-            line.push_str(&format!(" {name}={seed}"));
+        for (name, seeds) in published {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            line.push_str(&format!(" {name}={}", seeds.join(",")));
         }
         // One that is gone already has said why, and is counted when it is listened to.
         let _ = writeln!(member.stdin, "{line}");
         member
     }
 
-    /// The next time that any client is at this step; whoever it is.
-    pub(super) fn await_step(&mut self, wanted: Step, patience: Duration) -> Option<usize> {
+    /// The next time that any client is at such a step; whoever it is.
+    pub(super) fn await_step(
+        &mut self,
+        wanted: impl Fn(Step) -> bool,
+        patience: Duration,
+    ) -> Option<usize> {
         while self.steps.try_recv().is_ok() {}
         let deadline = Instant::now() + patience;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let (slot, step) = self.steps.recv_timeout(left).ok()?;
-            if step == wanted {
+            if wanted(step) {
                 return Some(slot);
             }
         }
@@ -232,7 +241,12 @@ impl Ear {
         said.last = Some(step);
         match (step, rest.split_once(' ')) {
             (Step::Published, Some((name, seed))) => {
-                said.published.insert(name.to_owned(), seed.parse().unwrap_or(0));
+                said.published.insert(name.to_owned(), vec![seed.parse().unwrap_or(0)]);
+            }
+            (Step::Uploading, Some((name, seed))) => {
+                if let Some(seeds) = said.published.get_mut(name) {
+                    seeds.push(seed.parse().unwrap_or(0));
+                }
             }
             (Step::Deleting, None) => drop(said.published.remove(rest)),
             _ => {}

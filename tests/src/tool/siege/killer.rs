@@ -37,9 +37,13 @@ impl<'a> Killer<'a> {
             match role {
                 Role::Daemon => daemons += 1,
                 Role::Keeper => daemons = 0,
-                Role::Worker => {}
+                Role::Worker | Role::Mover => {}
             }
-            self.once(role);
+            if role == Role::Mover {
+                self.mover();
+            } else {
+                self.once(role);
+            }
         }
         self.crew
     }
@@ -97,6 +101,38 @@ impl<'a> Killer<'a> {
         }
     }
 
+    /// The mover of the moment, in the middle of some work if there is any.
+    fn mover(&mut self) {
+        let mut slot = None;
+        let (mover, pid) = eventually("a mover", || {
+            slot = self.crew.await_step(Step::moves, Duration::from_millis(400));
+            let pid = self.pond.control().status().ok()?.movers.first()?.pid;
+            Some((Process::open(pid).ok()?, pid))
+        });
+        std::thread::sleep(Duration::from_micros(self.rng.below(4000)));
+        let stopped = self.rng.below(5) == 0;
+        if stopped {
+            mover.stop();
+            std::thread::sleep(Duration::from_millis(self.rng.within(2..40)));
+        }
+        mover.kill();
+        let start = Instant::now();
+        let at = slot.and_then(|slot| self.crew.last_step(slot));
+        let way = if stopped { "stopped first" } else { "at a step" };
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.killed(Role::Mover, at, way);
+        drop(tally);
+        let now = eventually("a daemon without the dead mover", || {
+            let status = self.pond.control().status().ok()?;
+            status.movers.iter().all(|mover| mover.pid != pid).then_some(status)
+        });
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.recovered(Role::Mover, start.elapsed());
+        if (now.epoch, now.keeper_pid) != (self.status.epoch, self.status.keeper_pid) {
+            tally.violations.push("a mover's death was somebody else's".to_owned());
+        }
+    }
+
     /// Waits for a moment worth a kill: any time, or when a client has just said what it does.
     fn moment(&mut self) -> (Option<usize>, &'static str) {
         if self.rng.below(3) == 0 {
@@ -104,7 +140,7 @@ impl<'a> Killer<'a> {
             return (None, "any time");
         }
         let step = Step::ALL[self.rng.index(Step::ALL.len())];
-        let slot = self.crew.await_step(step, Duration::from_millis(400));
+        let slot = self.crew.await_step(|said| said == step, Duration::from_millis(400));
         let micros = [0, 0, 100, 300, 1000, 3000][self.rng.index(6)];
         std::thread::sleep(Duration::from_micros(self.rng.below(micros + 1)));
         (slot, if slot.is_some() { "at a step" } else { "any time" })

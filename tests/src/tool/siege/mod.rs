@@ -1,8 +1,8 @@
 //! The siege: real processes, really killed, under load.
 //!
 //! ```text
-//! pondtool siege [--kills N] [--clients N] [--seed N] [--roles worker,daemon,keeper] [--spares N]
-//!                [--out FILE] [--json]
+//! pondtool siege [--kills N] [--clients N] [--seed N] [--roles worker,daemon,keeper,mover]
+//!                [--spares N] [--out FILE] [--json]
 //! ```
 //!
 //! A pond of its own, clients that make, read and delete what all of them share, and `kill -9` for
@@ -125,7 +125,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
     let start = Instant::now();
-    let pond = TestPond::prepare(Options::giving_back());
+    // A mover goes soon, so that its context is not in the last reading.
+    let pond = TestPond::prepare(Options::giving_back().flag("--mover-idle-seconds", "1"));
     let before_serve = pond.physical();
     pond.serve();
     // The next daemon and the next keeper start with what was held, as those in the end do.

@@ -10,25 +10,28 @@ pub(super) enum Role {
     Worker,
     Daemon,
     Keeper,
+    Mover,
 }
 
 impl Role {
-    pub(super) const ALL: [Role; 3] = [Role::Worker, Role::Daemon, Role::Keeper];
+    pub(super) const ALL: [Role; 4] = [Role::Worker, Role::Daemon, Role::Keeper, Role::Mover];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Role::Worker => "worker",
             Role::Daemon => "daemon",
             Role::Keeper => "keeper",
+            Role::Mover => "mover",
         }
     }
 
     /// Its part of all kills.
     fn weight(self) -> usize {
         match self {
-            Role::Worker => 50,
-            Role::Daemon => 30,
-            Role::Keeper => 20,
+            Role::Worker => 40,
+            Role::Daemon => 24,
+            Role::Keeper => 16,
+            Role::Mover => 20,
         }
     }
 }

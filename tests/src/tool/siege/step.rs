@@ -26,6 +26,9 @@ steps! {
     Writing "writing" "The tensor is there and is written.";
     Publishing "publishing" "A publish comes next.";
     Published "published" "The publish was answered.";
+    Uploading "uploading" "A put through the mover comes next.";
+    Downloading "downloading" "A download through the mover comes next.";
+    Copying "copying" "A copy by the mover comes next.";
     Getting "getting" "A get comes next.";
     Verified "verified" "Every byte was read and was right.";
     Deleting "deleting" "A delete comes next.";
@@ -37,6 +40,11 @@ steps! {
 impl Step {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|step| step.name() == name)
+    }
+
+    /// Whether the mover works for it.
+    pub(crate) fn moves(self) -> bool {
+        matches!(self, Self::Uploading | Self::Downloading | Self::Copying)
     }
 
     /// Whether a request to the pond follows.
