@@ -155,7 +155,8 @@ fn a_mover_that_hangs_is_replaced_while_others_are_served() {
     assert_eq!(scene.moves(put(x, MIB), Some(&source)).unwrap(), MIB);
     assert_ne!(scene.mover_pid(), pid);
     let mut events = scene.pond.control().events(1).unwrap();
-    let lost = std::iter::from_fn(|| events.next()?.ok()).find(|it| it.kind == EventKind::MoverLost);
+    let lost =
+        std::iter::from_fn(|| events.next()?.ok()).find(|it| it.kind == EventKind::MoverLost);
     assert!(lost.is_some_and(|event| event.text.contains("nothing for too long")));
 }
 

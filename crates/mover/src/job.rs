@@ -102,6 +102,12 @@ impl Job {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
+    /// How many of the first `taken` blocks are not done.
+    pub(crate) fn running(&self, taken: u64, block_bytes: u32) -> u64 {
+        let ended = self.blocks(block_bytes).saturating_sub(self.left.load(Ordering::Acquire));
+        taken.saturating_sub(ended)
+    }
+
     /// What to say after the last block.
     pub(crate) fn answer(&self) -> FromMover {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();

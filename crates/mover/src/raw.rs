@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, CudaError, Mapping, PendingCopy, PinnedBuffer, Stream};
@@ -45,7 +46,7 @@ enum Direction {
 }
 
 /// Moves the first `bytes` of a file to the start of a mapping, and says how long that took without
-/// making the ring.
+/// making the ring and giving it back.
 ///
 /// # Errors
 /// [`RawError`].
@@ -60,7 +61,7 @@ pub fn raw_put(
 }
 
 /// Moves the first `bytes` of a mapping to the start of a file, and says how long that took without
-/// making the ring.
+/// making the ring and giving it back.
 ///
 /// # Errors
 /// [`RawError`].
@@ -99,10 +100,13 @@ fn run(
         let threads: Vec<_> = (0..ring.threads).map(|first| scope.spawn(stride(first))).collect();
         ready.wait();
         let begin = Instant::now();
-        for thread in threads {
-            thread.join().map_err(|_| RawError::Panic)??;
+        let ended: Vec<_> = threads.into_iter().map(ScopedJoinHandle::join).collect();
+        let elapsed = begin.elapsed();
+        // Only now the buffers are given back: a mover keeps its own.
+        for strider in ended {
+            drop(strider.map_err(|_| RawError::Panic)??);
         }
-        Ok(begin.elapsed())
+        Ok(elapsed)
     })
 }
 
@@ -131,7 +135,7 @@ impl<'all> Strider<'all> {
         Ok(Self { context, file, mapping, bytes, ring, stream, idle, running })
     }
 
-    fn run(mut self, first: usize, direction: Direction) -> Result<(), RawError> {
+    fn run(mut self, first: usize, direction: Direction) -> Result<Self, RawError> {
         let _bound = self.context.bind()?;
         let (block, step) = (self.ring.block_bytes as u64, self.ring.threads);
         for start in (first as u64 * block..self.bytes).step_by(step * self.ring.block_bytes) {
@@ -154,7 +158,7 @@ impl<'all> Strider<'all> {
         while !self.running.is_empty() {
             self.settle(direction)?;
         }
-        Ok(())
+        Ok(self)
     }
 
     fn settle(&mut self, direction: Direction) -> Result<(), RawError> {

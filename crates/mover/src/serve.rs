@@ -90,7 +90,7 @@ impl Mover {
         };
         let device = driver.device_by_uuid(DeviceUuid(device.0))?;
         let context = Context::primary(&device)?;
-        let queue = Queue::new(ring.block_bytes);
+        let queue = Queue::new(ring);
         let shared = Arc::new(Shared { queue, channel: Arc::clone(channel), faults });
         let mut threads = Vec::new();
         for number in 0..ring.threads {

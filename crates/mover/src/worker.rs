@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, CudaError, Event, PendingCopy, PinnedBuffer, Stream};
 
@@ -14,10 +13,6 @@ use crate::file::UserFile;
 use crate::job::{Block, Work};
 use crate::queue::{Next, Queue};
 use crate::settings::Ring;
-
-/// How long a thread asks whether its copy is done before it sleeps: about as long as a copy of
-/// one block takes. Waking up would cost as much again.
-const SPIN: Duration = Duration::from_micros(100);
 
 /// What all threads share.
 pub(crate) struct Shared {
@@ -166,7 +161,7 @@ impl Worker {
     fn end_oldest(&mut self) -> Result<(), Lost> {
         let Some((block, copy)) = self.running.pop_front() else { return Ok(()) };
         let job = &block.job;
-        let buffer = wait(copy).map_err(|error| Lost { job: job.number, error })?;
+        let buffer = copy.wait().map_err(|error| Lost { job: job.number, error })?;
         if let Work::Get(file) = &job.work
             && let Err(failure) = file.write(&buffer[..block.bytes], job.file_offset + block.start)
         {
@@ -190,13 +185,8 @@ impl Worker {
             // If the daemon is gone, the watcher ends this process.
             let _ = self.shared.channel.send(&block.job.answer());
         }
+        if matches!(block.job.work, Work::Get(_)) {
+            self.shared.queue.room_in_a_get();
+        }
     }
-}
-
-fn wait(copy: PendingCopy) -> Result<PinnedBuffer, CudaError> {
-    let begin = Instant::now();
-    while !copy.is_done()? && begin.elapsed() < SPIN {
-        std::hint::spin_loop();
-    }
-    copy.wait()
 }

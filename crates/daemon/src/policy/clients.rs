@@ -33,8 +33,9 @@ pub struct Client<F> {
     pub program: String,
     /// Since when it is known.
     pub since_ms: u64,
-    /// Fires when the process is gone.
-    pub pidfd: F,
+    /// Fires when the process is gone. Taken when the client is first recorded: until then its
+    /// hang-up is its end, and it costs one descriptor less.
+    pub pidfd: Option<F>,
     /// `None` while it is silent.
     pub conn: Option<ConnId>,
     /// It may hold leases of an earlier daemon that it has not claimed yet.
@@ -63,13 +64,11 @@ impl<F> Client<F> {
 
 /// One connection, with or without its hello.
 #[derive(Clone, Debug)]
-pub struct Connection<F> {
+pub struct Connection {
     /// Who connected.
     pub caller: Caller,
     /// Process, as the daemon sees it.
     pub pid: u32,
-    /// Taken at accept, for the client that says hello.
-    pub pidfd: F,
     /// After the hello.
     pub client: Option<ClientId>,
     /// Requests that are to be answered later.
@@ -84,7 +83,7 @@ pub struct Clients<F> {
     /// Processes.
     pub clients: BTreeMap<ClientId, Client<F>>,
     /// Connections.
-    pub conns: BTreeMap<ConnId, Connection<F>>,
+    pub conns: BTreeMap<ConnId, Connection>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
     tenants: HashMap<String, Rc<str>>,

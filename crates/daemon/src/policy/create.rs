@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId};
+use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId, TensorName, page};
 
 use super::catalog::Tensor;
 use super::get::lost;
@@ -37,6 +37,12 @@ impl<P: Ports> Pond<P> {
             .hint(
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
+        }
+        let tensors = self.catalog.count_of(&caller.owner);
+        if tensors >= self.limits.tensors_per_user {
+            let what = format!("{tensors} tensors");
+            let key = "limits.tensors_per_user";
+            return Err(self.limit_reached(ports, &caller.owner, &what, key));
         }
         let bytes = create
             .shape
@@ -224,12 +230,11 @@ impl<P: Ports> Pond<P> {
             }
         }
         // Nobody took it: its creator hung up meanwhile.
-        if self
-            .slabs
-            .get(id)
-            .is_some_and(|slab| slab.tensors == 0 && slab.pool.class == SlabClass::Own)
-        {
-            self.drop_slab(ports, id);
+        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        match untaken.map(|slab| slab.pool.class) {
+            Some(SlabClass::Own) => self.drop_slab(ports, id),
+            Some(_) => self.recycle_or_drop(ports, id),
+            None => {}
         }
     }
 
@@ -312,6 +317,7 @@ impl<P: Ports> Pond<P> {
         let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
         self.catalog.insert(id, &caller.owner, tensor);
         self.schedule(id);
+        changed(ports, id, name.as_ref());
         let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
         if let Some(by) = self.clients.clients.get(&record.creator) {
             text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
@@ -346,6 +352,12 @@ impl<P: Ports> Pond<P> {
             }
         }
     }
+}
+
+/// The tensor, or its name, may mean something else from now on: nobody trusts what was known.
+pub(super) fn changed<P: Ports>(ports: &mut P, id: TensorId, name: Option<&TensorName>) {
+    let by_id = page::slot_of_id(id);
+    ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
 
 /// What is under `public/` is everybody's.
@@ -397,6 +409,7 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         ready: record.ready,
         generation: record.generation,
         published: record.published,
+        earlier_publishes: Vec::new(),
         ephemeral: record.ephemeral,
         creator: record.creator,
         created_ms: record.created_unix_ms,

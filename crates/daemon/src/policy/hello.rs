@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, limits};
 
 use super::clients::{Client, Lease};
 use super::pond::{Answer, Pond, from_port, now};
@@ -48,7 +48,9 @@ impl<P: Ports> Pond<P> {
         if !hello.claims {
             self.claims_complete(ports, hello.client);
         }
-        now(ReplyBody::Welcome(Welcome {
+        let page = ports.page();
+        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
             pond: self.id,
@@ -57,26 +59,28 @@ impl<P: Ports> Pond<P> {
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
             admin: caller.admin,
-            page_slots: 0,
-        }))
+            page_slots: u32::try_from(slots).unwrap_or(0),
+        });
+        Ok(Some((welcome, page)))
     }
 
     fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {
-        if self.clients.clients.len() >= self.limits.clients {
+        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
+        // The operator can always look.
+        if self.clients.clients.len() >= self.limits.clients && !connection.caller.admin {
             return Err(Failure::new(
                 ErrorKind::TooMany,
                 format!("{} clients are the limit", self.limits.clients),
             )
             .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
         }
-        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
-        let (mut caller, pidfd) = (connection.caller.clone(), connection.pidfd.clone());
+        let mut caller = connection.caller.clone();
         caller.admin = false;
         let client = Client {
             pid: connection.pid,
             program: hello.program.clone(),
             since_ms: ports.now_ms(),
-            pidfd: pidfd.clone(),
+            pidfd: None,
             conn: Some(conn),
             unclaimed: hello.claims,
             recorded: false,
@@ -84,7 +88,6 @@ impl<P: Ports> Pond<P> {
             mover: false,
             caller,
         };
-        ports.watch(hello.client, &pidfd);
         let (user, text) =
             (client.owner().user, format!("{} (pid {})", client.program, client.pid));
         self.clients.insert(hello.client, client);
@@ -99,7 +102,22 @@ impl<P: Ports> Pond<P> {
         if client.recorded {
             return Ok(());
         }
-        let pidfd = client.pidfd.clone();
+        let pidfd = match (&client.pidfd, client.conn) {
+            (Some(pidfd), _) => pidfd.clone(),
+            (None, conn) => {
+                let Some(pidfd) = conn.and_then(|conn| ports.peer_pidfd(conn)) else {
+                    if let Some(conn) = conn {
+                        ports.close(conn);
+                    }
+                    let message = "the end of your process cannot be watched: the one that \
+                                   connected is gone, or descriptors are short";
+                    return Err(Failure::new(ErrorKind::Internal, message));
+                };
+                ports.watch(id, &pidfd);
+                client.pidfd = Some(pidfd.clone());
+                pidfd
+            }
+        };
         ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
@@ -237,7 +255,7 @@ impl<P: Ports> Pond<P> {
                 // Recovery finds its pidfd fired and comes to the same end.
                 tracing::error!(client = %id, "could not record the end of a client: {error}");
             }
-            ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
+            ports.let_go(Held::Client(id), client.pidfd);
         }
         let text = format!("{} (pid {}): {why}", client.program, client.pid);
         let user = client.caller.owner.user;

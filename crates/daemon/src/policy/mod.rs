@@ -13,6 +13,7 @@ mod events;
 mod get;
 mod hello;
 mod life;
+mod limits;
 mod listing;
 mod movers;
 mod owner;

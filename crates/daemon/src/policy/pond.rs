@@ -27,6 +27,8 @@ pub struct Limits {
     pub clients: usize,
     /// Tensors.
     pub tensors: usize,
+    /// Tensors of one user.
+    pub tensors_per_user: usize,
     /// Leases of one client.
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
@@ -110,6 +112,8 @@ pub struct Pond<P: Ports> {
     pub(super) movers: Movers<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
+    /// When a user who reached a limit was last told of.
+    pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
     pub(super) draining: bool,
@@ -137,24 +141,10 @@ pub struct About {
 
 impl<P: Ports> Pond<P> {
     /// A client connected.
-    pub fn connected(
-        &mut self,
-        conn: ConnId,
-        owner: Owner,
-        groups: &[u32],
-        admin: bool,
-        pid: u32,
-        pidfd: P::Fd,
-    ) {
+    pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], admin: bool, pid: u32) {
         let caller = Caller { owner, groups: groups.into(), admin };
-        let connection = super::clients::Connection {
-            caller,
-            pid,
-            pidfd,
-            client: None,
-            pending: 0,
-            blamed: false,
-        };
+        let connection =
+            super::clients::Connection { caller, pid, client: None, pending: 0, blamed: false };
         self.clients.conns.insert(conn, connection);
     }
 
@@ -410,6 +400,11 @@ impl<P: Ports> Pond<P> {
             from_version: env!("CARGO_PKG_VERSION").to_owned(),
             from_epoch: self.epoch,
         })
+    }
+
+    /// The keeper did not change programs, or went back to this one.
+    pub fn upgrade_refused(&mut self, ports: &mut P, reason: &str) {
+        self.happened(ports, EventKind::Upgrading, None, None, None, reason);
     }
 
     /// Whether the driver has answered, well or badly.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, PondId, SlabId};
+use millpond_wire::{ClientId, Epoch, PondId, SlabId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
@@ -25,6 +25,10 @@ use super::tokens::TokenKey;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;
+
+/// No slab is larger: all elements that a tensor may have, of the widest dtype. Sums of slabs are
+/// far from overflow then.
+const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
 
 /// What recovery found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +88,7 @@ impl<P: Ports> Pond<P> {
             movers: Movers::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
+            limits_told: BTreeMap::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -133,7 +138,7 @@ impl<P: Ports> Pond<P> {
                         pid: seen.pid,
                         program: seen.program,
                         since_ms: seen.since_unix_ms,
-                        pidfd,
+                        pidfd: Some(pidfd),
                         conn: None,
                         unclaimed: true,
                         recorded: true,
@@ -143,15 +148,20 @@ impl<P: Ports> Pond<P> {
                 );
             }
             Record::ClientGone(id) => {
-                if let Some(client) = self.clients.remove(id) {
-                    held.insert(Held::Client(id), client.pidfd);
+                if let Some(pidfd) = self.clients.remove(id).and_then(|client| client.pidfd) {
+                    held.insert(Held::Client(id), pidfd);
                 }
             }
             Record::SlabMade(made) => {
-                let Some(class) = SlabClass::from_code(made.class) else {
+                let class = SlabClass::from_code(made.class);
+                let Some(class) = class.filter(|_| made.bytes <= SLAB_BYTES) else {
                     found.unknown_records += 1;
                     return;
                 };
+                // Said twice, it must not take the descriptor from the one that is there.
+                if self.slabs.get(made.slab).is_some() {
+                    return;
+                }
                 let tenant = self.clients.tenant(&made.tenant);
                 let owner = Owner { tenant, user: made.user, group: made.group };
                 let mut ranges = Ranges::new(made.bytes);
@@ -175,12 +185,20 @@ impl<P: Ports> Pond<P> {
                 self.slabs.taint(id);
             }
             Record::SlabGone(id) => {
+                // A slab goes after its tensors: what a damaged journal leaves in it is kept, and
+                // is lost if the descriptor is.
+                if self.slabs.get(id).is_some_and(|slab| slab.tensors > 0) {
+                    return;
+                }
                 if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
                     held.insert(Held::Slab(id), fd);
                 }
             }
             Record::TensorMade(made) => {
                 let Some(slab) = self.slabs.get_mut(made.slab) else { return };
+                if self.catalog.get(made.tensor).is_some() {
+                    return;
+                }
                 if slab.ranges.take_at(made.offset, made.bytes) {
                     slab.tensors += 1;
                     slab.tensor_bytes += made.bytes;
@@ -200,12 +218,16 @@ impl<P: Ports> Pond<P> {
                     self.catalog.delete(id, &owner);
                 }
             }
-            Record::TensorFreed(id) => match self.catalog.remove(id) {
-                Some(tensor) => {
-                    self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+            Record::TensorFreed(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                let owner = slab.map(|slab| slab.pool.owner.clone());
+                match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
+                    Some(tensor) => {
+                        self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+                    }
+                    None => self.catalog.bury(id),
                 }
-                None => self.catalog.bury(id),
-            },
+            }
             Record::DeviceSeen(seen) => {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
@@ -223,10 +245,11 @@ impl<P: Ports> Pond<P> {
         }
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
-            ports.watch(*id, &client.pidfd);
+            let Some(pidfd) = &client.pidfd else { continue };
+            ports.watch(*id, pidfd);
             if client.mover {
                 // It obeys nobody any more, and holds what others wait for.
-                ports.kill(&client.pidfd);
+                ports.kill(pidfd);
             }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());

@@ -85,11 +85,14 @@ impl<P: Ports> Pond<P> {
             tracing::error!(tensor = %id, "could not record that a tensor was freed: {error}");
             return;
         }
-        let user = self.slabs.get(slab_id).map(|slab| slab.pool.owner.user);
+        let Some(owner) = self.slabs.get(slab_id).map(|slab| slab.pool.owner.clone()) else {
+            return;
+        };
+        let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
         let public = self.public(id, user);
         self.unschedule(id);
-        let Some(tensor) = self.catalog.remove(id) else { return };
+        let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
         let tainted = self.slabs.get(slab_id).is_some_and(|slab| slab.tainted);
         if empty {

@@ -13,6 +13,8 @@ use millpond_wire::{Epoch, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
+use super::page::Page;
+use super::users::Users;
 use super::world::World;
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -41,6 +43,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let mut listeners = Vec::new();
     let mut objects: HashMap<Held, SharedFd> = HashMap::new();
     let mut journal = None;
+    let mut page = None;
     for (key, fd) in &held {
         match key.view() {
             KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
@@ -54,15 +57,17 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Client(client) => {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
+            KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
             KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Handover | KeyView::Store => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
     let limits = limits(&config);
-    let (mut pond, world) = match journal {
+    let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
-            let mut world = world(journal, channel, held, driver, movers)?;
+            let mut world = world(journal, channel, held, driver, &config, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             tracing::info!(
                 %epoch,
@@ -77,13 +82,23 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         None => {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, driver, movers)?;
+            let mut world = world(journal, channel, held, driver, &config, movers)?;
             let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
             (pond, world)
         }
     };
+    // Before anybody is served: what clients know, they know from an earlier daemon.
+    let making = DaemonError::io("making the page");
+    world.page = Some(match page {
+        Some(fd) => Page::open(fd).map_err(making)?,
+        None => {
+            let page = Page::create().map_err(&making)?;
+            world.hold_key(HoldKey::page(), page.to_hold().map_err(&making)?)?;
+            page
+        }
+    });
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =
@@ -99,9 +114,15 @@ fn world(
     channel: millpond_keeper::channel::Channel,
     held: BTreeMap<HoldKey, SharedFd>,
     driver: DriverThread,
+    config: &Config,
     movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
-    World::new(journal, channel, held, driver, movers)
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let users = Users::new(
+        count(config.limits.connections_per_user),
+        count(config.limits.reply_bytes_per_user.0),
+    );
+    World::new(journal, channel, held, driver, users, movers)
         .map_err(DaemonError::io("making an event loop"))
 }
 
@@ -110,7 +131,7 @@ fn mover_launch(
     driver: DriverChoice,
     epoch: Epoch,
 ) -> Result<MoverLaunch, DaemonError> {
-    let Launch { program, arguments } = Launch::this_program("mover")
+    let Launch { program, arguments, .. } = Launch::this_program("mover")
         .map_err(DaemonError::io("finding this program"))?
         .with_log(config);
     Ok(MoverLaunch { program, arguments, driver, epoch })
@@ -121,6 +142,7 @@ fn limits(config: &Config) -> Limits {
     Limits {
         clients: count(config.limits.clients),
         tensors: count(config.limits.tensors),
+        tensors_per_user: count(config.limits.tensors_per_user),
         leases_per_client: count(config.limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
         moves_per_user: count(config.limits.moves_per_user),

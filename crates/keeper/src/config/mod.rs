@@ -55,6 +55,9 @@ pub struct Config {
 pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
+    pub tensors_per_user: u64,
+    pub connections_per_user: u64,
+    pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
     pub moves_per_user: u64,
     pub move_bytes_per_user: ByteSize,
@@ -90,6 +93,9 @@ impl Default for Limits {
         Limits {
             clients: 20_000,
             tensors: 1_000_000,
+            tensors_per_user: 500_000,
+            connections_per_user: 4096,
+            reply_bytes_per_user: ByteSize(256 << 20),
             leases_per_client: 200_000,
             moves_per_user: 256,
             move_bytes_per_user: ByteSize(64 << 30),
@@ -143,9 +149,7 @@ impl Config {
         if let Some(file) = Config::file(file, environment) {
             let source = std::fs::read_to_string(&file)
                 .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
-            for setting in file::read(&file, &source, environment)? {
-                config.set(setting.key, setting.origin, setting.input)?;
-            }
+            config.read_file(&file, &source, environment)?;
         }
         for key in KEYS {
             let origin = Origin::Environment(key.environment);
@@ -162,6 +166,22 @@ impl Config {
             config.runtime_dir = Some(folder.clone());
         }
         Ok(config)
+    }
+
+    /// Sets what the text of a configuration file says; `file` is only named in errors.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn read_file(
+        &mut self,
+        file: &Path,
+        source: &str,
+        environment: Environment<'_>,
+    ) -> Result<(), ConfigError> {
+        for setting in file::read(file, source, environment)? {
+            self.set(setting.key, setting.origin, setting.input)?;
+        }
+        Ok(())
     }
 
     /// Which file is read: the one that was named, by flag or [`CONFIG_VARIABLE`], whether it

@@ -31,6 +31,9 @@ fn the_table_names_every_field_once_with_its_default() {
         limits: Limits {
             clients: 1,
             tensors: 1,
+            tensors_per_user: 1,
+            connections_per_user: 1,
+            reply_bytes_per_user: ByteSize(1),
             leases_per_client: 1,
             moves_per_user: 1,
             move_bytes_per_user: ByteSize(1),

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use millpond_mover::channel::{ChannelError, DaemonEnd, FromMover, ToMover, Why};
 
-use crate::world::{MIB, Mover, in_own_world, pattern, put};
+use millpond_wire::GpuUuid;
+
+use crate::world::{MIB, Mover, get, in_own_world, in_soft_world, pattern, put, start};
 
 /// Hangs up and gives the mover back to see its end.
 fn hang_up(mover: &mut Mover) {
@@ -29,6 +31,39 @@ fn stop_ends_it_after_what_was_asked() {
         assert_eq!(mover.ended().code(), Some(0));
         assert!(matches!(mover.channel().try_receive(), Err(ChannelError::HungUp)));
         assert!(slab.read(0, 8 * MIB) == contents);
+    });
+}
+
+#[test]
+fn threads_that_wait_for_room_in_a_file_see_the_end() {
+    in_own_world(|world| {
+        let mut mover = Mover::spawn(&[]);
+        // Far more threads than one file keeps.
+        mover.say(&start(GpuUuid(world.device.uuid().0), 24, 4096), None);
+        assert_eq!(mover.hear(), FromMover::Ready);
+        let slab = world.slab(4 * MIB);
+        mover.map(&slab);
+        let contents = slab.read(0, 4 * MIB);
+        let source = world.file("source", &contents);
+        let names = ["one", "two", "three"];
+        let targets = names.map(|name| world.file(name, &[]));
+        let mut jobs = Vec::new();
+        for target in &targets {
+            jobs.push(mover.begin(get(&slab, 0, 4 * MIB, 0), Some(target)));
+            jobs.push(mover.begin(put(&slab, 0, 4 * MIB, 0), Some(&source)));
+        }
+        mover.say(&ToMover::Stop, None);
+        let mut done: Vec<u64> = Vec::new();
+        for _ in &jobs {
+            let FromMover::Done { job } = mover.hear() else { panic!() };
+            done.push(job);
+        }
+        done.sort_unstable();
+        assert_eq!(done, jobs);
+        assert_eq!(mover.ended().code(), Some(0));
+        for name in names {
+            assert!(std::fs::read(world.folder.path().join(name)).unwrap() == contents, "{name}");
+        }
     });
 }
 
@@ -62,13 +97,7 @@ fn a_hang_up_before_the_first_message_ends_it() {
 
 #[test]
 fn faults_for_tests_hang_and_exit_where_they_say() {
-    in_own_world(|world| {
-        if !world.is_soft() {
-            let mut mover = Mover::start_with(world, &[("MILLPOND_MOVER_FAULT", "nonsense")]);
-            mover.say(&ToMover::Stop, None);
-            assert_eq!(mover.ended().code(), Some(0), "a real driver has no faults for tests");
-            return;
-        }
+    in_soft_world(|world| {
         let slab = world.slab(2 * MIB);
         let contents = pattern(2 * MIB, 6);
         let source = world.file("source", &contents);
@@ -98,8 +127,8 @@ fn faults_for_tests_hang_and_exit_where_they_say() {
         mover.begin(put(&slab, 0, 2 * MIB, 0), Some(&source));
         assert_eq!(mover.ended().code(), Some(71));
         let mover = Mover::spawn(&[("MILLPOND_MOVER_FAULT", "nonsense")]);
-        let device = millpond_wire::GpuUuid(world.device.uuid().0);
-        mover.say(&crate::world::start(device, 0, 0), None);
+        let device = GpuUuid(world.device.uuid().0);
+        mover.say(&start(device, 0, 0), None);
         let FromMover::Failed { text } = mover.hear() else { panic!() };
         assert!(text.contains("hang-before-job:N"), "{text}");
     });
@@ -107,11 +136,7 @@ fn faults_for_tests_hang_and_exit_where_they_say() {
 
 #[test]
 fn a_driver_that_fails_under_a_job_ends_it() {
-    in_own_world(|world| {
-        if !world.is_soft() {
-            println!("a real driver does not fail on request");
-            return;
-        }
+    in_soft_world(|world| {
         let fault = [("MILLPOND_SOFT_FAULTS", "cuMemcpyHtoDAsync:error=700")];
         let mut mover = Mover::start_with(world, &fault);
         let slab = world.slab(2 * MIB);

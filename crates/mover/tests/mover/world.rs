@@ -1,7 +1,7 @@
 //! What the tests are written in: a world with a device and slabs, and a mover in it.
 
 use std::any::type_name_of_val;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
@@ -44,6 +44,16 @@ fn mover_entry() {
 
 /// Runs the body of a test in a process of its own.
 pub fn in_own_world<F: FnOnce(&World)>(body: F) {
+    let choice = std::env::var_os(DriverChoice::VARIABLE).unwrap_or_else(|| "soft".into());
+    in_world_of(&choice, body);
+}
+
+/// The same, always on the software driver: for faults, which no card has on request.
+pub fn in_soft_world<F: FnOnce(&World)>(body: F) {
+    in_world_of("soft".as_ref(), body);
+}
+
+fn in_world_of<F: FnOnce(&World)>(choice: &OsStr, body: F) {
     if std::env::var_os(WORLD).is_some() {
         body(&World::new());
         return;
@@ -51,7 +61,6 @@ pub fn in_own_world<F: FnOnce(&World)>(body: F) {
     let name = type_name_of_val(&body).trim_end_matches("::{{closure}}").to_owned();
     let (_, test) = name.split_once("::").unwrap();
     let folder = tempfile::Builder::new().prefix("millpond-mover-").tempdir_in("/dev/shm").unwrap();
-    let choice = std::env::var_os(DriverChoice::VARIABLE).unwrap_or_else(|| "soft".into());
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(WORLD, "1")

@@ -66,7 +66,7 @@ impl<P: Ports> Pond<P> {
                 pid,
                 program: "millpond mover".to_owned(),
                 since_ms: ports.now_ms(),
-                pidfd,
+                pidfd: Some(pidfd),
                 conn: None,
                 unclaimed: false,
                 recorded: false,
@@ -153,8 +153,8 @@ impl<P: Ports> Pond<P> {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         mover.stage = Stage::Ending;
         let client = mover.client.and_then(|client| self.clients.clients.get(&client));
-        if let Some(client) = client {
-            ports.kill(&client.pidfd);
+        if let Some(pidfd) = client.and_then(|client| client.pidfd.as_ref()) {
+            ports.kill(pidfd);
         }
         let text = format!("the mover of {device}: {why}");
         tracing::warn!("{text}; killing it");

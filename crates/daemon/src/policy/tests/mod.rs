@@ -4,14 +4,16 @@ mod collecting;
 mod corners;
 mod events;
 mod leases;
+mod limits;
 mod lives;
 mod making;
 mod moves;
 mod naming;
+mod page;
 mod restart;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
@@ -35,6 +37,7 @@ enum Did {
     Journal(&'static str),
     LetGo(Held),
     Reply(u64),
+    Bump,
 }
 
 #[derive(Default)]
@@ -55,6 +58,10 @@ struct World {
     killed: Vec<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
+    /// Connections whose makers are gone.
+    dead: Vec<ConnId>,
+    watched: HashSet<ClientId>,
+    bumped: Vec<usize>,
 }
 
 impl Ports for World {
@@ -122,12 +129,29 @@ impl Ports for World {
         self.closed.push(conn);
     }
 
-    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<u64> {
+        (!self.dead.contains(&conn)).then_some(0)
+    }
 
-    fn unwatch(&mut self, _client: ClientId) {}
+    fn watch(&mut self, client: ClientId, _pidfd: &u64) {
+        self.watched.insert(client);
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        self.watched.remove(&client);
+    }
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.asked.push((slab, device, bytes));
+    }
+
+    fn page(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        self.did.push(Did::Bump);
+        self.bumped.extend(slots);
     }
 
     fn read_physical(&mut self) {}
@@ -161,6 +185,7 @@ struct Play {
 const LIMITS: Limits = Limits {
     clients: 100,
     tensors: 1000,
+    tensors_per_user: 1000,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
     moves_per_user: 8,
@@ -213,7 +238,7 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], false, pid, 0);
+        self.pond.connected(conn, owner, &[], false, pid);
         conn
     }
 
