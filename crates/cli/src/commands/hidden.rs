@@ -1,5 +1,5 @@
-//! The daemon, and a keeper that a daemon starts: both get what they need through their standard
-//! input, from each other.
+//! The daemon, a keeper that a daemon starts, and its movers: all get what they need through their
+//! standard input, from whoever starts them.
 
 use millpond_keeper::config::LogFormat;
 use millpond_keeper::{About, Launch};
@@ -40,6 +40,12 @@ pub fn keeper(log: &LogArgs) -> Outcome {
         daemon.arguments.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
     }
     serve::ended(millpond_keeper::adopt_stdin(daemon))
+}
+
+/// `millpond mover`.
+pub fn mover(log: &LogArgs) -> Outcome {
+    start_log(log)?;
+    millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
 }
 
 fn start_log(log: &LogArgs) -> Outcome {

@@ -144,7 +144,11 @@ impl AsFd for Journal {
     }
 }
 
-fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> {
+/// Makes the frame of a record.
+///
+/// # Errors
+/// [`JournalError::Io`] if the record is larger than a frame can say.
+pub fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> {
     let length = u32::try_from(payload.len()).map_err(io::Error::other)?;
     frame.clear();
     frame.extend_from_slice(&length.to_le_bytes());
@@ -153,8 +157,11 @@ fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalError> 
     Ok(())
 }
 
-/// The records, and how many bytes of `bytes` they are.
-fn read_frames(bytes: &[u8]) -> Result<(Vec<Record>, u64), JournalError> {
+/// The records, and how many bytes of `bytes` they are: what follows is an unfinished frame.
+///
+/// # Errors
+/// [`JournalError::Record`] if a whole frame holds no record.
+pub fn read_frames(bytes: &[u8]) -> Result<(Vec<Record>, u64), JournalError> {
     let mut records = Vec::new();
     let mut at = 0;
     while let Some((payload, next)) = next_frame(bytes, at) {

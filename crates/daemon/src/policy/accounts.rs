@@ -1,6 +1,6 @@
 //! Who holds how much of which GPU, and what is left.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use millpond_keeper::bytes::format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
@@ -129,7 +129,7 @@ impl<P: Ports> Pond<P> {
 
     /// Owners of slabs on a GPU, largest first.
     fn holders(&self, device: GpuUuid) -> Vec<Holder> {
-        let mut by_user: HashMap<u32, Holder> = HashMap::new();
+        let mut by_user: BTreeMap<u32, Holder> = BTreeMap::new();
         for (_, slab) in self.slabs.on(device) {
             let user = slab.pool.owner.user;
             let holder = by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0 });

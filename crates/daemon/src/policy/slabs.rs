@@ -3,7 +3,7 @@
 //! A slab has one owner and one audience for its whole life, because whoever got its descriptor can
 //! see all of it for ever. So tensors share a slab only with tensors of the same pool.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::{Audience, GpuUuid, SlabId};
 
@@ -81,6 +81,8 @@ pub struct Slab<F> {
     pub ranges: Ranges,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
+    /// Their bytes.
+    pub tensor_bytes: u64,
     /// A lease on it ended by death: nothing new goes into it.
     pub tainted: bool,
     /// It is older than this daemon, so clients that have not claimed yet may hold it.
@@ -90,14 +92,14 @@ pub struct Slab<F> {
 /// All slabs.
 #[derive(Debug)]
 pub struct Slabs<F> {
-    slabs: HashMap<SlabId, Slab<F>>,
+    slabs: BTreeMap<SlabId, Slab<F>>,
     /// Slabs of a pool that may have room, newest last.
     open: HashMap<Pool, Vec<SlabId>>,
 }
 
 impl<F> Default for Slabs<F> {
     fn default() -> Self {
-        Self { slabs: HashMap::new(), open: HashMap::new() }
+        Self { slabs: BTreeMap::new(), open: HashMap::new() }
     }
 }
 
@@ -139,6 +141,7 @@ impl<F> Slabs<F> {
             }
             if let Some(offset) = slab.ranges.take(bytes, fresh) {
                 slab.tensors += 1;
+                slab.tensor_bytes += bytes;
                 return Some((*id, offset));
             }
         }
@@ -150,6 +153,7 @@ impl<F> Slabs<F> {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         slab.ranges.give(offset, bytes);
         slab.tensors = slab.tensors.saturating_sub(1);
+        slab.tensor_bytes = slab.tensor_bytes.saturating_sub(bytes);
         slab.tensors == 0
     }
 
@@ -212,6 +216,7 @@ mod tests {
             fd: Some(()),
             ranges: Ranges::new(GRANULARITY),
             tensors: 0,
+            tensor_bytes: 0,
             tainted: false,
             recovered: false,
         }

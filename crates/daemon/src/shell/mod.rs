@@ -5,7 +5,10 @@ mod conn;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;
+mod movers;
+mod page;
 mod recover;
+mod users;
 mod watcher;
 mod world;
 
@@ -14,7 +17,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
@@ -23,7 +25,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 
 use watcher::Source;
 use world::World;
@@ -32,6 +34,8 @@ use crate::policy::{ConnId, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
+/// How long one connection may keep the others waiting with many messages.
+const TURN: Duration = Duration::from_millis(10);
 /// How long a connection may take to say hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How soon a reply is tried again that waits for its reader.
@@ -121,8 +125,15 @@ impl Server {
                 .watcher
                 .wait(&mut events, timeout.as_ref())
                 .map_err(DaemonError::io("waiting for events"))?;
+            let mut heard = Instant::now();
             for event in &events {
                 self.handle(event.data.u64());
+                if heard.elapsed() >= TURN {
+                    // However much there is to do: a daemon that the keeper does not hear of is
+                    // killed.
+                    self.channel_event();
+                    heard = Instant::now();
+                }
                 if self.restarting {
                     // After a handover every change is the next daemon's.
                     return Ok(());
@@ -142,7 +153,11 @@ impl Server {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         let waiters = waiters.map(Duration::from_millis);
-        let soon = (!self.world.soon.is_empty() || !self.world.ended.is_empty()).then_some(SOON);
+        let soon = !self.world.soon.is_empty()
+            || !self.world.ended.is_empty()
+            || !self.world.movers.news.is_empty()
+            || self.world.movers.is_behind();
+        let soon = soon.then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
         let clock = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
@@ -159,6 +174,7 @@ impl Server {
             Some(Source::Listener(index)) => self.accept(index),
             Some(Source::ClientGone(client)) => self.client_gone(client),
             Some(Source::Driver) => self.driver_event(),
+            Some(Source::Mover(device)) => self.mover_event(device),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
             Some(Source::Signal) => {
@@ -176,12 +192,14 @@ impl Server {
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
+        self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
             if self.world.conns.contains_key(&id) {
                 self.world.remove_conn(id);
                 self.pond.hung_up(&mut self.world, id);
             }
         }
+        self.mover_news();
         self.end_ungreeted();
         self.care_for_keeper();
         self.pond.about.journal_bytes = self.world.journal.bytes();
@@ -252,6 +270,9 @@ fn signals() -> std::io::Result<UnixStream> {
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
     // Comes from the kernel when the keeper dies while this process is stopped.
-    signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
+    signal_hook::flag::register(SIGHUP, Arc::default())?;
+    // A journal that may not grow is an answer to give, not a death: with a handler the write
+    // fails and the process lives.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(ours)
 }
