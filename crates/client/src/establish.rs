@@ -15,6 +15,8 @@ use crate::{Error, Result};
 /// Claims in one message. The protocol allows 1,024; with their tokens only about 700 fit into a
 /// datagram.
 const CLAIMS: usize = 512;
+/// What a connection begins with.
+pub(crate) const HELLO: &str = "hello";
 /// Pause after the first failed attempt; it doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -88,13 +90,13 @@ fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attemp
         program: caller.program.to_owned(),
         claims: !caller.claims.is_empty(),
     };
-    let welcome = match handshake.ask("hello", RequestBody::Hello(hello))? {
+    let welcome = match handshake.ask(HELLO, RequestBody::Hello(hello))? {
         ReplyBody::Welcome(welcome) if welcome.version == VERSION => welcome,
         ReplyBody::Welcome(welcome) => {
             let text = format!("it speaks version {}, this program {VERSION}", welcome.version);
             return Err(Attempt::Refused(Error::Protocol(text)));
         }
-        other => return Err(unexpected("hello", &other)),
+        other => return Err(unexpected(HELLO, &other)),
     };
     let mut refused = Vec::new();
     let batches = caller.claims.chunks(CLAIMS).count();
