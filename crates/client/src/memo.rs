@@ -3,12 +3,14 @@
 //!
 //! The page's counter is read *before* a get is sent and remembered with its answer. If it is still
 //! the same at a later get of the same thing, nothing has happened to that name or identity since,
-//! and the lease that is there is shared. Reading it is one system call and no message.
+//! and the lease that is there is shared. It is mapped, so that looking at it is no
+//! system call either.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, Weak};
 
+use millpond_wire::fd::Counters;
 use millpond_wire::message::Target;
 use millpond_wire::{Mode, limits, page};
 
@@ -23,7 +25,7 @@ const ROOM: usize = 256;
 /// The counters of a pond, as they come with its welcome.
 #[derive(Debug)]
 pub(crate) struct Page {
-    fd: OwnedFd,
+    counters: Counters,
 }
 
 impl Page {
@@ -31,14 +33,7 @@ impl Page {
     pub(crate) fn new(slots: u32, fds: Vec<OwnedFd>) -> Option<Self> {
         let known = usize::try_from(slots) == Ok(limits::PAGE_SLOTS);
         let fd = fds.into_iter().next().filter(|_| known)?;
-        let page = Self { fd };
-        page.read(limits::PAGE_SLOTS - 1).map(|_| page)
-    }
-
-    fn read(&self, slot: usize) -> Option<u64> {
-        let mut word = [0; 8];
-        let read = rustix::io::pread(&self.fd, &mut word, slot as u64 * 8).ok()?;
-        (read == word.len()).then(|| u64::from_le_bytes(word))
+        Counters::map(fd, limits::PAGE_SLOTS).ok().map(|counters| Self { counters })
     }
 }
 
@@ -58,7 +53,7 @@ impl Link {
             let Line::Up(_) = state.line else { return None };
             (Arc::clone(state.page.as_ref()?), state.generation)
         };
-        Some(Mark { generation, value: page.read(page::slot_of(target))? })
+        Some(Mark { generation, value: page.counters.read(page::slot_of(target))? })
     }
 }
 

@@ -22,9 +22,10 @@ struct Bench {
 }
 
 fn memfd() -> File {
-    let file = rustix::fs::memfd_create("page", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
-    let file = File::from(file);
+    let flags = rustix::fs::MemfdFlags::CLOEXEC | rustix::fs::MemfdFlags::ALLOW_SEALING;
+    let file = File::from(rustix::fs::memfd_create("page", flags).unwrap());
     file.set_len(page::BYTES as u64).unwrap();
+    rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
     file
 }
 
