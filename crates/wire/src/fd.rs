@@ -1,5 +1,6 @@
-//! The calls that neither std nor rustix offers: locks on open file descriptions, who is at the
-//! other end of a socket, how much of what was sent is unread, and counters that another process writes.
+//! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
+//! the other end of a socket, how much of what was sent is unread, and counters that another
+//! process writes.
 
 use std::fs::File;
 use std::io;
