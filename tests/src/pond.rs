@@ -155,7 +155,15 @@ impl TestPond {
     /// Runs `millpond` with these arguments.
     #[must_use]
     pub fn cli(&self, arguments: &[&str]) -> Said {
-        Said::by(self.command(binaries::millpond()).args(arguments), PATIENCE)
+        Said::by(&mut self.cli_command(arguments), PATIENCE)
+    }
+
+    /// `millpond` with these arguments, not started.
+    #[must_use]
+    pub fn cli_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(binaries::millpond());
+        command.args(arguments);
+        command
     }
 
     /// A new connection, which must map nothing: this process opens no driver.

@@ -23,6 +23,8 @@ const ROWS: &[&str] = &[
     "attach/handles-8",
     "attach/handles-64",
     "attach/handles-148",
+    "move/put",
+    "move/get",
     "list/many",
     "death/noticed",
     "death/leases",

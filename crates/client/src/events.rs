@@ -16,6 +16,8 @@ use crate::{Error, Result, process};
 
 /// The number of all requests of such a connection: there is never more than one under way.
 const NUMBER: u64 = 1 << 20;
+/// Before a daemon is asked again that hung up at once.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A subscription from [`Pond::events`](crate::Pond::events), with a connection of its own. It
 /// survives restarts of the daemon: numbers go on rising, and an [`EventKind::Gap`](crate::EventKind)
@@ -109,28 +111,27 @@ impl Events {
     pub fn kept(&mut self) -> Result<Vec<Event>> {
         let mut kept: Vec<Event> = Vec::new();
         loop {
-            let before = kept.len();
-            if let Some(connection) = self.connection.take() {
-                let until = Instant::now() + self.config.reconnect_timeout;
-                self.barrier(&connection, until)?;
-                if !kept.is_empty() {
-                    // The pond sends a slow reader only so many at once.
-                    self.ask(&connection, until)?;
-                    self.barrier(&connection, until)?;
-                }
-                self.connection = Some(connection);
-            } else {
+            let Some(connection) = self.connection.take() else {
                 self.connect(None)?;
                 continue;
+            };
+            let until = Instant::now() + self.config.reconnect_timeout;
+            // The pond sends only so many at once: what is left is asked for in the next round.
+            let again = if kept.is_empty() { Ok(()) } else { self.ask(&connection, until) };
+            match again.and_then(|()| self.barrier(&connection, until)) {
+                Ok(()) => self.connection = Some(connection),
+                Err(Error::NoPond { .. }) => {}
+                Err(error) => return Err(error),
             }
+            let before = kept.len();
             for event in std::mem::take(&mut self.early) {
-                let is_gap = event.kind == EventKind::Gap;
-                if event.sequence >= self.from && (!is_gap || kept.is_empty()) {
-                    self.from = event.sequence.saturating_add(u64::from(!is_gap));
+                // A gap may lead back to the beginning.
+                if event.kind == EventKind::Gap || event.sequence >= self.from {
+                    self.from = event.sequence.saturating_add(1);
                     kept.push(event);
                 }
             }
-            if kept.len() == before {
+            if kept.len() == before && self.connection.is_some() {
                 return Ok(kept);
             }
         }
@@ -157,9 +158,18 @@ impl Events {
             self.from = 1;
         }
         self.epoch = Some(epoch);
-        self.ask(&established.connection, until)?;
-        self.connection = Some(established.connection);
-        Ok(())
+        match self.ask(&established.connection, until) {
+            Ok(()) => {
+                self.connection = Some(established.connection);
+                Ok(())
+            }
+            // It died in this moment; the next one is asked.
+            Err(Error::NoPond { .. }) if Instant::now() + PAUSE < until => {
+                std::thread::sleep(PAUSE);
+                self.connect(Some(until))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn ask(&mut self, connection: &Connection, until: Instant) -> Result<()> {

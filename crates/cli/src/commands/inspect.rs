@@ -56,9 +56,11 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
 fn life(info: &TensorInfo) -> String {
     let first = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
     let Life { ttl_ms, linger_ms, accesses } = info.life;
-    let ttl = ttl_ms.map(|ms| format!("{} after it was made", units::span(ms)));
-    let linger = linger_ms.map(|ms| format!("{} after its last lease", units::span(ms)));
-    let accesses = accesses.map(|count| format!("after {}", units::count(count, "get")));
+    // Milliseconds do not matter to who reads this.
+    let span = |ms: u64| units::span(if ms < 10_000 { ms } else { ms / 1000 * 1000 });
+    let ttl = ttl_ms.map(|ms| format!("for {}", span(ms)));
+    let linger = linger_ms.map(|ms| format!("for {} without a lease", span(ms)));
+    let accesses = accesses.map(|count| format!("for {}", units::count(count, "more get")));
     let ends = [ttl, linger, accesses].into_iter().flatten();
     std::iter::once(first.to_owned()).chain(ends).collect::<Vec<_>>().join(", or ")
 }

@@ -30,7 +30,6 @@ pub enum Unit {
     /// A rate.
     PerSecond,
     /// A speed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "nothing is moved yet"))]
     GigabytesPerSecond,
     /// A size.
     Bytes,

@@ -40,24 +40,28 @@ pub struct TensorJson {
     slab_offset_bytes: u64,
     /// How many leases there are on it.
     lease_count: u32,
-    /// What ends it, beside being deleted.
+    /// What is left of its life.
     life: LifeJson,
 }
 
-/// What ends a tensor; `null` where nothing was said.
+/// What ends a tensor beside being deleted; `null` where nothing was said.
 #[derive(Debug, Serialize)]
 struct LifeJson {
-    /// From its creation.
-    ttl_ms: Option<u64>,
-    /// From the end of its last lease.
-    linger_ms: Option<u64>,
-    /// Answered gets.
-    max_accesses: Option<u64>,
+    /// Until its time is over.
+    ttl_left_ms: Option<u64>,
+    /// Without a lease.
+    linger_left_ms: Option<u64>,
+    /// Gets that will be answered.
+    accesses_left: Option<u64>,
 }
 
 impl From<Life> for LifeJson {
     fn from(life: Life) -> Self {
-        Self { ttl_ms: life.ttl_ms, linger_ms: life.linger_ms, max_accesses: life.accesses }
+        Self {
+            ttl_left_ms: life.ttl_ms,
+            linger_left_ms: life.linger_ms,
+            accesses_left: life.accesses,
+        }
     }
 }
 

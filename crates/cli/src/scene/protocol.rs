@@ -1,5 +1,7 @@
 //! What a worker process is told and what it answers: one line of JSON each.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// What a worker is told.
@@ -94,6 +96,30 @@ pub enum Measure {
     },
     /// Wait until the daemon is gone, then have all of these connect and claim.
     Claim,
+    /// Have the pond move bytes between a file and a tensor that has a slab of its own.
+    Move(Move),
+    /// The same with a bare pinned ring.
+    MoveRaw {
+        /// The GPU's UUID.
+        device: String,
+        /// What.
+        what: Move,
+    },
+}
+
+/// A move of all bytes of a tensor, several times.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Move {
+    /// The tensor's name.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The tensor's bytes.
+    pub bytes: u64,
+    /// From the file to the tensor, or back.
+    pub put: bool,
+    /// How often.
+    pub rounds: u32,
 }
 
 /// What a worker answers.

@@ -11,9 +11,10 @@ use millpond_wire::{LeaseId, Mode};
 use super::moves::{self, Landed};
 use super::sink::{self, Place};
 use super::{Progress, Sink, Transferred, stage};
+use crate::demux::{Answer, Line};
 use crate::link::{Ask, Link};
 use crate::spec::wait_ms;
-use crate::{Error, GetOptions, IntoTarget, Pond, Result, grant, process};
+use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
 
 /// A tensor that is kept for this process without being mapped, from [`Pond::lease`]. It needs no
 /// driver. Whoever replaces or deletes the tensor does not disturb it.
@@ -48,7 +49,31 @@ impl Pond {
             deadline: deadline.filter(|_| !options.waits_for_ever()),
             waits_until: until,
         })?;
-        match self.keep(WHAT, answer, lease, mode) {
+        self.leased(WHAT, answer, lease, mode)
+    }
+
+    /// Makes a tensor with a lease on it, and maps nothing. While it is filled nobody else has
+    /// one, and without any its time without a lease would run.
+    pub(super) fn reserve_leased(&self, spec: TensorSpec) -> Result<Lease> {
+        const WHAT: &str = "a tensor's creation";
+        let link = &self.core().link;
+        let lease = link.new_lease();
+        let body = RequestBody::TensorCreate(spec.into_request(Some(lease))?);
+        let deadline = Instant::now().checked_add(link.config.request_timeout);
+        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
+        let answer = link.call(ask)?;
+        self.leased(WHAT, answer, lease, Mode::ReadWrite)
+    }
+
+    fn leased(
+        &self,
+        what: &'static str,
+        answer: Answer,
+        lease: LeaseId,
+        mode: Mode,
+    ) -> Result<Lease> {
+        let link = &self.core().link;
+        match self.keep(what, answer, lease, mode) {
             Ok(info) => Ok(Lease {
                 link: Arc::clone(link),
                 _pond: self.clone(),
@@ -66,7 +91,7 @@ impl Pond {
     fn keep(
         &self,
         what: &'static str,
-        answer: crate::demux::Answer,
+        answer: Answer,
         lease: LeaseId,
         mode: Mode,
     ) -> Result<TensorInfo> {
@@ -130,8 +155,17 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // A forked copy has nothing to give back.
-        if self.owner == process::current() {
+        if self.owner != process::current() {
+            return;
+        }
+        let mut state = self.link.lock();
+        if matches!(state.line, Line::Up(_)) {
+            drop(state);
             self.link.give_back(self.lease);
+        } else {
+            // Whoever is done with a pond that is gone does not wait for it.
+            state.strays.push(self.lease);
+            self.link.watch_if_possible(&mut state);
         }
     }
 }

@@ -5,7 +5,7 @@ use millpond_wire::{Audience, Dtype, ErrorKind, Failure, GpuUuid, TensorName, Te
 
 use super::{Progress, Source};
 use crate::answer::not_an_answer;
-use crate::{Pond, Result, TensorSpec};
+use crate::{Error, Pond, Result, TensorSpec};
 
 /// A tensor to be put into the pond whole.
 #[derive(Clone, Debug)]
@@ -66,7 +66,8 @@ impl Pond {
         let PutSpec { name, spec, audience, replace } = spec;
         let name = TensorName::new(name)?;
         self.may_be_named(&name, audience, replace)?;
-        let mut info = self.reserve(spec.share(audience))?;
+        let lease = self.reserve_leased(spec.share(audience))?;
+        let mut info = lease.info().clone();
         // In messages it is called what it is going to be.
         info.name = Some(name.clone());
         let named = self
@@ -80,8 +81,11 @@ impl Pond {
                 Ok(info)
             }
             Err(error) => {
-                // If this does not work it ends with the process.
-                let _ = self.delete(info.tensor);
+                // If this does not work it ends with the process. A pond that is gone is not waited
+                // for once more.
+                if !matches!(error, Error::NoPond { .. }) {
+                    let _ = self.delete(info.tensor);
+                }
                 Err(error)
             }
         }

@@ -5,10 +5,8 @@ use std::io::{Cursor, Read, Seek, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use millpond_wire::message::{
-    MoveWork, ReplyBody, RequestBody, TensorGrant, TensorInfo, TensorMove,
-};
-use millpond_wire::{Dtype, ErrorKind, Shape, TensorId};
+use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorInfo, TensorMove};
+use millpond_wire::{Dtype, ErrorKind, Mode, Shape, TensorId};
 
 use super::moves::{MOVE_BYTES, cut};
 use super::{Progress, PutSpec, Sink, Source};
@@ -48,7 +46,8 @@ fn scene(
         RequestBody::TensorCreate(create) => {
             let info = TensorInfo { tensor: create.tensor, name: None, ..known.clone() };
             let info = TensorInfo { ephemeral: create.ephemeral, ..info };
-            Does::Reply(ReplyBody::Tensor(TensorGrant { info, lease: None }))
+            let lease = create.lease.unwrap();
+            Does::ReplyWith(grant(info, lease, Mode::ReadWrite), vec![an_fd()])
         }
         RequestBody::TensorMove(one) => {
             before(connection, one).unwrap_or_else(|| Does::Moves(Arc::clone(&own)))
@@ -77,7 +76,10 @@ impl Scene {
 }
 
 fn pattern(count: usize) -> Vec<u8> {
-    (0..count).map(|index| u8::try_from(index % 251).unwrap()).collect()
+    let block: Vec<u8> = (0..251).collect();
+    let mut bytes = block.repeat(count.div_ceil(block.len()));
+    bytes.truncate(count);
+    bytes
 }
 
 fn file_with(bytes: &[u8]) -> File {

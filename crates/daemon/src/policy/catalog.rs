@@ -41,6 +41,8 @@ pub struct Tensor {
     pub generation: u64,
     /// The last publish.
     pub published: Option<Token>,
+    /// Some before it, with their generations; the next daemon knows only the last one.
+    pub earlier_publishes: Vec<(Token, u64)>,
     /// Ends with its creator's process.
     pub ephemeral: bool,
     /// Who made it.
@@ -306,6 +308,7 @@ mod tests {
             ready: true,
             generation: 1,
             published: None,
+            earlier_publishes: Vec::new(),
             ephemeral: false,
             creator: ClientId::random(),
             created_ms: 0,

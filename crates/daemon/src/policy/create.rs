@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId};
+use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId, TensorName, page};
 
 use super::catalog::Tensor;
 use super::get::lost;
@@ -289,6 +289,7 @@ impl<P: Ports> Pond<P> {
             fd: Some(fd.clone()),
             ranges: Ranges::new(pending.bytes),
             tensors: 0,
+            tensor_bytes: 0,
             tainted: false,
             recovered: false,
         };
@@ -316,6 +317,7 @@ impl<P: Ports> Pond<P> {
         let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
         self.catalog.insert(id, &caller.owner, tensor);
         self.schedule(id);
+        changed(ports, id, name.as_ref());
         let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
         if let Some(by) = self.clients.clients.get(&record.creator) {
             text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
@@ -350,6 +352,12 @@ impl<P: Ports> Pond<P> {
             }
         }
     }
+}
+
+/// The tensor, or its name, may mean something else from now on: nobody trusts what was known.
+pub(super) fn changed<P: Ports>(ports: &mut P, id: TensorId, name: Option<&TensorName>) {
+    let by_id = page::slot_of_id(id);
+    ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
 
 /// What is under `public/` is everybody's.
@@ -401,6 +409,7 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         ready: record.ready,
         generation: record.generation,
         published: record.published,
+        earlier_publishes: Vec::new(),
         ephemeral: record.ephemeral,
         creator: record.creator,
         created_ms: record.created_unix_ms,

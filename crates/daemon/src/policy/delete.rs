@@ -4,6 +4,7 @@ use millpond_wire::message::{EventKind, Target};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, ErrorKind, Failure, TensorId};
 
+use super::create::changed;
 use super::owner::Caller;
 use super::pond::{Answer, Pond, done, from_port};
 use super::ports::{PortError, Ports};
@@ -45,6 +46,7 @@ impl<P: Ports> Pond<P> {
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
         }
+        changed(ports, id, name.as_ref());
         self.happened(ports, EventKind::TensorDeleted, Some(id), name, user, why);
         self.free_if_unused(ports, id);
         Ok(())

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, limits};
 
 use super::clients::{Client, Lease};
 use super::pond::{Answer, Pond, from_port, now};
@@ -48,7 +48,9 @@ impl<P: Ports> Pond<P> {
         if !hello.claims {
             self.claims_complete(ports, hello.client);
         }
-        now(ReplyBody::Welcome(Welcome {
+        let page = ports.page();
+        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
             pond: self.id,
@@ -57,8 +59,9 @@ impl<P: Ports> Pond<P> {
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
             admin: caller.admin,
-            page_slots: 0,
-        }))
+            page_slots: u32::try_from(slots).unwrap_or(0),
+        });
+        Ok(Some((welcome, page)))
     }
 
     fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {

@@ -74,6 +74,10 @@ pub trait Ports {
     fn unwatch(&mut self, client: ClientId);
     /// Asks the driver for a slab; the answer comes to [`super::Pond::slab_made`].
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
+    /// The page that clients read, if there is one: a descriptor that cannot be written through.
+    fn page(&self) -> Option<Self::Fd>;
+    /// Changes these slots of the page, before anybody is answered.
+    fn bump(&mut self, slots: [usize; 2]);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].
     fn read_physical(&mut self);
     /// Starts the mover of a GPU; [`super::Pond::mover_started`] says that it runs, or

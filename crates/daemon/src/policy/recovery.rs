@@ -175,6 +175,7 @@ impl<P: Ports> Pond<P> {
                         fd: held.remove(&Held::Slab(made.slab)),
                         ranges,
                         tensors: 0,
+                        tensor_bytes: 0,
                         tainted: false,
                         recovered: true,
                     },
@@ -200,6 +201,7 @@ impl<P: Ports> Pond<P> {
                 }
                 if slab.ranges.take_at(made.offset, made.bytes) {
                     slab.tensors += 1;
+                    slab.tensor_bytes += made.bytes;
                     let owner = slab.pool.owner.clone();
                     self.catalog.insert(made.tensor, &owner, tensor_of(&made, true));
                 }

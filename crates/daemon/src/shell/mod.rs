@@ -6,6 +6,7 @@ mod gpu_lock;
 mod gpus;
 mod keeper_side;
 mod movers;
+mod page;
 mod recover;
 mod users;
 mod watcher;
@@ -24,7 +25,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::{SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 
 use watcher::Source;
 use world::World;
@@ -271,6 +272,8 @@ fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    // Comes from the kernel when the keeper dies while this process is stopped.
+    signal_hook::flag::register(SIGHUP, Arc::default())?;
     // A journal that may not grow is an answer to give, not a death: with a handler the write
     // fails and the process lives.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;

@@ -13,6 +13,7 @@ use millpond_wire::{Epoch, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
+use super::page::Page;
 use super::users::Users;
 use super::world::World;
 use crate::driver::{DriverThread, SharedFd};
@@ -42,6 +43,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let mut listeners = Vec::new();
     let mut objects: HashMap<Held, SharedFd> = HashMap::new();
     let mut journal = None;
+    let mut page = None;
     for (key, fd) in &held {
         match key.view() {
             KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
@@ -55,12 +57,14 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Client(client) => {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
-            KeyView::FolderLock | KeyView::GpuLock(_) | KeyView::Handover => {}
+            KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
+            KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Handover | KeyView::Store => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
     let limits = limits(&config);
-    let (mut pond, world) = match journal {
+    let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
             let mut world = world(journal, channel, held, driver, &config, movers)?;
@@ -85,6 +89,16 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             (pond, world)
         }
     };
+    // Before anybody is served: what clients know, they know from an earlier daemon.
+    let making = DaemonError::io("making the page");
+    world.page = Some(match page {
+        Some(fd) => Page::open(fd).map_err(making)?,
+        None => {
+            let page = Page::create().map_err(&making)?;
+            world.hold_key(HoldKey::page(), page.to_hold().map_err(&making)?)?;
+            page
+        }
+    });
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =

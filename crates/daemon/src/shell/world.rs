@@ -14,6 +14,7 @@ use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
 use super::movers::{MoverLaunch, MoverProcesses};
+use super::page::Page;
 use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
@@ -46,6 +47,8 @@ pub struct World {
     pub users: Users,
     /// The movers.
     pub movers: MoverProcesses,
+    /// What clients read; absent until the daemon serves.
+    pub page: Option<Page>,
     builder: planus::Builder,
 }
 
@@ -76,6 +79,7 @@ impl World {
             driver,
             users,
             movers: MoverProcesses::new(movers),
+            page: None,
             builder: planus::Builder::new(),
         })
     }
@@ -334,6 +338,22 @@ impl Ports for World {
             return Err(PortError("there is none at the moment; try again".to_owned()));
         }
         self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
+    }
+
+    fn page(&self) -> Option<SharedFd> {
+        self.page.as_ref().map(Page::reader)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        let Some(page) = &self.page else { return };
+        let [first, second] = slots;
+        let mut bumped = page.bump(first);
+        if second != first {
+            bumped = bumped.and(page.bump(second));
+        }
+        if let Err(error) = bumped {
+            tracing::error!("the page could not be written: {error}");
+        }
     }
 
     fn read_physical(&mut self) {

@@ -149,9 +149,7 @@ impl Config {
         if let Some(file) = Config::file(file, environment) {
             let source = std::fs::read_to_string(&file)
                 .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
-            for setting in file::read(&file, &source, environment)? {
-                config.set(setting.key, setting.origin, setting.input)?;
-            }
+            config.read_file(&file, &source, environment)?;
         }
         for key in KEYS {
             let origin = Origin::Environment(key.environment);
@@ -168,6 +166,22 @@ impl Config {
             config.runtime_dir = Some(folder.clone());
         }
         Ok(config)
+    }
+
+    /// Sets what the text of a configuration file says; `file` is only named in errors.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn read_file(
+        &mut self,
+        file: &Path,
+        source: &str,
+        environment: Environment<'_>,
+    ) -> Result<(), ConfigError> {
+        for setting in file::read(file, source, environment)? {
+            self.set(setting.key, setting.origin, setting.input)?;
+        }
+        Ok(())
     }
 
     /// Which file is read: the one that was named, by flag or [`CONFIG_VARIABLE`], whether it

@@ -8,7 +8,7 @@ use millpond_wire::Epoch;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
-use super::folder::Holds;
+use super::holds::Holds;
 use super::watchdog::Watchdog;
 use crate::channel::{Channel, HANDOVER_TIMEOUT, Message};
 use crate::handover::{HandoverError, Launch, own_pidfd};

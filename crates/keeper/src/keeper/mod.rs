@@ -4,7 +4,9 @@ mod adopt;
 mod check;
 mod daemon;
 mod error;
+mod fd_store;
 mod folder;
+mod holds;
 mod serve;
 mod signals;
 mod systemd;
@@ -15,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use millpond_wire::Epoch;
+use millpond_wire::{Epoch, fd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -24,10 +26,10 @@ pub use adopt::adopt_stdin;
 pub use check::{About, CHECK_ARGUMENT, PROGRAM};
 pub use error::{FolderHolder, KeeperError};
 
-use crate::channel::CONFIG_BYTES;
+use crate::channel::{CONFIG_BYTES, HoldKey};
 use crate::config::Config;
 use daemon::Daemon;
-use folder::Holds;
+use holds::Holds;
 use serve::Left;
 use signals::Signals;
 use upgrade::{Bystander, Upgrade};
@@ -70,15 +72,29 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     }
     raise_descriptor_limit();
     let signals = install_signals()?;
-    let holds = folder::open(&folder)?;
+    let given =
+        systemd::given().map_err(KeeperError::io("taking what was passed to the service"))?;
+    let mut holds = Holds::given(given);
+    // What was kept for an earlier keeper of this service is a pond that has served.
+    let (kept, served) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
+    folder::open(&folder, &mut holds)?;
+    let epoch = holds.open_store().map_err(KeeperError::io("making a table of what is kept"))?;
+    if served {
+        tracing::info!("the service manager kept {kept} descriptors, and epoch {epoch}");
+    }
     let mut keeper = Keeper::new(config, json, launch, holds, signals);
+    (keeper.epoch, keeper.served) = (epoch, served);
     folder::write_holder(&keeper.holds);
     tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
     keeper.supervise(None)
 }
 
 fn install_signals() -> Result<Signals, KeeperError> {
-    Signals::install().map_err(KeeperError::io("installing signal handlers"))
+    let what = "installing signal handlers";
+    let signals = Signals::install().map_err(KeeperError::io(what))?;
+    // A daemon starts a keeper with these held back.
+    fd::hold_back_stop_signals(false).map_err(KeeperError::io(what))?;
+    Ok(signals)
 }
 
 /// One descriptor is held for each slab and client, here and in the daemon, which inherits this.
@@ -133,7 +149,9 @@ impl Keeper {
     fn supervise(&mut self, adopted: Option<Daemon>) -> Result<ExitReason, KeeperError> {
         let result = self.supervise_until_stopped(adopted);
         self.end_upgrade();
-        folder::remove_sockets(&self.folder);
+        if !self.holds.activated {
+            folder::remove_sockets(&self.folder);
+        }
         result
     }
 
@@ -179,8 +197,14 @@ impl Keeper {
             };
             let delay = backoff.after(lived);
             if !delay.is_zero() {
-                tracing::warn!("the next daemon is started in {} ms", delay.as_millis());
-                systemd::status("the daemon dies again and again");
+                let text = format!(
+                    "the daemon died {} times in a row, {} are held; the next is started in {} ms",
+                    backoff.quick(),
+                    self.holds.len(),
+                    delay.as_millis()
+                );
+                tracing::error!("{text}");
+                systemd::status(&text);
             }
             if self.signalled_within(delay) {
                 systemd::stopping();
@@ -191,6 +215,7 @@ impl Keeper {
 
     fn start_daemon(&mut self) -> Result<Daemon, KeeperError> {
         self.epoch = Epoch(self.epoch.0 + 1);
+        self.holds.set_epoch(self.epoch);
         let watchdog = Watchdog::new(self.config.watchdog_seconds);
         let daemon = Daemon::start(&self.launch, self.epoch, &self.json, &self.holds, watchdog)?;
         self.name_successor(&daemon);

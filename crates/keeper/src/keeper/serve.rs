@@ -99,6 +99,7 @@ impl Keeper {
             if now >= next_tick {
                 next_tick = now + TICK;
                 systemd::alive();
+                self.holds.flush();
                 self.care_for_bystander();
                 if stopping.is_none() {
                     self.watch(daemon);

@@ -128,7 +128,12 @@ where
 {
     let Some(values) = value else { return Ok(Vec::new()) };
     entries.take(field, values.len())?;
-    values.into_iter().map(|value| read(value?)).collect()
+    // There are bytes for so many.
+    let mut list = Vec::with_capacity(values.len());
+    for value in values {
+        list.push(read(value?)?);
+    }
+    Ok(list)
 }
 
 fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {

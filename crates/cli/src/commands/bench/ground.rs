@@ -1,6 +1,6 @@
 //! The ponds that are measured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use millpond::Pond;
 use millpond_wire::message::Status;
@@ -35,7 +35,7 @@ impl Ground {
 }
 
 /// What everything together needs on the software driver.
-const ROOM: u64 = 1 << 30;
+const ROOM: u64 = 4 << 30;
 
 /// A pond with whom measures it.
 pub struct Bench {
@@ -85,6 +85,11 @@ impl Bench {
     /// The pond's folder.
     pub fn folder(&self) -> &Path {
         self.pond.runtime_dir()
+    }
+
+    /// Where files may lie: with a pond of its own, or where others lie.
+    pub fn files(&self) -> PathBuf {
+        self.stage.as_ref().map_or_else(std::env::temp_dir, |stage| stage.folder().to_owned())
     }
 
     /// Bytes that the pond can still take on its first GPU, and the slabs there.

@@ -94,7 +94,10 @@ pub fn draw(result: &BenchJson) -> String {
 fn draw_header(svg: &mut String, result: &BenchJson) {
     text(svg, "title", MARGIN, 38.0, "start", "Millpond beside the raw limits of this machine");
     let quick = if result.quick { ", quick" } else { "" };
-    let about = format!("{}, {}{quick}", result.device_name, result.driver);
+    let about = match result.software_driver {
+        true => format!("the software driver in place of a GPU{quick}"),
+        false => format!("{}, {}{quick}", result.device_name, result.driver),
+    };
     text(svg, "small", MARGIN, 58.0, "start", &cut(&about, TITLE_CHARACTERS));
     for (x, class, word) in [
         (MARGIN, "own", "measured, median"),
@@ -106,7 +109,7 @@ fn draw_header(svg: &mut String, result: &BenchJson) {
     let x = MARGIN + 402.0;
     tick(svg, x, 70.0, 15.0);
     text(svg, "small", x + 8.0, 82.0, "start", "goal");
-    let each = "each row has its own scale";
+    let each = "one scale a row; times and sizes: less is better";
     text(svg, "small", RATIO, 82.0, "end", each);
 }
 
@@ -255,7 +258,7 @@ mod tests {
         };
         BenchJson {
             driver: "soft 1 <&> \"quoted\"".to_owned(),
-            software_driver: true,
+            software_driver: false,
             device: "GPU-0".to_owned(),
             device_name: "H<200>".to_owned(),
             quick: true,

@@ -1,16 +1,20 @@
 //! What a worker measures for the bench.
 
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use millpond::{Dtype, Pond, Tensor, TensorSpec};
+use millpond_cuda::{Access, AddressRange, Allocation, Device, Mapping};
+use millpond_mover::raw::{RawRing, raw_get, raw_put};
+use millpond_mover::settings;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::card::attach_raw;
+use super::card::{attach_raw, context};
 use super::raw::RawClient;
 use super::{FLUSH, Worker};
 use crate::error::{CommandError, failed, wrong};
-use crate::scene::protocol::Measure;
+use crate::scene::protocol::{Measure, Move};
 
 impl Worker {
     /// Does it, and says how long each part took.
@@ -34,6 +38,15 @@ impl Worker {
             Measure::Connect { connections } => self.join_crowd(connections),
             Measure::Hold { name, clients } => self.hold(&name, clients),
             Measure::Claim => self.claim(),
+            Measure::Move(what) => self.move_bytes(&what),
+            Measure::MoveRaw { device, what } => {
+                let mut client = RawClient::connect(self.global.runtime_dir())?;
+                let slab = client.get(&what.name)?;
+                let taken = move_raw(&self.device(&device)?, &slab, &what);
+                drop(slab);
+                client.end()?;
+                taken
+            }
         }
     }
 
@@ -60,6 +73,20 @@ impl Worker {
         Ok(taken)
     }
 
+    fn move_bytes(&mut self, what: &Move) -> Result<Vec<Duration>, CommandError> {
+        let file = open(what)?;
+        let mut client = RawClient::connect(self.global.runtime_dir())?;
+        drop(client.get(&what.name)?);
+        let mut taken = Vec::new();
+        for _ in 0..what.rounds {
+            let start = Instant::now();
+            client.move_bytes(&file, what.bytes, what.put)?;
+            taken.push(start.elapsed());
+        }
+        client.end()?;
+        Ok(taken)
+    }
+
     /// Waits for the daemon's end; then everybody claims.
     fn claim(&mut self) -> Result<Vec<Duration>, CommandError> {
         let first = self.crowd.first().ok_or_else(|| wrong("nobody is connected"))?;
@@ -70,6 +97,36 @@ impl Worker {
         }
         Ok(vec![start.elapsed()])
     }
+}
+
+fn open(what: &Move) -> Result<File, CommandError> {
+    let opened = File::options().read(true).write(true).open(&what.file);
+    opened.map_err(|error| failed("opening a file", error))
+}
+
+/// The same ring as a mover's, on the same slab.
+fn move_raw(
+    device: &Device,
+    slab: &(OwnedFd, u64),
+    what: &Move,
+) -> Result<Vec<Duration>, CommandError> {
+    let file = open(what)?;
+    let context = context(device)?;
+    let refused = |error| failed("mapping with the bare driver", error);
+    let memory = Allocation::import(device.driver(), slab.0.as_fd(), slab.1).map_err(refused)?;
+    let range = AddressRange::reserve(device.driver(), slab.1).map_err(refused)?;
+    let mapping = Mapping::map(&context, &range, 0, &memory, Access::ReadWrite).map_err(refused)?;
+    let ring = RawRing {
+        threads: usize::from(settings::default_threads()),
+        block_bytes: usize::try_from(settings::BLOCK_BYTES).unwrap_or(usize::MAX),
+        depth: usize::from(settings::DEPTH),
+    };
+    let turn = if what.put { raw_put } else { raw_get };
+    let taken: Result<Vec<Duration>, _> =
+        (0..what.rounds).map(|_| turn(&context, &file, &mapping, what.bytes, ring)).collect();
+    drop(memory);
+    mapping.unmap().map_err(refused)?;
+    taken.map_err(|error| failed("the bare ring", error))
 }
 
 /// Maps all of them and lets go, while another one may stay mapped.

@@ -1,14 +1,16 @@
 //! The smallest client there can be, without any library around it.
 
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, Target, TensorGet, VERSION,
+    Claim, Hello, LeaseClaim, MoveWork, Reply, ReplyBody, Request, RequestBody, Target, TensorGet,
+    TensorMove, VERSION,
 };
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, LeaseId, Mode, runtime_dir};
+use millpond_wire::{ClientId, LeaseId, Mode, Token, runtime_dir};
 
 use crate::error::{CommandError, failed, wrong};
 
@@ -54,6 +56,20 @@ impl RawClient {
         Ok((fd, grant.info.slab_bytes))
     }
 
+    /// Has bytes moved between the start of a file and the start of the last tensor that it got.
+    pub fn move_bytes(&mut self, file: &File, bytes: u64, put: bool) -> Result<(), CommandError> {
+        let tensor = self.leases.last().ok_or_else(|| wrong("nothing is held"))?.tensor;
+        let file_offset = 0;
+        let work = if put { MoveWork::Put { file_offset } } else { MoveWork::Get { file_offset } };
+        let what = TensorMove { token: Token::random(), tensor, offset: 0, bytes, work };
+        send(&self.socket, RequestBody::TensorMove(what), &[file.as_fd()])?;
+        match receive(&self.socket)?.0 {
+            ReplyBody::Moved { bytes: moved } if moved == bytes => Ok(()),
+            ReplyBody::Failure(failure) => Err(failure.into()),
+            other => Err(wrong(format!("did not expect {other:?}"))),
+        }
+    }
+
     /// Waits until the daemon is gone.
     pub fn wait_for_hang_up(&self) -> Result<(), CommandError> {
         match socket::receive(&self.socket, &mut [0; ANSWER_BYTES], true) {
@@ -90,7 +106,7 @@ impl RawClient {
     }
 }
 
-fn hello(path: &std::path::Path, client: ClientId, claims: bool) -> Result<OwnedFd, CommandError> {
+fn hello(path: &Path, client: ClientId, claims: bool) -> Result<OwnedFd, CommandError> {
     let socket = socket::connect(path).map_err(|error| failed("connecting", error))?;
     let program = "bench raw".to_owned();
     let hello = Hello { version: VERSION, capabilities: 0, client, program, claims };
@@ -100,14 +116,23 @@ fn hello(path: &std::path::Path, client: ClientId, claims: bool) -> Result<Owned
     }
 }
 
-/// One request after the other, so its number means nothing.
 fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
-    let trouble = |error| failed("asking the pond", error);
+    send(socket, body, &[])?;
+    receive(socket)
+}
+
+/// One request after the other, so its number means nothing.
+fn send(socket: &OwnedFd, body: RequestBody, fds: &[BorrowedFd<'_>]) -> Result<(), CommandError> {
     let mut builder = planus::Builder::new();
-    socket::send(socket, Request { number: 1, body }.encode(&mut builder), &[], true)
-        .map_err(trouble)?;
+    socket::send(socket, Request { number: 1, body }.encode(&mut builder), fds, true)
+        .map_err(|error| failed("asking the pond", error))
+}
+
+fn receive(socket: &OwnedFd) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
     let mut buffer = [0; ANSWER_BYTES];
-    let received = socket::receive(socket, &mut buffer, true).map_err(trouble)?.unwrap_or_default();
+    let received = socket::receive(socket, &mut buffer, true)
+        .map_err(|error| failed("hearing the pond", error))?
+        .unwrap_or_default();
     let bytes = buffer.get(..received.bytes).unwrap_or_default();
     let reply = Reply::decode(bytes).map_err(|error| failed("reading an answer", error))?;
     Ok((reply.body, received.fds.into_iter().next()))

@@ -9,6 +9,7 @@ mod lives;
 mod making;
 mod moves;
 mod naming;
+mod page;
 mod restart;
 mod sharing;
 
@@ -36,6 +37,7 @@ enum Did {
     Journal(&'static str),
     LetGo(Held),
     Reply(u64),
+    Bump,
 }
 
 #[derive(Default)]
@@ -59,6 +61,7 @@ struct World {
     /// Connections whose makers are gone.
     dead: Vec<ConnId>,
     watched: HashSet<ClientId>,
+    bumped: Vec<usize>,
 }
 
 impl Ports for World {
@@ -140,6 +143,15 @@ impl Ports for World {
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.asked.push((slab, device, bytes));
+    }
+
+    fn page(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        self.did.push(Did::Bump);
+        self.bumped.extend(slots);
     }
 
     fn read_physical(&mut self) {}

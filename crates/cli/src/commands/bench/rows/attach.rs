@@ -96,7 +96,7 @@ struct Parts {
 impl Parts {
     /// Each of these bytes; where they would share slabs, as many slabs of one page.
     fn make(bench: &Bench, bytes: u64, handles: u64) -> Result<Self, CommandError> {
-        let bytes = if bytes >= OWN_SLAB || handles == 1 { bytes } else { HALF_PAGE };
+        let bytes = if bytes >= OWN_SLAB { bytes } else { HALF_PAGE };
         let mut parts = Self { names: Vec::new(), made: Vec::new(), slab_bytes: 0 };
         let mut slabs = BTreeSet::new();
         while (slabs.len() as u64) < handles {

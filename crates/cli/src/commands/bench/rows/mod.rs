@@ -8,6 +8,7 @@ mod death;
 mod get;
 mod listing;
 mod memory;
+mod moves;
 mod recovery;
 mod requests;
 
@@ -54,6 +55,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { names: create::NAMES, run: Run::Pond(create::run) },
     Subject { names: get::NAMES, run: Run::Pond(get::run) },
     Subject { names: attach::NAMES, run: Run::Pond(attach::run) },
+    Subject { names: moves::NAMES, run: Run::Pond(moves::run) },
     Subject { names: listing::NAMES, run: Run::Pond(listing::run) },
     Subject { names: death::NAMES, run: Run::Pond(death::run) },
     Subject { names: memory::NAMES, run: Run::Pond(memory::run) },
