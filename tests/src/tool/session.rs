@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, GetOptions, LeaseId, Mode, Pond, Tensor, TensorSpec, runtime_dir};
+use millpond::{
+    Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
+};
 use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
@@ -78,6 +80,19 @@ impl Session {
                     self.idle.push(raw);
                 }
                 Ok(self.idle.len().to_string())
+            }
+            ["upload", name, bytes, seed] => {
+                let content = content::bytes(number(bytes)?, number(seed)?);
+                let spec = PutSpec::new(name, Dtype::U8, [number(bytes)?]).replace(true);
+                let source = Source::reader(content.as_slice(), "memory");
+                self.pond()?.put(spec, source, |_| {}).map_err(trouble)?;
+                Ok(content::hash(&content))
+            }
+            ["download", name] => {
+                let mut bytes = Vec::new();
+                let sink = Sink::writer(&mut bytes, "memory");
+                self.pond()?.download(name, sink, |_| {}).map_err(trouble)?;
+                Ok(content::hash(&bytes))
             }
             ["hoard", connections, asks, name] => {
                 self.run(&["idle", connections])?;
