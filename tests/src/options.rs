@@ -1,5 +1,7 @@
 //! How a pond is started.
 
+use std::path::PathBuf;
+
 use millpond_cuda::DriverChoice;
 
 use crate::driver::choice;
@@ -11,6 +13,8 @@ pub struct Options {
     pub(crate) flags: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) worker_environment: Vec<(String, String)>,
+    pub(crate) program: Option<PathBuf>,
+    pub(crate) under: Option<String>,
     soft: bool,
 }
 
@@ -40,6 +44,19 @@ impl Options {
     /// One more variable, for workers only.
     pub fn worker_env(mut self, name: &str, value: &str) -> Self {
         self.worker_environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Another `millpond` than the one that was built.
+    pub fn program(mut self, path: PathBuf) -> Self {
+        self.program = Some(path);
+        self
+    }
+
+    /// A line of `sh` that ends in starting `"$0" "$@"`, which is the pond: for limits that only a
+    /// parent can set.
+    pub fn under(mut self, script: &str) -> Self {
+        self.under = Some(script.to_owned());
         self
     }
 

@@ -81,7 +81,15 @@ impl TestPond {
     /// `millpond serve` with this pond's environment and flags, not started.
     #[must_use]
     pub fn serve_command(&self) -> Command {
-        let mut command = self.command(binaries::millpond());
+        let program = self.options.program.as_deref().unwrap_or_else(|| binaries::millpond());
+        let mut command = match &self.options.under {
+            None => self.command(program),
+            Some(script) => {
+                let mut shell = self.command(Path::new("sh"));
+                shell.args(["-c", script]).arg(program);
+                shell
+            }
+        };
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.arg("serve").args(&self.options.flags);
         command
@@ -147,7 +155,15 @@ impl TestPond {
     /// Runs `millpond` with these arguments.
     #[must_use]
     pub fn cli(&self, arguments: &[&str]) -> Said {
-        Said::by(self.command(binaries::millpond()).args(arguments), PATIENCE)
+        Said::by(&mut self.cli_command(arguments), PATIENCE)
+    }
+
+    /// `millpond` with these arguments, not started.
+    #[must_use]
+    pub fn cli_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(binaries::millpond());
+        command.args(arguments);
+        command
     }
 
     /// A new connection, which must map nothing: this process opens no driver.

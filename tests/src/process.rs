@@ -7,6 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use millpond_wire::process;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, pidfd_send_signal,
+};
 
 /// One process.
 #[derive(Debug)]
@@ -31,6 +34,26 @@ impl Process {
         let _ = self.0.terminate();
     }
 
+    /// Stops it where it is, until it is killed or goes on.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.0.pid).ok().and_then(Pid::from_raw);
+        let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let Some(pidfd) = pidfd else { return };
+        // The first one still lives, so the number was still its own.
+        if !self.wait(Duration::ZERO) {
+            let _ = pidfd_send_signal(&pidfd, signal);
+        }
+    }
+
     /// Waits until it is gone; false if it still is there after that time.
     ///
     /// # Panics
@@ -48,6 +71,29 @@ impl Process {
 #[must_use]
 pub fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process lives").count()
+}
+
+/// Bytes of memory that a process has in use.
+///
+/// # Panics
+/// If it is gone.
+#[must_use]
+pub fn resident(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process lives");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
+    let kib: u64 = line.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0);
+    kib << 10
+}
+
+/// Sets a limit of another process; `None` is none.
+///
+/// # Panics
+/// If the system refuses.
+pub fn limit(pid: u32, what: Resource, current: Option<u64>) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let maximum = getrlimit(what).maximum;
+    let current = current.or(maximum);
+    rustix::process::prlimit(pid, what, Rlimit { current, maximum }).unwrap();
 }
 
 /// What its open descriptors are, for messages.

@@ -27,10 +27,35 @@ impl Raw {
         Self { socket: socket::connect(&runtime_dir::socket(folder)).unwrap() }
     }
 
+    /// The same at the operator's socket.
+    ///
+    /// # Panics
+    /// If nobody is there.
+    #[must_use]
+    pub fn connect_admin(folder: &Path) -> Self {
+        Self { socket: socket::connect(&folder.join(runtime_dir::ADMIN_SOCKET)).unwrap() }
+    }
+
+    /// Bytes that were sent and that the daemon has not read.
+    ///
+    /// # Panics
+    /// If the system cannot say.
+    #[must_use]
+    pub fn unread(&self) -> usize {
+        millpond_wire::fd::unread_by_peer(&self.socket).unwrap()
+    }
+
     /// Sends bytes of any length, and returns whether they went out.
     #[must_use]
     pub fn send_bytes(&self, bytes: &[u8]) -> bool {
         rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL).is_ok()
+    }
+
+    /// The same without waiting: false also when the other side's queue is full.
+    #[must_use]
+    pub fn try_send_bytes(&self, bytes: &[u8]) -> bool {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        rustix::net::send(&self.socket, bytes, flags).is_ok()
     }
 
     /// Sends bytes and descriptors.

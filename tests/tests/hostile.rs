@@ -285,34 +285,6 @@ fn a_stolen_identity_and_a_forged_claim_get_nothing() {
     scene.pond.control().delete("mine").unwrap();
 }
 
-/// Answers pile up for one who does not read them; everybody else goes on.
-#[test]
-fn a_client_that_never_reads_delays_nobody() {
-    let scene = Scene::start();
-    let raws: Vec<Raw> = (0..4).map(|_| scene.welcome()).collect();
-    for raw in &raws {
-        for number in 1..=150 {
-            let target = Target::Name("honest".parse().unwrap());
-            let get =
-                TensorGet { target, lease: LeaseId(number), mode: Mode::ReadOnly, wait_ms: 0 };
-            raw.send(number, RequestBody::TensorGet(get));
-        }
-    }
-    for _ in 0..100 {
-        scene.pond.control().ping().unwrap();
-    }
-    let mut worker = scene.pond.worker();
-    worker.ask("get honest");
-    worker.finish();
-    // One who reads late gets every answer, each with its descriptor, in order.
-    for number in 1..=150 {
-        let (reply, fds) = raws[0].receive().unwrap();
-        assert_eq!((reply.number, fds.len()), (number, 1), "{reply:?}");
-    }
-    drop(raws);
-    scene.pond.control().ping().unwrap();
-}
-
 #[test]
 fn many_connections_that_say_nothing() {
     let scene = Scene::start();

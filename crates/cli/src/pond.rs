@@ -1,6 +1,6 @@
 //! The way to a pond, and what people write for GPUs.
 
-use millpond::Pond;
+use millpond::{IntoTarget, Pond, Target, TensorId};
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use crate::args::Global;
@@ -34,6 +34,39 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
             .hint("millpond status")
             .into()
     })
+}
+
+/// The fewest digits of an identity that stand for it.
+const DIGITS: usize = 4;
+
+/// A tensor as people write it: its name, or its identity or the first digits of that, as listings
+/// show them. A name comes first.
+pub fn target(pond: &Pond, text: &str) -> Result<Target, CommandError> {
+    let target = text.into_target()?;
+    let is_prefix = text.len() >= DIGITS
+        && text.len() < 36
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_prefix {
+        return Ok(target);
+    }
+    match pond.inspect(&target) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        _ => return Ok(target),
+    }
+    let text = text.to_ascii_lowercase();
+    let mut found: Vec<TensorId> = pond.list("")?.iter().map(|info| info.tensor).collect();
+    found.retain(|id| id.to_string().starts_with(&text));
+    match found.as_slice() {
+        [] => Ok(target),
+        [id] => Ok(Target::Id(*id)),
+        many => {
+            let count = crate::units::count(many.len() as u64, "tensor");
+            let message = format!("'{text}' begins the identities of {count}");
+            Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("millpond tensor ls --no-trunc")
+                .into())
+        }
+    }
 }
 
 fn invalid(message: String) -> CommandError {

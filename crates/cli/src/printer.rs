@@ -118,6 +118,18 @@ impl Printer {
         self.line(text)
     }
 
+    /// One line of JSON, for what goes on and on.
+    pub fn json_line(&self, value: &impl Serialize) -> Outcome {
+        let text = serde_json::to_string(value)
+            .map_err(|error| crate::error::failed("writing JSON", error))?;
+        self.line(text)
+    }
+
+    /// Whether people look at how something goes on.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && !self.json && io::stderr().is_terminal()
+    }
+
     /// A remark; not with `--quiet`.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {

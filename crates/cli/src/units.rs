@@ -37,6 +37,35 @@ pub fn time(duration: Duration) -> String {
     format!("{value:.places$} {unit}")
 }
 
+/// A time as it can be typed: `1h30m`, `250ms`.
+pub fn span(ms: u64) -> String {
+    let parts = [
+        (ms / 86_400_000, "d"),
+        (ms / 3_600_000 % 24, "h"),
+        (ms / 60_000 % 60, "m"),
+        (ms / 1000 % 60, "s"),
+        (ms % 1000, "ms"),
+    ];
+    let shown = parts.iter().filter(|(number, _)| *number > 0);
+    let text: String = shown.map(|(number, unit)| format!("{number}{unit}")).collect();
+    if text.is_empty() { "0s".to_owned() } else { text }
+}
+
+/// How fast something was, in the units of cards and buses: `51.7 GB/s`.
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+pub fn rate(bytes: u64, duration: Duration) -> String {
+    let rate = bytes as f64 / duration.as_secs_f64().max(1e-9);
+    let (value, unit) = if rate < 1e6 {
+        (rate / 1e3, "kB/s")
+    } else if rate < 1e9 {
+        (rate / 1e6, "MB/s")
+    } else {
+        (rate / 1e9, "GB/s")
+    };
+    let places = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.places$} {unit}")
+}
+
 /// How long ago something was, with one unit: `5 seconds`, `3 hours`.
 pub fn age(since_unix_ms: u64) -> String {
     long(Duration::from_millis(now_unix_ms().saturating_sub(since_unix_ms)))

@@ -1,4 +1,4 @@
-//! The demo and the bench with ponds of their own: what they say, and that nothing is left.
+//! The demo with a pond of its own: what it says, and that nothing is left.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -68,21 +68,6 @@ fn a_demo_can_leave_its_pond_running() {
     signal(pid, "TERM");
     let words = ["status", "--runtime-dir", kept.as_str()];
     until("the pond's end", || (place.run(&words).code == Some(15)).then_some(()));
-}
-
-#[test]
-fn the_bench_has_a_pond_of_its_own_and_leaves_nothing() {
-    let place = Place::new();
-    let result = place.json(&["bench", "--quick", "--json", "--size", "2M"]);
-    let timings = result["timings"].as_array().unwrap();
-    assert_eq!(timings.last().unwrap()["name"], "restart");
-    let memory = result["memory"].as_array().unwrap();
-    assert!(memory.iter().all(|memory| memory["bytes"].as_u64().is_some()));
-    let table = place.stdout(&["bench", "--quick", "--size", "2M"]);
-    for part in ["WHAT", "MILLPOND", "RAW", "RATIO", "GOAL", "request round trip"] {
-        assert!(table.contains(part), "{part}");
-    }
-    assert_eq!(left_in(&place), [""; 0]);
 }
 
 #[test]

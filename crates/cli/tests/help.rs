@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 12] = [
+const VISIBLE: [&str; 14] = [
     "demo",
     "serve",
     "doctor",
@@ -16,13 +16,15 @@ const VISIBLE: [&str; 12] = [
     "inspect",
     "ps",
     "status",
+    "events",
+    "gc",
     "bench",
     "completions",
     "man",
     "version",
     "help",
 ];
-const HIDDEN: [&str; 5] = ["daemon", "keeper", "worker", "echo", "janitor"];
+const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "worker", "echo", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))
@@ -52,6 +54,9 @@ fn every_command_has_help_and_most_have_examples() {
         assert!(plain || long.contains("Examples:"), "{command}");
     }
     assert!(place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
+    for command in ["create", "put", "get", "copy", "zero"] {
+        assert!(place.stdout(&["help", "tensor", command]).contains("Examples:"), "{command}");
+    }
     let ran = place.run(&["help", "worker"]);
     assert_eq!(ran.code, Some(2));
 }
@@ -115,6 +120,9 @@ fn a_command_line_that_makes_no_sense_is_usage() {
         &["demo", "--workers", "1"],
         &["demo", "--size", "10 Gigs"],
         &["serve", "--capacity", "0"],
+        &["tensor", "create", "x", "--dtype", "u8", "--shape", "1", "--ttl", "10"],
+        &["gc", "--unleased-for", "soon"],
+        &["tensor", "get", "x"],
     ] {
         let ran = place.run(words);
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);

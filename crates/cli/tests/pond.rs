@@ -105,20 +105,3 @@ fn an_ephemeral_tensor_ends_with_the_command() {
     assert!(place.run(&words).stderr.contains("note: "));
     common::until("its end", || place.stdout(&["tensor", "ls", "-q"]).is_empty().then_some(()));
 }
-
-#[test]
-fn a_bench_measures_a_pond_that_is_there() {
-    let place = Place::new();
-    let _serving = place.serve();
-    let folder = place.pond();
-    let folder = folder.to_str().unwrap();
-    let result = place.json(&["bench", "--quick", "--json", "--size", "2M", "--attach-to", folder]);
-    let timings = result["timings"].as_array().unwrap();
-    let names: Vec<_> = timings.iter().map(|timing| &timing["name"]).collect();
-    assert_eq!(names, ["ping", "journalled", "attach"]);
-    for timing in timings {
-        assert!(timing["median_us"].as_f64().unwrap() > 0.0);
-        assert!(timing["raw_median_us"].as_f64().unwrap() > 0.0);
-    }
-    assert_eq!(place.stdout(&["tensor", "ls", "-q"]), "", "nothing is left behind");
-}

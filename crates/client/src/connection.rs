@@ -58,10 +58,21 @@ impl Connection {
         deadline: Deadline,
         meanwhile: impl Fn(),
     ) -> Result<(), Trouble> {
+        self.send_with(request, &[], deadline, meanwhile)
+    }
+
+    /// As [`Connection::send`], with descriptors.
+    pub(crate) fn send_with(
+        &self,
+        request: &Request,
+        fds: &[BorrowedFd<'_>],
+        deadline: Deadline,
+        meanwhile: impl Fn(),
+    ) -> Result<(), Trouble> {
         let mut builder = lock(&self.builder);
         let bytes = request.encode(&mut builder);
         loop {
-            match socket::send(&self.socket, bytes, &[], false) {
+            match socket::send(&self.socket, bytes, fds, false) {
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_later() => {
                     meanwhile();

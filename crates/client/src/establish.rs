@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, ReplyBody, Request, RequestBody, VERSION, Welcome,
+    Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, VERSION, Welcome,
 };
 use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
@@ -134,16 +134,28 @@ impl Handshake<'_> {
         };
         self.number += 1;
         let request = Request { number: self.number, body };
-        self.connection.send(&request, Some(self.deadline), || {}).map_err(refused)?;
+        if let Err(trouble) = self.connection.send(&request, Some(self.deadline), || {}) {
+            // A pond that wants no connection says why, and hangs up without having been asked.
+            return match self.connection.receive_now(&mut self.buffer) {
+                Ok(Some((reply, _))) if is_refusal(&reply) => Ok(reply.body),
+                _ => Err(refused(trouble)),
+            };
+        }
         loop {
             match self.connection.receive(&mut self.buffer, Some(self.deadline)) {
-                Ok(Some((reply, _))) if reply.number == self.number => return Ok(reply.body),
+                Ok(Some((reply, _))) if reply.number == self.number || is_refusal(&reply) => {
+                    return Ok(reply.body);
+                }
                 Ok(_) if Instant::now() >= self.deadline => return Err(late()),
                 Ok(_) => {}
                 Err(trouble) => return Err(refused(trouble)),
             }
         }
     }
+}
+
+fn is_refusal(reply: &Reply) -> bool {
+    reply.number == 0 && matches!(reply.body, ReplyBody::Failure(_))
 }
 
 #[cfg(test)]

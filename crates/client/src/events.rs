@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{Event, ReplyBody, Request, RequestBody};
+use millpond_wire::message::{Event, EventKind, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, Epoch};
 use rustix::event::PollFlags;
 
@@ -14,8 +14,10 @@ use crate::establish::{Caller, establish};
 use crate::link::LinkConfig;
 use crate::{Error, Result, process};
 
-/// The number of the one request of such a connection.
-const SUBSCRIBE: u64 = 1 << 20;
+/// The number of all requests of such a connection: there is never more than one under way.
+const NUMBER: u64 = 1 << 20;
+/// Before a daemon is asked again that hung up at once.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A subscription from [`Pond::events`](crate::Pond::events), with a connection of its own. It
 /// survives restarts of the daemon: numbers go on rising, and an [`EventKind::Gap`](crate::EventKind)
@@ -101,6 +103,45 @@ impl Events {
         }
     }
 
+    /// Everything that the pond has kept from the number on that was asked for, without waiting
+    /// for more. A [`Gap`](crate::EventKind::Gap) at its beginning says that some before are gone.
+    ///
+    /// # Errors
+    /// As for [`Events::next_timeout`].
+    pub fn kept(&mut self) -> Result<Vec<Event>> {
+        let mut kept: Vec<Event> = Vec::new();
+        loop {
+            let Some(connection) = self.connection.take() else {
+                self.connect(None)?;
+                continue;
+            };
+            let until = Instant::now() + self.config.reconnect_timeout;
+            // The pond sends only so many at once: what is left is asked for in the next round.
+            let again = if kept.is_empty() { Ok(()) } else { self.ask(&connection, until) };
+            match again.and_then(|()| self.barrier(&connection, until)) {
+                Ok(()) => self.connection = Some(connection),
+                Err(Error::NoPond { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            let before = kept.len();
+            for event in std::mem::take(&mut self.early) {
+                // A gap may lead back to the beginning.
+                if event.kind == EventKind::Gap || event.sequence >= self.from {
+                    self.from = event.sequence.saturating_add(1);
+                    kept.push(event);
+                }
+            }
+            if kept.len() == before && self.connection.is_some() {
+                return Ok(kept);
+            }
+        }
+    }
+
+    /// One round trip: what was sent before its answer has come then.
+    fn barrier(&mut self, connection: &Connection, until: Instant) -> Result<()> {
+        self.round_trip(connection, until, "a ping", RequestBody::Ping)
+    }
+
     fn connect(&mut self, deadline: Deadline) -> Result<()> {
         let caller = Caller {
             socket: &self.config.socket,
@@ -117,14 +158,33 @@ impl Events {
             self.from = 1;
         }
         self.epoch = Some(epoch);
-        self.ask(&established.connection, until)?;
-        self.connection = Some(established.connection);
-        Ok(())
+        match self.ask(&established.connection, until) {
+            Ok(()) => {
+                self.connection = Some(established.connection);
+                Ok(())
+            }
+            // It died in this moment; the next one is asked.
+            Err(Error::NoPond { .. }) if Instant::now() + PAUSE < until => {
+                std::thread::sleep(PAUSE);
+                self.connect(Some(until))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn ask(&mut self, connection: &Connection, until: Instant) -> Result<()> {
-        const WHAT: &str = "a subscription";
-        let late = || Error::Timeout { what: WHAT, after: self.config.reconnect_timeout };
+        let body = RequestBody::Subscribe { from: self.from };
+        self.round_trip(connection, until, "a subscription", body)
+    }
+
+    fn round_trip(
+        &mut self,
+        connection: &Connection,
+        until: Instant,
+        what: &'static str,
+        body: RequestBody,
+    ) -> Result<()> {
+        let late = || Error::Timeout { what, after: self.config.reconnect_timeout };
         let gone = |trouble| match trouble {
             Trouble::Violation(error) => error,
             Trouble::Late => late(),
@@ -132,8 +192,7 @@ impl Events {
                 Error::NoPond { path: self.config.socket.clone(), reason: "it hung up".to_owned() }
             }
         };
-        let body = RequestBody::Subscribe { from: self.from };
-        let request = Request { number: SUBSCRIBE, body };
+        let request = Request { number: NUMBER, body };
         connection.send(&request, Some(until), || {}).map_err(gone)?;
         loop {
             let received = connection.receive(&mut self.buffer, Some(until)).map_err(gone)?;
@@ -141,7 +200,7 @@ impl Events {
                 Some(ReplyBody::Event(event)) => self.early.push_back(event),
                 Some(ReplyBody::Done) => return Ok(()),
                 Some(ReplyBody::Failure(failure)) => return Err(failure.into()),
-                Some(_) => return Err(not_an_answer(WHAT)),
+                Some(_) => return Err(not_an_answer(what)),
                 None if Instant::now() >= until => return Err(late()),
                 None => {}
             }

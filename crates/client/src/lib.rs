@@ -68,6 +68,7 @@ mod grant;
 mod lead;
 mod leases;
 mod link;
+pub mod npy;
 mod pond;
 mod process;
 mod registry;
@@ -80,6 +81,7 @@ mod tensor;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod users;
 mod watch;
 
@@ -102,6 +104,7 @@ pub use pond::Pond;
 pub use spec::{GetOptions, TensorDetails, TensorSpec};
 pub use target::IntoTarget;
 pub use tensor::Tensor;
+pub use transfer::{Collected, Lease, Progress, PutSpec, Sink, Source, Transferred};
 pub use users::UnknownUser;
 
 /// What every call of this crate returns.

@@ -1,5 +1,6 @@
 //! Calls to the pond, over whichever connection there is.
 
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -105,8 +106,14 @@ impl Link {
     /// Sends a request and waits for its answer, repeating it over a new connection where the old
     /// one breaks.
     pub(crate) fn call(self: &Arc<Self>, ask: Ask) -> Result<Answer> {
+        self.call_with(ask, None)
+    }
+
+    /// As [`Link::call`], with a descriptor that every repeat sends again.
+    pub(crate) fn call_with(self: &Arc<Self>, ask: Ask, file: Option<&OwnedFd>) -> Result<Answer> {
         let (lease, mut may_be_granted) = (ask.lease, false);
-        let answer = self.repeat(ask, &mut may_be_granted);
+        let fds: Vec<BorrowedFd<'_>> = file.iter().map(|file| file.as_fd()).collect();
+        let answer = self.repeat(ask, &fds, &mut may_be_granted);
         if let (Err(_), true, Some(lease)) = (&answer, may_be_granted, lease) {
             let mut state = self.lock();
             state.strays.push(lease);
@@ -115,7 +122,12 @@ impl Link {
         answer
     }
 
-    fn repeat(self: &Arc<Self>, ask: Ask, may_be_granted: &mut bool) -> Result<Answer> {
+    fn repeat(
+        self: &Arc<Self>,
+        ask: Ask,
+        fds: &[BorrowedFd<'_>],
+        may_be_granted: &mut bool,
+    ) -> Result<Answer> {
         let Ask { what, body, lease, deadline, waits_until } = ask;
         let asked = Instant::now();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +136,8 @@ impl Link {
         loop {
             let begun = Instant::now();
             let (connection, generation) = self.connected(what, deadline, Some((number, lease)))?;
-            let sent = connection.send(&request, deadline, || self.drain(&connection, generation));
+            let meanwhile = || self.drain(&connection, generation);
+            let sent = connection.send_with(&request, fds, deadline, meanwhile);
             let outcome = match sent {
                 Ok(()) => self.wait(number, generation, &connection, deadline),
                 Err(trouble) => self.unsent(number, generation, trouble),

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
 
-use millpond_wire::Epoch;
+use millpond_wire::{Epoch, fd};
 
 use crate::channel::{Channel, HANDOVER_TIMEOUT, HoldKey, Message};
 use crate::config::Config;
@@ -79,7 +79,11 @@ pub fn spawn_keeper<'fd>(
     holds: impl IntoIterator<Item = (HoldKey, BorrowedFd<'fd>)>,
 ) -> Result<SpawnedKeeper, HandoverError> {
     let config = config.to_json()?;
-    let (channel, mut child, pidfd) = launch.start()?;
+    // A signal that comes before the new keeper can take it waits until it can.
+    fd::hold_back_stop_signals(true).map_err(HandoverError::io("holding back signals"))?;
+    let started = launch.start();
+    fd::hold_back_stop_signals(false).map_err(HandoverError::io("taking signals"))?;
+    let (channel, mut child, pidfd) = started?;
     let hand_over = || {
         let adopt = Message::Adopt { epoch, daemon_pid: std::process::id(), config };
         channel.send_within(&adopt, &[own_pidfd()?.as_fd()], HANDOVER_TIMEOUT)?;

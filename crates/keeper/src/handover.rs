@@ -1,37 +1,55 @@
 //! Starting a process with a channel on its standard input, and taking it there.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::net::SocketType;
 use rustix::process::{Pid, PidfdFlags};
 
 use crate::channel::{Channel, ChannelError};
 use crate::config::{Config, ConfigError, LogFormat};
 
-/// A program to start. Found once, at the start: after an update of the package the path leads to
-/// the new program, while the kernel's link to the running one would lead nowhere.
+/// A program to start. Its path is found once, at the start: after an update of the package the
+/// path leads to the new program, while the kernel's link to the running one would lead nowhere.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// The file itself. It can be started when its path leads nowhere, or to something else.
+    file: Option<Arc<OwnedFd>>,
+    /// The file and not the path is what is meant.
+    pinned: bool,
 }
 
 impl Launch {
+    /// A program by its path.
+    #[must_use]
+    pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Launch {
+        Launch { program, arguments, file: None, pinned: false }
+    }
+
     /// This program with one hidden subcommand: `daemon` or `keeper`.
     ///
     /// # Errors
     /// If the kernel does not say where this program is.
     pub fn this_program(subcommand: &str) -> io::Result<Launch> {
-        let arguments = vec![subcommand.into()];
-        Ok(Launch { program: std::env::current_exe()?, arguments })
+        let (program, file) = program_of("self")?;
+        Ok(Launch { program, arguments: vec![subcommand.into()], file: Some(file), pinned: false })
+    }
+
+    /// The file that a process runs, whatever its path leads to by now.
+    pub(crate) fn of_process(pid: u32, arguments: Vec<OsString>) -> io::Result<Launch> {
+        let (program, file) = program_of(&pid.to_string())?;
+        Ok(Launch { program, arguments, file: Some(file), pinned: true })
     }
 
     /// The same, with the log of these settings.
@@ -50,21 +68,65 @@ impl Launch {
     /// the terminal is for the keeper, which then stops the daemon in order.
     pub(crate) fn start(&self) -> Result<(Channel, Child, OwnedFd), HandoverError> {
         let (channel, theirs) = Channel::pair()?;
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments).stdin(Stdio::from(theirs)).process_group(0);
         let what = || format!("starting '{}'", self.program.display());
-        let mut child = command.spawn().map_err(HandoverError::io(what()))?;
-        // Not reaped yet, so the number cannot be anybody else's.
-        match pidfd(Pid::from_child(&child)) {
-            Ok(pidfd) => Ok((channel, child, pidfd)),
-            Err(source) => {
-                // Unwatched it must not run; both calls can only fail if it is gone already.
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(HandoverError::Io { what: what(), source })
-            }
+        let stdin = || theirs.try_clone().map(Stdio::from);
+        let begin = || -> io::Result<(Child, OwnedFd)> {
+            let by_path = || self.command(self.program.as_os_str()).stdin(stdin()?).spawn();
+            let by_file = |file: &OwnedFd| {
+                // The child's own link: resolved before the descriptor is closed.
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                self.command(path.as_ref()).arg0(&self.program).stdin(stdin()?).spawn()
+            };
+            let child = match (&self.file, self.pinned) {
+                (Some(file), true) => by_file(file),
+                (Some(file), false) => by_path().or_else(|error| match error.kind() {
+                    io::ErrorKind::NotFound => by_file(file),
+                    _ => Err(error),
+                }),
+                (None, _) => by_path(),
+            };
+            watched(child?)
+        };
+        let (child, pidfd) = begin().map_err(HandoverError::io(what()))?;
+        Ok((channel, child, pidfd))
+    }
+
+    fn command(&self, program: &OsStr) -> Command {
+        let mut command = Command::new(program);
+        command.args(&self.arguments).process_group(0);
+        // What a service manager passed is this process's alone.
+        for name in ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Starts it with one more argument, to hear what it says about itself on its output.
+    pub(crate) fn ask(&self, argument: &str) -> io::Result<(Child, OwnedFd)> {
+        let mut command = self.command(self.program.as_os_str());
+        // A question is no service.
+        command.arg(argument).env_remove("NOTIFY_SOCKET");
+        watched(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?)
+    }
+}
+
+/// Not reaped yet, so the number cannot be anybody else's.
+fn watched(mut child: Child) -> io::Result<(Child, OwnedFd)> {
+    match pidfd(Pid::from_child(&child)) {
+        Ok(pidfd) => Ok((child, pidfd)),
+        Err(error) => {
+            // Unwatched it must not run; both calls can only fail if it is gone already.
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(error)
         }
     }
+}
+
+fn program_of(process: &str) -> io::Result<(PathBuf, Arc<OwnedFd>)> {
+    let link = format!("/proc/{process}/exe");
+    let file = rustix::fs::open(&link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    Ok((std::fs::read_link(&link)?, Arc::new(file)))
 }
 
 /// Why nothing was handed over.

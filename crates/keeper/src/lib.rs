@@ -28,4 +28,7 @@ pub mod daemon_side;
 mod handover;
 mod keeper;
 
-pub use keeper::{ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, adopt_stdin, run};
+pub use keeper::{
+    About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
+    adopt_stdin, run,
+};

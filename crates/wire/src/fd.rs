@@ -1,5 +1,6 @@
 //! The calls that neither std nor rustix offers: locks on open file descriptions, who is at the
-//! other end of a socket, and how much of what was sent is unread.
+//! other end of a socket, how much of what was sent is unread, descriptors that a service manager
+//! passes, and signals that wait.
 
 use std::fs::File;
 use std::io;
@@ -145,6 +146,54 @@ pub fn unread_by_peer(socket: impl AsFd) -> io::Result<usize> {
 
 fn socklen<T>() -> libc::socklen_t {
     libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
+}
+
+/// Takes the descriptors 3, 4 and so on that a service manager passed to this process, and marks
+/// them so that no child inherits them. Once: a second call finds none.
+///
+/// # Errors
+/// If one of them is not open, or was opened by this process itself.
+pub fn take_inherited(count: u32) -> io::Result<Vec<OwnedFd>> {
+    let take = |number: u32| {
+        let raw =
+            i32::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        // SAFETY: asking for the flags of any number does nothing but that.
+        let flags = unsafe { libc::fcntl(raw, libc::F_GETFD) };
+        if flags == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        if flags & libc::FD_CLOEXEC != 0 {
+            let text = format!("descriptor {raw} was not inherited");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        // SAFETY: it is open, and changing this flag touches nothing else.
+        if unsafe { libc::fcntl(raw, libc::F_SETFD, flags | libc::FD_CLOEXEC) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: it is open and nobody's: std marks everything that it opens close-on-exec, and
+        // whatever came from here before was marked above.
+        Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+    };
+    (3..3u32.saturating_add(count)).map(take).collect()
+}
+
+/// Lets `SIGTERM` and `SIGINT` wait in this thread, or come; processes started from it inherit that.
+/// One that waits is not lost, and ends nobody.
+///
+/// # Errors
+/// What the system says.
+pub fn hold_back_stop_signals(hold_back: bool) -> io::Result<()> {
+    // SAFETY: all zeroes is a valid set, and it is emptied before it is used.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let how = if hold_back { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+    // SAFETY: `set` is valid for all calls, and nobody asks for the old mask.
+    let result = unsafe {
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGTERM);
+        libc::sigaddset(&raw mut set, libc::SIGINT);
+        libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(result)) }
 }
 
 #[cfg(test)]

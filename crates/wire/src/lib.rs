@@ -23,6 +23,7 @@ pub mod limits;
 pub mod memfd;
 pub mod message;
 mod name;
+pub mod page;
 pub mod process;
 pub mod record;
 pub mod runtime_dir;

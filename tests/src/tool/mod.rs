@@ -6,6 +6,7 @@
 //! pondtool hold NAME              map read-only, print `holding HASH`; then for each line of the
 //!                                 input: `hash` prints the hash through that mapping, `bye` ends
 //! pondtool used                   print the bytes in use on the card, by the driver's own count
+//! pondtool siege [OPTIONS]        kill processes of a pond of its own under load; see [`siege`]
 //! pondtool shell                  for each line of the input a command, and one line `ok ...` or
 //!                                 `error KIND MESSAGE` as its answer
 //! ```
@@ -15,6 +16,7 @@
 mod churn;
 mod retire;
 mod session;
+mod siege;
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -41,6 +43,8 @@ pub fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["shell"] => shell(&mut session),
+        ["siege", options @ ..] => return siege::main(options),
+        ["siege-client"] => siege::client(),
         ["hold", name] => hold(&mut session, name),
         words => session.run(words).map(|text| print(&text)),
     };

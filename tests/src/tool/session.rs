@@ -1,14 +1,16 @@
 //! What one `pondtool` process has, and the commands that it knows.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
-use millpond::{Dtype, GetOptions, Pond, Tensor, TensorSpec};
+use millpond::{Dtype, GetOptions, LeaseId, Mode, Pond, Tensor, TensorSpec, runtime_dir};
 use millpond_cuda::{DeviceUuid, Nvml};
+use millpond_wire::message::{RequestBody, Target, TensorGet};
 
 use super::churn::{self, Churn};
 use super::{Trouble, retire, trouble, wrong};
-use crate::{PATIENCE, content, driver};
+use crate::{PATIENCE, Raw, content, driver};
 
 type Said = Result<String, Trouble>;
 
@@ -19,6 +21,7 @@ pub(crate) struct Session {
     held: HashMap<String, Tensor>,
     nvml: Option<(Nvml, DeviceUuid)>,
     churn: Option<Churn>,
+    idle: Vec<Raw>,
 }
 
 impl Session {
@@ -66,6 +69,24 @@ impl Session {
             },
             ["delete", name] => self.pond()?.delete(name).map_err(trouble).map(|()| String::new()),
             ["used"] => self.used(),
+            ["idle", count] => {
+                let folder = std::env::var_os(runtime_dir::ENVIRONMENT).unwrap_or_default();
+                for _ in 0..number(count)? {
+                    let raw = Raw::connect(Path::new(&folder));
+                    raw.be_welcome();
+                    self.idle.push(raw);
+                }
+                Ok(self.idle.len().to_string())
+            }
+            ["hoard", connections, asks, name] => {
+                self.run(&["idle", connections])?;
+                for raw in &self.idle {
+                    for number in 1..=number(asks)? {
+                        raw.send(number, ask_for(name, number)?);
+                    }
+                }
+                Ok(String::new())
+            }
             ["connect"] => self.pond().map(|_| String::new()),
             // No destructor, no goodbye: as a program ends that never heard of tidiness.
             ["exit"] => std::process::exit(0),
@@ -171,6 +192,12 @@ impl Session {
 
 fn hash(tensor: &Tensor) -> Said {
     tensor.to_vec().map(|bytes| content::hash(&bytes)).map_err(trouble)
+}
+
+fn ask_for(name: &str, number: u64) -> Result<RequestBody, Trouble> {
+    let name = name.parse().map_err(|_| wrong(format!("'{name}' is no name")))?;
+    let (target, lease, mode) = (Target::Name(name), LeaseId(number), Mode::ReadOnly);
+    Ok(RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: 0 }))
 }
 
 fn number(text: &str) -> Result<u64, Trouble> {

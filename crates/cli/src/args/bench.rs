@@ -1,9 +1,10 @@
 //! `millpond bench`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::JsonArg;
-use crate::units::ByteSize;
 
 /// Measure the pond beside the raw limits of this machine
 ///
@@ -11,23 +12,28 @@ use crate::units::ByteSize;
 /// socket between two processes, the attach beside the bare driver calls.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Starts a pond of its own in a temporary folder, unless `--attach-to` names one. Exits with 0 also
-where a goal was missed: the numbers are the answer.
+Starts ponds of its own in temporary folders, unless `--pond` says to measure the one that is
+there. Exits with 0 also where a goal was missed: the numbers are the answer.
 
 Examples:
   millpond bench
   millpond bench --quick --json
-  millpond bench --attach-to /run/millpond")]
+  millpond bench --svg bench.svg
+  millpond bench --only '^(attach|get)/'
+  millpond bench --pond --runtime-dir /run/millpond")]
 pub struct BenchArgs {
-    /// Fewer rounds
+    /// Fewer rounds, and fewer tensors and clients where there are many
     #[arg(long)]
     pub quick: bool,
-    /// Bytes of the tensor that is attached [default: 15 GB on a GPU where it fits, else 256M]
-    #[arg(long, value_name = "BYTES")]
-    pub size: Option<ByteSize>,
-    /// Measure the pond in this folder; nothing is killed then
-    #[arg(long, value_name = "DIR")]
-    pub attach_to: Option<std::path::PathBuf>,
+    /// Only rows whose name has a match of this regular expression
+    #[arg(long, value_name = "REGEX")]
+    pub only: Option<String>,
+    /// Draw the numbers into this file as well
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Measure the pond that is there; nothing is killed then
+    #[arg(long)]
+    pub pond: bool,
     #[command(flatten)]
     pub json: JsonArg,
 }

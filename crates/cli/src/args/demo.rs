@@ -20,7 +20,7 @@ Examples:
   millpond demo --json | jq '{copies, lost_bytes, leaked_bytes}'
   MILLPOND_DRIVER=soft millpond demo  on the software driver, although there is a GPU")]
 pub struct DemoArgs {
-    /// How many worker processes
+    /// How many worker processes, 2 to 64
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=64))]
     pub workers: u8,
     /// Bytes of all tensors together [default: 4G on a GPU, 256M on the software driver]

@@ -4,6 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::LogArgs;
+
+/// The daemon of a keeper
+#[derive(Debug, Args)]
+pub struct DaemonArgs {
+    #[command(flatten)]
+    pub log: LogArgs,
+    /// Print what this program is, and end
+    #[arg(long)]
+    pub check: bool,
+}
+
 /// A process of the demo or the bench: reads orders, one on a line, and answers each
 #[derive(Debug, Args)]
 pub struct WorkerArgs {

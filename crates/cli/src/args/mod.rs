@@ -3,9 +3,13 @@
 mod bench;
 mod demo;
 mod hidden;
+mod life;
 mod serve;
 mod styles;
 mod tensor;
+mod transfer;
+mod upgrade;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -13,9 +17,13 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
 pub use demo::DemoArgs;
-pub use hidden::{JanitorArgs, WorkerArgs};
+pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
+pub use life::LifeArgs;
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
+pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
+pub use upgrade::UpgradeArgs;
+pub use watch::{EventsArgs, GcArgs};
 
 use crate::env_vars;
 
@@ -38,6 +46,7 @@ Examples:
   millpond demo                       see it work, with or without a GPU
   millpond serve                      start a pond and stay in the foreground
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
+  millpond tensor put weights/w0 w0.npy
   millpond tensor ls                  what there is
   millpond ps                         who holds what
 
@@ -110,15 +119,20 @@ pub enum Command {
     Inspect(InspectArgs),
     Ps(PsArgs),
     Status(StatusArgs),
+    Upgrade(UpgradeArgs),
+    Events(EventsArgs),
+    Gc(GcArgs),
     Bench(BenchArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Version(VersionArgs),
     Help(HelpArgs),
     #[command(hide = true)]
-    Daemon(LogArgs),
+    Daemon(DaemonArgs),
     #[command(hide = true)]
     Keeper(LogArgs),
+    #[command(hide = true)]
+    Mover(LogArgs),
     #[command(hide = true)]
     Worker(WorkerArgs),
     #[command(hide = true)]
@@ -137,6 +151,9 @@ impl Command {
             Command::Inspect(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
+            Command::Upgrade(args) => args.json.json,
+            Command::Events(args) => args.json.json,
+            Command::Gc(args) => args.json.json,
             Command::Bench(args) => args.json.json,
             Command::Version(args) => args.json.json,
             _ => false,
@@ -163,7 +180,8 @@ pub struct DoctorArgs {
 /// List the programs that are connected and what they hold
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A program that lives but has lost its connection is silent: it keeps what it holds.
+A program that lives but has lost its connection is silent: it keeps what it holds. A mover is the
+pond's own: it carries bytes between files and a GPU, and goes when it has nothing to do.
 
 Examples:
   millpond ps

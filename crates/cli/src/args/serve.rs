@@ -34,6 +34,10 @@ pub struct ServeArgs {
     drain_seconds: Option<String>,
     #[arg(long, value_name = "SECONDS", help = doc("watchdog_seconds"))]
     watchdog_seconds: Option<String>,
+    #[arg(long, value_name = "SECONDS", help = doc("mover_seconds"))]
+    mover_seconds: Option<String>,
+    #[arg(long, value_name = "SECONDS", help = doc("mover_idle_seconds"))]
+    mover_idle_seconds: Option<String>,
     #[command(flatten)]
     pub log: LogArgs,
 }
@@ -61,6 +65,8 @@ impl ServeArgs {
             recycle_bytes: self.recycle_bytes.clone(),
             drain_seconds: self.drain_seconds.clone(),
             watchdog_seconds: self.watchdog_seconds.clone(),
+            mover_seconds: self.mover_seconds.clone(),
+            mover_idle_seconds: self.mover_idle_seconds.clone(),
         }
     }
 }

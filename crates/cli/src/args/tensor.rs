@@ -3,12 +3,17 @@
 use clap::{Args, Subcommand, ValueEnum};
 use millpond_wire::{Audience, Dtype, Shape, TensorName};
 
-use super::JsonArg;
+use super::transfer::{CopyArgs, GetArgs, PutArgs, ZeroArgs};
+use super::{JsonArg, LifeArgs};
 
-/// Make, list and delete tensors
+/// Make, fill, save, list and delete tensors
 #[derive(Debug, Subcommand)]
 pub enum TensorCommand {
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
+    Put(Box<PutArgs>),
+    Get(GetArgs),
+    Copy(Box<CopyArgs>),
+    Zero(ZeroArgs),
     #[command(visible_alias = "list")]
     Ls(LsArgs),
     Rm(RmArgs),
@@ -20,6 +25,10 @@ impl TensorCommand {
     pub fn is_json(&self) -> bool {
         match self {
             TensorCommand::Create(args) => args.json.json,
+            TensorCommand::Put(args) => args.json.json,
+            TensorCommand::Get(args) => args.json.json,
+            TensorCommand::Copy(args) => args.json.json,
+            TensorCommand::Zero(args) => args.json.json,
             TensorCommand::Ls(args) => args.json.json,
             TensorCommand::Rm(_) => false,
             TensorCommand::Inspect(args) => args.json.json,
@@ -36,7 +45,8 @@ impl TensorCommand {
 #[command(after_long_help = "\
 Examples:
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
-  millpond tensor create counts --dtype i64 --shape 128 --zero --share group")]
+  millpond tensor create counts --dtype i64 --shape 128 --zero --share group
+  millpond tensor create scratch --dtype u8 --shape 1048576 --ttl 1h")]
 pub struct CreateArgs {
     /// A path-like name such as `acts/x`; under `public/` it is found by everybody
     pub name: TensorName,
@@ -50,7 +60,7 @@ pub struct CreateArgs {
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// With whom it is shared
-    #[arg(long, value_name = "WHO", value_enum, default_value_t)]
+    #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
     /// End it with the process that made it, which is this command
     #[arg(long)]
@@ -58,6 +68,8 @@ pub struct CreateArgs {
     /// Fill it with zeroes, so that it is ready at once
     #[arg(long)]
     pub zero: bool,
+    #[command(flatten)]
+    pub life: LifeArgs,
     #[command(flatten)]
     pub json: JsonArg,
 }
@@ -115,7 +127,7 @@ pub struct LsArgs {
 Examples:
   millpond tensor rm acts/x acts/y")]
 pub struct RmArgs {
-    /// Names or identities
+    /// Names or identities, of these also the first digits
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
 }
@@ -128,7 +140,7 @@ Examples:
   millpond inspect '~1001/acts/x'     of another user
   millpond inspect acts/x --json")]
 pub struct InspectArgs {
-    /// Its name or identity
+    /// Its name or identity, or the first digits of that
     pub name: String,
     #[command(flatten)]
     pub json: JsonArg,
@@ -144,7 +156,7 @@ mod tests {
     fn create(line: &str) -> Result<CreateArgs, clap::Error> {
         let words = "millpond tensor create".split(' ').chain(line.split(' '));
         match Cli::try_parse_from(words)?.command {
-            Command::Tensor(TensorCommand::Create(args)) => Ok(args),
+            Command::Tensor(TensorCommand::Create(args)) => Ok(*args),
             other => panic!("{other:?}"),
         }
     }

@@ -1,18 +1,34 @@
-//! The daemon, and a keeper that a daemon starts: both get what they need through their standard
-//! input, from each other.
+//! The daemon, a keeper that a daemon starts, and its movers: all get what they need through their
+//! standard input, from whoever starts them.
 
-use millpond_keeper::Launch;
 use millpond_keeper::config::LogFormat;
+use millpond_keeper::{About, Launch};
 
 use super::serve;
-use crate::args::LogArgs;
-use crate::error::{Outcome, failed, wrong};
+use crate::args::{DaemonArgs, LogArgs};
+use crate::error::{CommandError, Outcome, failed, wrong};
+use crate::printer::Printer;
 use crate::{env_vars, logging};
 
 /// `millpond daemon`.
-pub fn daemon(log: &LogArgs) -> Outcome {
-    start_log(log)?;
+pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
+    if args.check {
+        return printer.line(about()?);
+    }
+    start_log(&args.log)?;
     millpond_daemon::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
+}
+
+/// What a keeper wants to know before it starts a daemon of this program.
+fn about() -> Result<String, CommandError> {
+    let about = About {
+        program: millpond_keeper::PROGRAM.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: millpond_wire::message::VERSION,
+        journal: millpond_daemon::journal::FORMAT,
+        channel: millpond_keeper::channel::VERSION,
+    };
+    serde_json::to_string(&about).map_err(|error| failed("writing JSON", error))
 }
 
 /// `millpond keeper`.
@@ -24,6 +40,12 @@ pub fn keeper(log: &LogArgs) -> Outcome {
         daemon.arguments.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
     }
     serve::ended(millpond_keeper::adopt_stdin(daemon))
+}
+
+/// `millpond mover`.
+pub fn mover(log: &LogArgs) -> Outcome {
+    start_log(log)?;
+    millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
 }
 
 fn start_log(log: &LogArgs) -> Outcome {

@@ -1,6 +1,6 @@
 //! `millpond inspect`.
 
-use millpond_wire::message::{LeaseInfo, TensorInfo};
+use millpond_wire::message::{LeaseInfo, Life, TensorInfo};
 
 use crate::args::{Global, InspectArgs};
 use crate::error::Outcome;
@@ -11,7 +11,8 @@ use crate::{pond, units, users};
 
 /// Prints everything about one tensor.
 pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
-    let details = pond::connect(global)?.inspect(args.name.as_str())?;
+    let pond = pond::connect(global)?;
+    let details = pond.inspect(pond::target(&pond, &args.name)?)?;
     let (info, leases) = (details.info, details.leases);
     if printer.is_json() {
         let leases = leases.iter().map(LeaseJson::from).collect();
@@ -33,7 +34,6 @@ pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
 
 fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
     let exact = |bytes: u64| format!("{} ({} bytes)", units::bytes(bytes), units::thousands(bytes));
-    let life = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
     let age = units::age(info.created_unix_ms);
     vec![
         ("name", info.name.as_ref().map_or("-".to_owned(), ToString::to_string)),
@@ -45,11 +45,24 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
         ("size", exact(info.bytes)),
         ("device", info.device.to_string()),
         ("state", format!("{}, generation {}", info.state, info.generation)),
-        ("life", life.to_owned()),
+        ("life", life(info)),
         ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
         ("slab", format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset)),
         ("leases", info.leases.to_string()),
     ]
+}
+
+/// Everything that ends it.
+fn life(info: &TensorInfo) -> String {
+    let first = if info.ephemeral { "until its creator's process ends" } else { "until deleted" };
+    let Life { ttl_ms, linger_ms, accesses } = info.life;
+    // Milliseconds do not matter to who reads this.
+    let span = |ms: u64| units::span(if ms < 10_000 { ms } else { ms / 1000 * 1000 });
+    let ttl = ttl_ms.map(|ms| format!("for {}", span(ms)));
+    let linger = linger_ms.map(|ms| format!("for {} without a lease", span(ms)));
+    let accesses = accesses.map(|count| format!("for {}", units::count(count, "more get")));
+    let ends = [ttl, linger, accesses].into_iter().flatten();
+    std::iter::once(first.to_owned()).chain(ends).collect::<Vec<_>>().join(", or ")
 }
 
 fn holders(leases: &[LeaseInfo]) -> Table {

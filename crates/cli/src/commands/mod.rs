@@ -4,6 +4,8 @@ mod bench;
 mod completions;
 mod demo;
 mod doctor;
+mod events;
+mod gc;
 mod help;
 mod hidden;
 mod inspect;
@@ -12,6 +14,8 @@ mod ps;
 mod serve;
 mod status;
 mod tensor;
+mod transfer;
+mod upgrade;
 pub mod usage;
 mod version;
 
@@ -27,6 +31,10 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Serve(args) => serve::run(args, global, printer),
         Command::Doctor(_) => doctor::run(global, printer),
         Command::Tensor(TensorCommand::Create(args)) => tensor::create(args, global, printer),
+        Command::Tensor(TensorCommand::Put(args)) => transfer::put(args, global, printer),
+        Command::Tensor(TensorCommand::Get(args)) => transfer::get(args, global, printer),
+        Command::Tensor(TensorCommand::Copy(args)) => transfer::copy(args, global, printer),
+        Command::Tensor(TensorCommand::Zero(args)) => transfer::zero(args, global, printer),
         Command::Tensor(TensorCommand::Ls(args)) => tensor::list(args, global, printer),
         Command::Tensor(TensorCommand::Rm(args)) => tensor::remove(args, global, printer),
         Command::Tensor(TensorCommand::Inspect(args)) | Command::Inspect(args) => {
@@ -34,13 +42,17 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         }
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
-        Command::Bench(args) => bench::run(args, printer),
+        Command::Upgrade(args) => upgrade::run(args, global, printer),
+        Command::Events(args) => events::run(args, global, printer),
+        Command::Gc(args) => gc::run(args, global, printer),
+        Command::Bench(args) => bench::run(args, global, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),
         Command::Help(args) => help::run(args, printer),
-        Command::Daemon(log) => hidden::daemon(log),
+        Command::Daemon(args) => hidden::daemon(args, printer),
         Command::Keeper(log) => hidden::keeper(log),
+        Command::Mover(log) => hidden::mover(log),
         Command::Worker(args) => crate::scene::worker::run(args, global, printer),
         Command::Echo => bench::echo(),
         Command::Janitor(args) => crate::scene::janitor::run(&args.folder),

@@ -39,7 +39,7 @@ fn table(clients: &[ClientInfo], no_trunc: bool) -> Table {
             client.pid.to_string(),
             users::name(client.user),
             client.program.clone(),
-            (if client.silent { "silent" } else { "connected" }).to_owned(),
+            state(client).to_owned(),
             units::age(client.since_unix_ms),
             client.leases.len().to_string(),
             units::bytes(held_bytes(client)),
@@ -47,6 +47,14 @@ fn table(clients: &[ClientInfo], no_trunc: bool) -> Table {
         ]);
     }
     table
+}
+
+fn state(client: &ClientInfo) -> &'static str {
+    match (client.silent, client.mover) {
+        (true, _) => "silent",
+        (false, true) => "mover",
+        (false, false) => "connected",
+    }
 }
 
 /// The names of what a client holds; the first few, unless all are wanted.

@@ -1,6 +1,6 @@
 //! `millpond status`.
 
-use millpond_wire::message::Status;
+use millpond_wire::message::{MoverInfo, Status};
 
 use crate::args::Global;
 use crate::error::Outcome;
@@ -52,11 +52,27 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
                 units::age(status.started_unix_ms)
             ),
         ),
+        ("program", status.program.clone()),
         ("keeper", format!("pid {}", status.keeper_pid)),
         ("driver", format!("{}{driver}", status.driver)),
         ("in use by", format!("{clients}{silent}, {leases}")),
+        ("movers", movers(status)),
         ("journal", units::bytes(status.journal_bytes)),
     ]
+}
+
+fn movers(status: &Status) -> String {
+    let place = |mover: &MoverInfo| {
+        let device = status.devices.iter().find(|device| device.device == mover.device);
+        device.map_or_else(|| mover.device.to_string(), |device| format!("GPU {}", device.index))
+    };
+    let one = |mover: &MoverInfo| {
+        let moves = units::count(u64::from(mover.moves), "move");
+        let moved = units::bytes(mover.moved_bytes);
+        format!("pid {} on {}: {moves} under way, {moved} moved", mover.pid, place(mover))
+    };
+    let movers: Vec<String> = status.movers.iter().map(one).collect();
+    if movers.is_empty() { "none".to_owned() } else { movers.join("; ") }
 }
 
 fn devices(status: &Status) -> Table {

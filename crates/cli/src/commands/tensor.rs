@@ -18,7 +18,8 @@ pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome 
     let mut spec = TensorSpec::new(args.name.as_str(), args.dtype, args.shape.dims())
         .share(args.share.into())
         .ephemeral(args.ephemeral)
-        .zero(args.zero);
+        .zero(args.zero)
+        .life(args.life.life());
     if let Some(device) = &args.device {
         spec = spec.device(pond::device(&pond, device)?);
     }
@@ -54,9 +55,10 @@ pub fn remove(args: &RmArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     let mut code = Code::Ok;
     for name in &args.names {
-        match pond.delete(name.as_str()) {
-            Ok(_) => printer.line(name)?,
-            Err(error) => code = printer::finish(printer, Err(error.into())),
+        let deleted = pond::target(&pond, name).and_then(|target| Ok(pond.delete(target)?));
+        match deleted {
+            Ok(()) => printer.line(name)?,
+            Err(error) => code = printer::finish(printer, Err(error)),
         }
     }
     if code == Code::Ok { Ok(()) } else { Err(CommandError::Said(code)) }

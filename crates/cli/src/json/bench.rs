@@ -15,52 +15,51 @@ pub struct BenchJson {
     pub device_name: String,
     /// Whether fewer rounds were made.
     pub quick: bool,
-    /// Bytes of the tensor that was attached.
-    pub attach_bytes: u64,
-    /// Times, each beside its raw limit of the same run.
-    pub timings: Vec<TimingJson>,
-    /// Memory, in bytes.
-    pub memory: Vec<MemoryJson>,
+    /// One for each number.
+    pub rows: Vec<RowJson>,
     /// Whether no goal was missed.
-    pub ok: bool,
+    pub met: bool,
 }
 
-/// One time.
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A time.
+    Microseconds,
+    /// A rate.
+    PerSecond,
+    /// A speed.
+    GigabytesPerSecond,
+    /// A size.
+    Bytes,
+}
+
+/// One number beside its limit.
 #[derive(Clone, Debug, Serialize)]
-pub struct TimingJson {
-    /// A stable name.
+pub struct RowJson {
+    /// A stable name, as in `request/ping`.
     pub name: &'static str,
     /// In words.
     pub what: String,
+    /// What the numbers count.
+    pub unit: Unit,
     /// How many were measured.
     pub rounds: u64,
-    /// Half of them were faster.
-    pub median_us: f64,
-    /// Nine of ten were faster.
-    pub p90_us: f64,
+    /// Half of them were better.
+    pub median: f64,
+    /// 99 of 100 were better, where there are enough to say so.
+    pub p99: Option<f64>,
     /// The limit of this machine, measured in the same run.
-    pub raw_median_us: Option<f64>,
-    /// Nine of ten of these were faster.
-    pub raw_p90_us: Option<f64>,
-    /// `median_us` over `raw_median_us`.
+    pub floor: Option<f64>,
+    /// What the limit is.
+    pub floor_what: Option<&'static str>,
+    /// `median` over `floor`.
     pub ratio: Option<f64>,
     /// What it should be, in words.
-    pub goal: String,
-    /// Whether it is.
-    pub ok: bool,
-}
-
-/// One size.
-#[derive(Clone, Debug, Serialize)]
-pub struct MemoryJson {
-    /// A stable name.
-    pub name: &'static str,
-    /// In words, with how it was read.
-    pub what: String,
-    /// `null` where nobody says.
-    pub bytes: Option<u64>,
-    /// What it should be at most.
-    pub goal_bytes: Option<u64>,
-    /// Whether it is; true where there is no goal.
-    pub ok: bool,
+    pub goal: Option<String>,
+    /// The same in numbers: the stricter one where there are two.
+    pub goal_value: Option<f64>,
+    /// Whether it is; `null` where there is no goal, or where it is one for a real GPU only.
+    pub met: Option<bool>,
 }

@@ -61,6 +61,8 @@ pub struct ClientJson {
     since_unix_ms: u64,
     /// Lives, but has no connection: it keeps what it holds.
     silent: bool,
+    /// Is a mover of the pond's own.
+    mover: bool,
     /// Bytes of the tensors it holds, each counted once.
     held_bytes: u64,
     /// What it holds.
@@ -76,6 +78,7 @@ impl From<&ClientInfo> for ClientJson {
             program: client.program.clone(),
             since_unix_ms: client.since_unix_ms,
             silent: client.silent,
+            mover: client.mover,
             held_bytes: held_bytes(client),
             leases: client.leases.iter().map(LeaseJson::from).collect(),
         }

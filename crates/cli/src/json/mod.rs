@@ -8,18 +8,24 @@ mod client;
 mod demo;
 mod doctor;
 mod error;
+mod event;
 mod status;
 mod tensor;
+mod transfer;
+mod upgrade;
 
 use serde::Serialize;
 
-pub use bench::{BenchJson, MemoryJson, TimingJson};
+pub use bench::{BenchJson, RowJson, Unit};
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};
 pub use error::ErrorJson;
+pub use event::EventJson;
 pub use status::StatusJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};
+pub use transfer::{CollectedJson, TransferJson};
+pub use upgrade::UpgradeJson;
 
 /// `version`.
 #[derive(Debug, Serialize)]

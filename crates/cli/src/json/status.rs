@@ -1,6 +1,6 @@
 //! The pond as JSON.
 
-use millpond_wire::message::{DeviceInfo, Status};
+use millpond_wire::message::{DeviceInfo, MoverInfo, Status};
 use serde::Serialize;
 
 /// `status`.
@@ -34,8 +34,36 @@ pub struct StatusJson {
     journal_bytes: u64,
     /// Records whose memory was gone at the last recovery.
     lost_tensors: u32,
+    /// Movers that run.
+    movers: Vec<MoverJson>,
+    /// The file that the daemon runs from.
+    program: String,
     /// GPUs.
     devices: Vec<DeviceJson>,
+}
+
+/// One mover.
+#[derive(Debug, Serialize)]
+struct MoverJson {
+    /// UUID of its GPU.
+    device: String,
+    /// Its process.
+    pid: u32,
+    /// Moves that wait or run.
+    moves: u32,
+    /// What it has moved.
+    moved_bytes: u64,
+}
+
+impl From<&MoverInfo> for MoverJson {
+    fn from(mover: &MoverInfo) -> Self {
+        Self {
+            device: mover.device.to_string(),
+            pid: mover.pid,
+            moves: mover.moves,
+            moved_bytes: mover.moved_bytes,
+        }
+    }
 }
 
 /// One GPU and its accounts.
@@ -100,6 +128,8 @@ impl From<&Status> for StatusJson {
             leases: status.leases,
             journal_bytes: status.journal_bytes,
             lost_tensors: status.lost_tensors,
+            movers: status.movers.iter().map(MoverJson::from).collect(),
+            program: status.program.clone(),
             devices: status.devices.iter().map(DeviceJson::from).collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! Tensors as JSON.
 
-use millpond_wire::message::TensorInfo;
+use millpond_wire::message::{Life, TensorInfo};
 use serde::Serialize;
 
 use super::LeaseJson;
@@ -40,6 +40,29 @@ pub struct TensorJson {
     slab_offset_bytes: u64,
     /// How many leases there are on it.
     lease_count: u32,
+    /// What is left of its life.
+    life: LifeJson,
+}
+
+/// What ends a tensor beside being deleted; `null` where nothing was said.
+#[derive(Debug, Serialize)]
+struct LifeJson {
+    /// Until its time is over.
+    ttl_left_ms: Option<u64>,
+    /// Without a lease.
+    linger_left_ms: Option<u64>,
+    /// Gets that will be answered.
+    accesses_left: Option<u64>,
+}
+
+impl From<Life> for LifeJson {
+    fn from(life: Life) -> Self {
+        Self {
+            ttl_left_ms: life.ttl_ms,
+            linger_left_ms: life.linger_ms,
+            accesses_left: life.accesses,
+        }
+    }
 }
 
 impl From<&TensorInfo> for TensorJson {
@@ -61,6 +84,7 @@ impl From<&TensorInfo> for TensorJson {
             slab_bytes: info.slab_bytes,
             slab_offset_bytes: info.offset,
             lease_count: info.leases,
+            life: info.life.into(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a worker process is told and what it answers: one line of JSON each.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// What a worker is told.
@@ -42,23 +44,82 @@ pub enum Order {
     Rest,
     /// Unmap everything and tell the pond; answered by [`Answer::Done`].
     LetGo,
-    /// Map a tensor and let go, again and again; answered by [`Answer::Times`].
+    /// Measure something for the bench; answered by [`Answer::Times`].
+    Measure(Measure),
+}
+
+/// What a worker measures, and how often.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Map tensors and let go of all.
     Attach {
-        /// Its name.
-        name: String,
+        /// Their names; a round is all of them.
+        names: Vec<String>,
+        /// One that stays mapped meanwhile.
+        beside: Option<String>,
         /// How often.
         rounds: u32,
     },
-    /// The same with the bare driver calls on the descriptor of the same slab; answered by
-    /// [`Answer::Times`].
+    /// The same with the bare driver calls on the descriptors of the same slabs.
     AttachRaw {
         /// The GPU's UUID.
         device: String,
-        /// The tensor's name.
-        name: String,
+        /// The tensors' names.
+        names: Vec<String>,
         /// How often.
         rounds: u32,
     },
+    /// Publish one tensor again and again.
+    Publish {
+        /// How often.
+        rounds: u32,
+    },
+    /// Make and map a tensor in a slab that is there and mapped.
+    Create {
+        /// Its bytes.
+        bytes: u64,
+        /// How often.
+        rounds: u32,
+    },
+    /// Connect and say hello; the connections stay until the worker ends.
+    Connect {
+        /// How many.
+        connections: u32,
+    },
+    /// The same, each with a lease.
+    Hold {
+        /// On this tensor.
+        name: String,
+        /// How many.
+        clients: u32,
+    },
+    /// Wait until the daemon is gone, then have all of these connect and claim.
+    Claim,
+    /// Have the pond move bytes between a file and a tensor that has a slab of its own.
+    Move(Move),
+    /// The same with a bare pinned ring.
+    MoveRaw {
+        /// The GPU's UUID.
+        device: String,
+        /// What.
+        what: Move,
+    },
+}
+
+/// A move of all bytes of a tensor, several times.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Move {
+    /// The tensor's name.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The tensor's bytes.
+    pub bytes: u64,
+    /// From the file to the tensor, or back.
+    pub put: bool,
+    /// How often.
+    pub rounds: u32,
 }
 
 /// What a worker answers.

@@ -154,3 +154,9 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Says that something could not be tested here.
+pub fn skip(reason: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = std::io::Write::write_fmt(&mut stdout, format_args!("SKIPPED: {reason}\n"));
+}

@@ -82,6 +82,14 @@ pub enum Error {
     /// The pond was closed by this program.
     #[error("this pond was closed")]
     Closed,
+    /// A file could not be read or written, or does not hold what it should.
+    #[error("{message}")]
+    File {
+        /// What happened to which file.
+        message: String,
+        /// What the system said, if it was the system.
+        reason: Option<io::ErrorKind>,
+    },
 
     // The pond answered, and said no.
     /// The pond's own answer, with all that it said.
@@ -126,7 +134,7 @@ pub enum Error {
         expected: String,
     },
     /// The socket's path does not fit the kernel's address structure.
-    #[error("socket path '{}' is too long: {length} bytes", path.display())]
+    #[error("socket path '{}' is too long: {length} bytes, at most 107 are possible", path.display())]
     PathTooLong {
         /// The path.
         path: PathBuf,
@@ -176,6 +184,7 @@ impl Error {
             | Error::InUse { .. }
             | Error::Closed
             | Error::PathTooLong { .. } => ErrorKind::Invalid,
+            Error::File { .. } => ErrorKind::File,
             Error::DeviceNotVisible { .. } | Error::NoSuchIndex { .. } => ErrorKind::NoDevice,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::NoPond { .. } => ErrorKind::NoPond,
@@ -213,6 +222,16 @@ impl Error {
                 Error::NoPond { path, reason }
             }
         }
+    }
+
+    /// A file that does not hold what it should.
+    pub(crate) fn file(message: impl Into<String>) -> Self {
+        Error::File { message: message.into(), reason: None }
+    }
+
+    /// What the system said about a file.
+    pub(crate) fn in_file(what: impl std::fmt::Display, error: &io::Error) -> Self {
+        Error::File { message: format!("{what}: {error}"), reason: Some(error.kind()) }
     }
 
     pub(crate) fn system(what: impl Into<String>, reason: impl std::fmt::Display) -> Self {

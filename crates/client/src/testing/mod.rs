@@ -3,15 +3,17 @@
 mod device;
 mod samples;
 
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
-use millpond_wire::{limits, runtime_dir, socket};
+use millpond_wire::message::{MoveWork, Reply, ReplyBody, Request, RequestBody};
+use millpond_wire::{ErrorKind, Failure, limits, runtime_dir, socket};
 use rustix::event::PollFlags;
 use tempfile::TempDir;
 
@@ -34,6 +36,8 @@ pub(crate) enum Does {
     /// These bytes, whatever they are.
     Raw(Vec<u8>),
     After(Duration, Box<Does>),
+    /// Moves bytes between these and the descriptor that came along.
+    Moves(Arc<Mutex<Vec<u8>>>),
     Nothing,
     HangUp,
 }
@@ -153,14 +157,14 @@ impl Shared {
             };
             let request = Request::decode(&buffer[..received.bytes]).unwrap();
             lock(&self.seen).push((number, request.clone()));
-            if !act(client, &request, (self.script)(number, &request)) {
+            if !act(client, &request, &received.fds, (self.script)(number, &request)) {
                 return;
             }
         }
     }
 }
 
-fn act(client: &OwnedFd, request: &Request, does: Does) -> bool {
+fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> bool {
     let send = |number, body, fds: &[OwnedFd]| {
         let mut builder = planus::Builder::new();
         let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
@@ -183,12 +187,36 @@ fn act(client: &OwnedFd, request: &Request, does: Does) -> bool {
         }
         Does::After(pause, does) => {
             thread::sleep(pause);
-            return act(client, request, *does);
+            return act(client, request, came, *does);
         }
+        Does::Moves(bytes) => send(request.number, moves(&request.body, came, &bytes), &[]),
         Does::Nothing => {}
         Does::HangUp => return false,
     }
     true
+}
+
+fn moves(body: &RequestBody, came: &[OwnedFd], bytes: &Mutex<Vec<u8>>) -> ReplyBody {
+    let RequestBody::TensorMove(one) = body else { return ReplyBody::Done };
+    let range =
+        usize::try_from(one.offset).unwrap()..usize::try_from(one.offset + one.bytes).unwrap();
+    let file = came.first().map(|fd| File::from(fd.try_clone().unwrap()));
+    let mut bytes = lock(bytes);
+    let moved = match one.work {
+        MoveWork::Put { file_offset } => {
+            file.unwrap().read_exact_at(&mut bytes[range], file_offset)
+        }
+        MoveWork::Get { file_offset } => file.unwrap().write_all_at(&bytes[range], file_offset),
+        MoveWork::Copy { .. } | MoveWork::Zero => {
+            assert!(file.is_none());
+            bytes[range].fill(0);
+            Ok(())
+        }
+    };
+    match moved {
+        Ok(()) => ReplyBody::Moved { bytes: one.bytes },
+        Err(error) => ReplyBody::Failure(Failure::new(ErrorKind::File, error.to_string())),
+    }
 }
 
 fn polite(body: &RequestBody) -> ReplyBody {

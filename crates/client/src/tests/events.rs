@@ -54,3 +54,21 @@ fn a_refused_subscription_is_an_error() {
     let client = pond.builder().connect().unwrap();
     assert_eq!(client.events(0).unwrap_err().kind(), ErrorKind::Denied);
 }
+
+#[test]
+fn what_is_kept_comes_without_waiting_and_in_as_many_parts_as_it_takes() {
+    let pond = FakePond::start(|_, request| match &request.body {
+        // Two at a time, as a pond does that does not want to queue more; five in all.
+        RequestBody::Subscribe { from } => {
+            let done = Reply { number: request.number, body: ReplyBody::Done };
+            let some = (*from..6).take(2).map(|number| Reply { number: 0, body: event(number) });
+            Does::Replies(std::iter::once(done).chain(some).collect())
+        }
+        _ => Does::Polite,
+    });
+    let client = pond.builder().connect().unwrap();
+    let mut events = client.events(1).unwrap();
+    let numbers: Vec<_> = events.kept().unwrap().iter().map(|event| event.sequence).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    assert!(events.kept().unwrap().is_empty());
+}

@@ -41,6 +41,8 @@ pub struct Tensor {
     pub generation: u64,
     /// The last publish.
     pub published: Option<Token>,
+    /// Some before it, with their generations; the next daemon knows only the last one.
+    pub earlier_publishes: Vec<(Token, u64)>,
     /// Ends with its creator's process.
     pub ephemeral: bool,
     /// Who made it.
@@ -53,6 +55,20 @@ pub struct Tensor {
     pub recovered: bool,
     /// Who holds it.
     pub leases: BTreeSet<(ClientId, LeaseId)>,
+    /// The time that it was given, if this daemon gave it.
+    pub ttl_ms: Option<u64>,
+    /// When that is over; this and the following times are on the clock that never jumps.
+    pub expires_ms: Option<u64>,
+    /// How long it stays without a lease.
+    pub linger_ms: Option<u64>,
+    /// How many gets are still answered.
+    pub accesses_left: Option<u64>,
+    /// How many this daemon has answered, where they are counted.
+    pub accesses: u64,
+    /// Since when nobody is known to hold it, while nobody does.
+    pub unleased_ms: u64,
+    /// Its place among the ends.
+    pub ends_ms: Option<u64>,
 }
 
 /// Whose part of the names.
@@ -69,6 +85,7 @@ type NameKey = (Rc<str>, Scope, TensorName);
 pub struct Catalog {
     tensors: BTreeMap<TensorId, Tensor>,
     names: BTreeMap<NameKey, TensorId>,
+    by_user: BTreeMap<(Rc<str>, u32), usize>,
     deleted: BTreeSet<TensorId>,
     tombstones: HashSet<TensorId>,
     tombstones_by_age: VecDeque<TensorId>,
@@ -79,6 +96,10 @@ fn key(owner: &Owner, name: &TensorName) -> NameKey {
     (Rc::clone(&owner.tenant), scope, name.clone())
 }
 
+fn user_key(owner: &Owner) -> (Rc<str>, u32) {
+    (Rc::clone(&owner.tenant), owner.user)
+}
+
 impl Catalog {
     /// Adds a tensor of `owner`.
     pub fn insert(&mut self, id: TensorId, owner: &Owner, tensor: Tensor) {
@@ -87,7 +108,9 @@ impl Catalog {
         } else if let Some(name) = &tensor.name {
             self.names.insert(key(owner, name), id);
         }
-        self.tensors.insert(id, tensor);
+        if self.tensors.insert(id, tensor).is_none() {
+            *self.by_user.entry(user_key(owner)).or_default() += 1;
+        }
     }
 
     /// One tensor.
@@ -110,6 +133,12 @@ impl Catalog {
     #[must_use]
     pub fn len(&self) -> usize {
         self.tensors.len()
+    }
+
+    /// How many a user has.
+    #[must_use]
+    pub fn count_of(&self, owner: &Owner) -> usize {
+        self.by_user.get(&user_key(owner)).copied().unwrap_or(0)
     }
 
     /// The tensor that already has a name in its owner's part.
@@ -152,10 +181,18 @@ impl Catalog {
     }
 
     /// Takes a tensor out of the books.
-    pub fn remove(&mut self, id: TensorId) -> Option<Tensor> {
+    pub fn remove(&mut self, id: TensorId, owner: &Owner) -> Option<Tensor> {
         self.deleted.remove(&id);
         self.bury(id);
-        self.tensors.remove(&id)
+        let tensor = self.tensors.remove(&id)?;
+        let key = user_key(owner);
+        if let Some(count) = self.by_user.get_mut(&key) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_user.remove(&key);
+            }
+        }
+        Some(tensor)
     }
 
     /// Remembers that this identity was once a tensor.
@@ -242,9 +279,9 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         created_unix_ms: tensor.created_ms,
         published: tensor.published,
         deleted: tensor.deleted,
-        expires_boot_ms: None,
-        linger_ms: None,
-        accesses_left: None,
+        expires_boot_ms: tensor.expires_ms,
+        linger_ms: tensor.linger_ms,
+        accesses_left: tensor.accesses_left,
     }
 }
 
@@ -271,12 +308,20 @@ mod tests {
             ready: true,
             generation: 1,
             published: None,
+            earlier_publishes: Vec::new(),
             ephemeral: false,
             creator: ClientId::random(),
             created_ms: 0,
             deleted: false,
             recovered: false,
             leases: BTreeSet::new(),
+            ttl_ms: None,
+            expires_ms: None,
+            linger_ms: None,
+            accesses_left: None,
+            accesses: 0,
+            unleased_ms: 0,
+            ends_ms: None,
         }
     }
 
@@ -303,8 +348,10 @@ mod tests {
         catalog.delete(mine, &owner(1));
         assert_eq!(find(&catalog, "x"), Some(public));
         assert_eq!(catalog.deleted(), [mine]);
-        catalog.remove(mine);
+        assert_eq!(catalog.count_of(&owner(1)), 1);
+        catalog.remove(mine, &owner(1));
         assert!(catalog.is_buried(mine) && catalog.deleted().is_empty());
+        assert_eq!((catalog.count_of(&owner(1)), catalog.count_of(&owner(2))), (0, 3));
     }
 
     #[test]

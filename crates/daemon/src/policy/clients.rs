@@ -33,8 +33,9 @@ pub struct Client<F> {
     pub program: String,
     /// Since when it is known.
     pub since_ms: u64,
-    /// Fires when the process is gone.
-    pub pidfd: F,
+    /// Fires when the process is gone. Taken when the client is first recorded: until then its
+    /// hang-up is its end, and it costs one descriptor less.
+    pub pidfd: Option<F>,
     /// `None` while it is silent.
     pub conn: Option<ConnId>,
     /// It may hold leases of an earlier daemon that it has not claimed yet.
@@ -43,9 +44,17 @@ pub struct Client<F> {
     pub recorded: bool,
     /// What it holds.
     pub leases: BTreeMap<LeaseId, Lease>,
+    /// A mover, of this daemon or an earlier one.
+    pub mover: bool,
 }
 
 impl<F> Client<F> {
+    /// Lives, but has no connection. A mover needs none.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        self.conn.is_none() && !self.mover
+    }
+
     /// The owner of what this client makes.
     #[must_use]
     pub fn owner(&self) -> &Owner {
@@ -55,19 +64,13 @@ impl<F> Client<F> {
 
 /// One connection, with or without its hello.
 #[derive(Clone, Debug)]
-pub struct Connection<F> {
+pub struct Connection {
     /// Who connected.
     pub caller: Caller,
     /// Process, as the daemon sees it.
     pub pid: u32,
-    /// Taken at accept, for the client that says hello.
-    pub pidfd: F,
     /// After the hello.
     pub client: Option<ClientId>,
-    /// Wants events.
-    pub subscribed: bool,
-    /// Missed events.
-    pub gap: bool,
     /// Requests that are to be answered later.
     pub pending: u32,
     /// Has broken the protocol before: once is enough for the log.
@@ -80,7 +83,7 @@ pub struct Clients<F> {
     /// Processes.
     pub clients: BTreeMap<ClientId, Client<F>>,
     /// Connections.
-    pub conns: BTreeMap<ConnId, Connection<F>>,
+    pub conns: BTreeMap<ConnId, Connection>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
     tenants: HashMap<String, Rc<str>>,
@@ -140,7 +143,7 @@ impl<F> Clients<F> {
     /// Clients without a connection.
     #[must_use]
     pub fn silent(&self) -> usize {
-        self.clients.values().filter(|client| client.conn.is_none()).count()
+        self.clients.values().filter(|client| client.is_silent()).count()
     }
 
     /// All leases.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId};
+use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId, TensorName, page};
 
 use super::catalog::Tensor;
 use super::get::lost;
@@ -25,6 +25,7 @@ impl<P: Ports> Pond<P> {
         self.check_draining()?;
         let (client, caller) = self.client_of(pending.conn)?;
         let create = &pending.create;
+        super::life::check(&create.life)?;
         if let Some(existing) = self.existing(&caller, create)? {
             return self.answer_create(ports, &pending, existing);
         }
@@ -36,6 +37,12 @@ impl<P: Ports> Pond<P> {
             .hint(
                 "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
             ));
+        }
+        let tensors = self.catalog.count_of(&caller.owner);
+        if tensors >= self.limits.tensors_per_user {
+            let what = format!("{tensors} tensors");
+            let key = "limits.tensors_per_user";
+            return Err(self.limit_reached(ports, &caller.owner, &what, key));
         }
         let bytes = create
             .shape
@@ -57,8 +64,10 @@ impl<P: Ports> Pond<P> {
             self.record_client(ports, client)?;
         }
         if let Some((slab, offset)) = self.slabs.place(&pool, bytes, create.zero) {
-            let record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
-            self.commit_tensor(ports, &caller, &record)?;
+            let mut record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
+            let now = ports.monotonic_ms();
+            record.expires_boot_ms = create.life.ttl_ms.map(|ttl| now.saturating_add(ttl));
+            self.commit_tensor(ports, &caller, &record, create.life.ttl_ms)?;
             return self.answer_create(ports, &pending, create.tensor);
         }
         self.request_slab(ports, pool, bytes, pending)?;
@@ -221,12 +230,11 @@ impl<P: Ports> Pond<P> {
             }
         }
         // Nobody took it: its creator hung up meanwhile.
-        if self
-            .slabs
-            .get(id)
-            .is_some_and(|slab| slab.tensors == 0 && slab.pool.class == SlabClass::Own)
-        {
-            self.drop_slab(ports, id);
+        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        match untaken.map(|slab| slab.pool.class) {
+            Some(SlabClass::Own) => self.drop_slab(ports, id),
+            Some(_) => self.recycle_or_drop(ports, id),
+            None => {}
         }
     }
 
@@ -281,6 +289,7 @@ impl<P: Ports> Pond<P> {
             fd: Some(fd.clone()),
             ranges: Ranges::new(pending.bytes),
             tensors: 0,
+            tensor_bytes: 0,
             tainted: false,
             recovered: false,
         };
@@ -297,14 +306,22 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         caller: &Caller,
         record: &TensorRecord,
+        ttl_ms: Option<u64>,
     ) -> Result<(), Failure> {
         if let Err(error) = ports.journal(&Record::TensorMade(record.clone())) {
             self.slabs.give(record.slab, record.offset, record.bytes);
             return Err(from_port(error));
         }
         let (id, name) = (record.tensor, record.name.clone());
-        self.catalog.insert(id, &caller.owner, tensor_of(record, false));
-        let text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        let unleased_ms = ports.monotonic_ms();
+        let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
+        self.catalog.insert(id, &caller.owner, tensor);
+        self.schedule(id);
+        changed(ports, id, name.as_ref());
+        let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        if let Some(by) = self.clients.clients.get(&record.creator) {
+            text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
+        }
         self.happened(
             ports,
             EventKind::TensorCreated,
@@ -324,13 +341,23 @@ impl<P: Ports> Pond<P> {
         tensor: TensorId,
     ) -> Answer<P::Fd> {
         match pending.create.lease {
-            Some(lease) => self.grant(ports, pending.conn, tensor, lease, Mode::ReadWrite),
+            // The creator's own lease is no get; one on what was there already is.
+            Some(lease) => {
+                let counts = tensor != pending.create.tensor;
+                self.grant(ports, pending.conn, tensor, (lease, Mode::ReadWrite), counts)
+            }
             None => {
-                let info = self.info(tensor)?;
+                let info = self.info(tensor, ports.monotonic_ms())?;
                 Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), None)))
             }
         }
     }
+}
+
+/// The tensor, or its name, may mean something else from now on: nobody trusts what was known.
+pub(super) fn changed<P: Ports>(ports: &mut P, id: TensorId, name: Option<&TensorName>) {
+    let by_id = page::slot_of_id(id);
+    ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
 
 /// What is under `public/` is everybody's.
@@ -366,8 +393,8 @@ fn tensor_record(
         published: None,
         deleted: false,
         expires_boot_ms: None,
-        linger_ms: None,
-        accesses_left: None,
+        linger_ms: create.life.linger_ms,
+        accesses_left: create.life.accesses,
     }
 }
 
@@ -382,12 +409,20 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         ready: record.ready,
         generation: record.generation,
         published: record.published,
+        earlier_publishes: Vec::new(),
         ephemeral: record.ephemeral,
         creator: record.creator,
         created_ms: record.created_unix_ms,
         deleted: record.deleted,
         recovered,
         leases: BTreeSet::new(),
+        ttl_ms: None,
+        expires_ms: record.expires_boot_ms,
+        linger_ms: record.linger_ms,
+        accesses_left: record.accesses_left,
+        accesses: 0,
+        unleased_ms: 0,
+        ends_ms: None,
     }
 }
 

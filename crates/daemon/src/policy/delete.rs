@@ -4,6 +4,7 @@ use millpond_wire::message::{EventKind, Target};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, ErrorKind, Failure, TensorId};
 
+use super::create::changed;
 use super::owner::Caller;
 use super::pond::{Answer, Pond, done, from_port};
 use super::ports::{PortError, Ports};
@@ -26,11 +27,17 @@ impl<P: Ports> Pond<P> {
                 format!("tensor '{name}' belongs to another user"),
             ));
         }
-        self.delete_now(ports, id, "deleted").map_err(from_port)?;
+        let why = format!("deleted by user {}", caller.owner.user);
+        self.delete_now(ports, id, &why).map_err(from_port)?;
         done()
     }
 
-    fn delete_now(&mut self, ports: &mut P, id: TensorId, why: &str) -> Result<(), PortError> {
+    pub(super) fn delete_now(
+        &mut self,
+        ports: &mut P,
+        id: TensorId,
+        why: &str,
+    ) -> Result<(), PortError> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
         let name = tensor.name.clone();
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
@@ -39,6 +46,7 @@ impl<P: Ports> Pond<P> {
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
         }
+        changed(ports, id, name.as_ref());
         self.happened(ports, EventKind::TensorDeleted, Some(id), name, user, why);
         self.free_if_unused(ports, id);
         Ok(())

@@ -1,41 +1,192 @@
-//! What happened, numbered and kept for a while.
+//! What happened, numbered and kept for a while; and how far each subscriber has read.
+//!
+//! A subscriber has a place in the kept events and gets them from there as fast as it reads. Only
+//! if it falls behind by more than are kept does it miss any, and then it is told how many.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use millpond_wire::Epoch;
-use millpond_wire::message::Event;
+use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
+use millpond_wire::{Audience, Epoch, TensorId, TensorName};
+
+use super::owner::{Caller, Owner};
+use super::pond::Pond;
+use super::ports::{ConnId, Ports};
 
 /// Events that a late subscriber can still have.
 const KEPT: usize = 4096;
+/// Messages that may wait on a connection before its next events wait here instead.
+const BACKLOG: usize = 64;
+
+/// Who may know. Kept with the event: its tensor may be gone when somebody reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Public {
+    /// Everybody.
+    Everybody,
+    /// Those with whom a tensor is shared.
+    Shared(Owner, Audience),
+    /// The user whom it is about.
+    User(Option<u32>),
+}
+
+impl Public {
+    fn includes(&self, caller: &Caller) -> bool {
+        match self {
+            Public::Everybody => true,
+            Public::Shared(owner, audience) => caller.may_use(owner, *audience),
+            Public::User(user) => caller.admin || *user == Some(caller.owner.user),
+        }
+    }
+}
 
 /// The last events.
 #[derive(Debug)]
 pub struct Events {
     next: u64,
-    kept: VecDeque<Event>,
+    /// Without a hole between their numbers.
+    kept: VecDeque<(Event, Public)>,
+    /// The number that each subscriber gets next.
+    subscribers: BTreeMap<ConnId, u64>,
+    /// Those who have not got everything.
+    behind: BTreeSet<ConnId>,
 }
 
 impl Events {
     /// Numbers go on rising from one daemon to the next.
     #[must_use]
     pub fn new(epoch: Epoch) -> Self {
-        Self { next: (epoch.0 << 32) + 1, kept: VecDeque::new() }
+        Self {
+            next: (epoch.0 << 32) + 1,
+            kept: VecDeque::new(),
+            subscribers: BTreeMap::new(),
+            behind: BTreeSet::new(),
+        }
     }
 
     /// Numbers and keeps an event.
-    pub fn push(&mut self, mut event: Event) -> Event {
+    fn push(&mut self, mut event: Event, public: Public) {
         event.sequence = self.next;
         self.next += 1;
         if self.kept.len() == KEPT {
             self.kept.pop_front();
         }
-        self.kept.push_back(event.clone());
-        event
+        self.kept.push_back((event, public));
+        self.behind.extend(self.subscribers.keys());
     }
 
-    /// The kept events from a number on, and whether some before them are gone.
-    pub fn since(&self, from: u64) -> (bool, impl Iterator<Item = &Event>) {
-        let first = self.kept.front().map_or(self.next, |event| event.sequence);
-        (from < first, self.kept.iter().filter(move |event| event.sequence >= from))
+    fn first(&self) -> u64 {
+        self.kept.front().map_or(self.next, |(event, _)| event.sequence)
+    }
+
+    /// The connection is over.
+    pub fn unsubscribe(&mut self, conn: ConnId) {
+        self.subscribers.remove(&conn);
+        self.behind.remove(&conn);
+    }
+
+    /// What a subscriber gets next, and moves on; `None` when there is nothing more for it.
+    fn take_next(&mut self, conn: ConnId, caller: &Caller) -> Option<Event> {
+        let (first, next) = (self.first(), self.next);
+        let cursor = self.subscribers.get_mut(&conn)?;
+        if *cursor < first || *cursor > next {
+            let gap = gap(*cursor, first);
+            *cursor = first;
+            return Some(gap);
+        }
+        let passed = usize::try_from(*cursor - first).unwrap_or(usize::MAX);
+        let found = self.kept.iter().skip(passed).find(|(_, public)| public.includes(caller));
+        *cursor = found.map_or(next, |(event, _)| event.sequence + 1);
+        found.map(|(event, _)| event.clone())
+    }
+
+    /// Everything that is kept.
+    #[cfg(test)]
+    pub fn kept(&self) -> impl Iterator<Item = &Event> {
+        self.kept.iter().map(|(event, _)| event)
+    }
+}
+
+fn gap(wanted: u64, first: u64) -> Event {
+    let text = match first.checked_sub(wanted) {
+        // The upper half of a number says which daemon.
+        Some(missing) if wanted >> 32 == first >> 32 => {
+            format!("{missing} events are missing: more happened than is kept")
+        }
+        Some(_) => "events of an earlier daemon are missing".to_owned(),
+        None => "this pond has not come so far: its events from their beginning".to_owned(),
+    };
+    Event {
+        // Whoever has the gap has not had the event after it yet.
+        sequence: first.saturating_sub(1),
+        unix_ms: 0,
+        kind: EventKind::Gap,
+        tensor: None,
+        name: None,
+        user: None,
+        text,
+    }
+}
+
+impl<P: Ports> Pond<P> {
+    /// Tells everybody who wants to know and may.
+    pub(super) fn happened(
+        &mut self,
+        ports: &mut P,
+        kind: EventKind,
+        tensor: Option<TensorId>,
+        name: Option<TensorName>,
+        user: Option<u32>,
+        text: impl Into<String>,
+    ) {
+        let public = match tensor {
+            Some(tensor) => self.public(tensor, user),
+            None => Public::Everybody,
+        };
+        let unix_ms = ports.now_ms();
+        let event = Event { sequence: 0, unix_ms, kind, tensor, name, user, text: text.into() };
+        self.tell(ports, event, public);
+    }
+
+    /// Who may know about a tensor: those who may use it.
+    pub(super) fn public(&self, tensor: TensorId, user: Option<u32>) -> Public {
+        let slab = self.catalog.get(tensor).and_then(|tensor| self.slabs.get(tensor.slab));
+        slab.map_or(Public::User(user), |slab| {
+            Public::Shared(slab.pool.owner.clone(), slab.pool.audience)
+        })
+    }
+
+    pub(super) fn tell(&mut self, ports: &mut P, event: Event, public: Public) {
+        self.events.push(event, public);
+        self.pump_events(ports);
+    }
+
+    /// Events from a number on; zero means from now on.
+    pub(super) fn subscribe(&mut self, ports: &mut P, conn: ConnId, from: u64) {
+        let from = if from == 0 { self.events.next } else { from };
+        self.events.subscribers.insert(conn, from);
+        self.events.behind.insert(conn);
+        self.pump_events(ports);
+    }
+
+    /// Sends subscribers what they have not got, as long as they take it. To be called when a
+    /// connection has taken what waited for it.
+    pub fn pump_events(&mut self, ports: &mut P) {
+        let Self { events, clients, .. } = self;
+        for conn in std::mem::take(&mut events.behind) {
+            let Some(connection) = clients.conns.get(&conn) else {
+                events.subscribers.remove(&conn);
+                continue;
+            };
+            loop {
+                if ports.backlog(conn) >= BACKLOG {
+                    events.behind.insert(conn);
+                    break;
+                }
+                let Some(mut event) = events.take_next(conn, &connection.caller) else { break };
+                if event.kind == EventKind::Gap {
+                    event.unix_ms = ports.now_ms();
+                }
+                ports.reply(conn, Reply { number: 0, body: ReplyBody::Event(event) }, None);
+            }
+        }
     }
 }

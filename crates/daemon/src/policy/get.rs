@@ -24,14 +24,14 @@ impl<P: Ports> Pond<P> {
         if let Some(Lease { tensor, .. }) =
             client.and_then(|client| client.leases.get(&get.lease)).copied()
         {
-            return self.grant(ports, conn, tensor, get.lease, get.mode);
+            return self.grant(ports, conn, tensor, (get.lease, get.mode), true);
         }
         // Who waits needs no hints about what is not there yet.
         if get.wait_ms > 0 && self.lookup(&caller, &get.target).is_none() {
             return self.wait_for(ports, conn, number, get);
         }
         match self.usable(&caller, &get.target, get.mode) {
-            Ok(tensor) => self.grant(ports, conn, tensor, get.lease, get.mode),
+            Ok(tensor) => self.grant(ports, conn, tensor, (get.lease, get.mode), true),
             Err(failure)
                 if get.wait_ms > 0
                     && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
@@ -116,14 +116,15 @@ impl<P: Ports> Pond<P> {
         Failure::new(ErrorKind::Timeout, format!("waited {waited} ms, but {why}"))
     }
 
-    /// Grants a lease; the same lease asked for again gets the same answer.
+    /// Grants a lease; the same lease asked for again gets the same answer. `counts` says whether
+    /// this is a get, of which there may be only so many.
     pub(super) fn grant(
         &mut self,
         ports: &mut P,
         conn: ConnId,
         tensor: TensorId,
-        lease: LeaseId,
-        mode: Mode,
+        (lease, mode): (LeaseId, Mode),
+        counts: bool,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
         self.room_for_lease(ports, id, lease, Some((tensor, mode)))?;
@@ -135,6 +136,9 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket is for looking and deleting, not for mapping"));
         }
+        if counts && !client.leases.contains_key(&lease) {
+            self.count_access(ports, tensor)?;
+        }
         let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
         let user = client.owner().user;
         let since_ms = ports.now_ms();
@@ -142,10 +146,12 @@ impl<P: Ports> Pond<P> {
         if let Some(tensor) = self.catalog.get_mut(tensor) {
             tensor.leases.insert((id, lease));
         }
-        let info = self.info(tensor)?;
+        self.schedule(tensor);
+        let info = self.info(tensor, ports.monotonic_ms())?;
         let fd = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone());
         let token = self.key.token(id, lease, tensor, mode, user);
         let grant = TensorGrant { info, lease: Some((lease, mode, token)) };
+        self.end_if_used_up(ports, tensor);
         Ok(Some((ReplyBody::Tensor(grant), fd)))
     }
 
@@ -190,7 +196,8 @@ impl<P: Ports> Pond<P> {
             match ready {
                 Some(Ok(tensor)) => {
                     let Waiter { conn, number, get, .. } = waiter;
-                    let body = match self.grant(ports, conn, tensor, get.lease, get.mode) {
+                    let on = (get.lease, get.mode);
+                    let body = match self.grant(ports, conn, tensor, on, true) {
                         Ok(Some((body, fd))) => {
                             self.answer_later(ports, conn, number, body, fd);
                             continue;

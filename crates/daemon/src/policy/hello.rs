@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, limits};
 
 use super::clients::{Client, Lease};
 use super::pond::{Answer, Pond, from_port, now};
@@ -48,7 +48,9 @@ impl<P: Ports> Pond<P> {
         if !hello.claims {
             self.claims_complete(ports, hello.client);
         }
-        now(ReplyBody::Welcome(Welcome {
+        let page = ports.page();
+        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
             pond: self.id,
@@ -57,33 +59,35 @@ impl<P: Ports> Pond<P> {
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
             admin: caller.admin,
-            page_slots: 0,
-        }))
+            page_slots: u32::try_from(slots).unwrap_or(0),
+        });
+        Ok(Some((welcome, page)))
     }
 
     fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {
-        if self.clients.clients.len() >= self.limits.clients {
+        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
+        // The operator can always look.
+        if self.clients.clients.len() >= self.limits.clients && !connection.caller.admin {
             return Err(Failure::new(
                 ErrorKind::TooMany,
                 format!("{} clients are the limit", self.limits.clients),
             )
             .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
         }
-        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
-        let (mut caller, pidfd) = (connection.caller.clone(), connection.pidfd.clone());
+        let mut caller = connection.caller.clone();
         caller.admin = false;
         let client = Client {
             pid: connection.pid,
             program: hello.program.clone(),
             since_ms: ports.now_ms(),
-            pidfd: pidfd.clone(),
+            pidfd: None,
             conn: Some(conn),
             unclaimed: hello.claims,
             recorded: false,
             leases: std::collections::BTreeMap::new(),
+            mover: false,
             caller,
         };
-        ports.watch(hello.client, &pidfd);
         let (user, text) =
             (client.owner().user, format!("{} (pid {})", client.program, client.pid));
         self.clients.insert(hello.client, client);
@@ -98,7 +102,22 @@ impl<P: Ports> Pond<P> {
         if client.recorded {
             return Ok(());
         }
-        let pidfd = client.pidfd.clone();
+        let pidfd = match (&client.pidfd, client.conn) {
+            (Some(pidfd), _) => pidfd.clone(),
+            (None, conn) => {
+                let Some(pidfd) = conn.and_then(|conn| ports.peer_pidfd(conn)) else {
+                    if let Some(conn) = conn {
+                        ports.close(conn);
+                    }
+                    let message = "the end of your process cannot be watched: the one that \
+                                   connected is gone, or descriptors are short";
+                    return Err(Failure::new(ErrorKind::Internal, message));
+                };
+                ports.watch(id, &pidfd);
+                client.pidfd = Some(pidfd.clone());
+                pidfd
+            }
+        };
         ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
@@ -106,6 +125,22 @@ impl<P: Ports> Pond<P> {
         }
         client.recorded = true;
         Ok(())
+    }
+
+    /// The next daemon needs not wait for it any more: it holds nothing.
+    pub(super) fn forget_client(&mut self, ports: &mut P, id: ClientId) {
+        let Some(client) = self.clients.clients.get_mut(&id) else { return };
+        if !client.recorded {
+            return;
+        }
+        match ports.journal(&Record::ClientGone(id)) {
+            Ok(()) => {
+                client.recorded = false;
+                ports.let_go(Held::Client(id), None);
+            }
+            // The next daemon waits for its end then, which comes anyway.
+            Err(error) => tracing::warn!(client = %id, "could not record its rest: {error}"),
+        }
     }
 
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
@@ -134,6 +169,7 @@ impl<P: Ports> Pond<P> {
                 {
                     tensor.leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
+                    self.schedule(claimed.tensor);
                 }
                 _ => refused.push(claimed.lease),
             }
@@ -148,16 +184,22 @@ impl<P: Ports> Pond<P> {
     }
 
     fn claims_complete(&mut self, ports: &mut P, id: ClientId) {
-        self.clients.claimed(id);
+        let client = self.clients.clients.get(&id).filter(|client| client.unclaimed);
+        if let Some(caller) = client.map(|client| client.caller.clone()) {
+            self.clients.claimed(id);
+            self.claims_settled(ports, &caller);
+        }
         self.free_deleted(ports);
     }
 
     /// A connection ended. Its client lives on, silently, until its process is gone.
     pub fn hung_up(&mut self, ports: &mut P, conn: ConnId) {
         let Some(connection) = self.clients.conns.remove(&conn) else { return };
+        self.events.unsubscribe(conn);
         self.waiters.retain(|waiter| waiter.conn != conn);
         self.status_waiters.retain(|waiter| waiter.conn != conn);
         self.before_driver.retain(|pending| pending.conn != conn);
+        self.forget_moves(conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))
         else {
@@ -168,26 +210,27 @@ impl<P: Ports> Pond<P> {
             if !client.recorded {
                 // It never held anything: there is nothing to wait for.
                 if let Some(id) = connection.client {
-                    self.end_client(ports, id, Ending::Released);
+                    self.end_client(ports, id, Ending::Released, "hung up and held nothing");
                 }
                 return;
             }
-            let (user, text) =
-                (client.owner().user, format!("{} (pid {})", client.program, client.pid));
+            let (program, pid, leases) = (&client.program, client.pid, client.leases.len());
+            let text = format!("{program} (pid {pid}) hung up and keeps its {leases} leases");
+            let user = client.owner().user;
             self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
         }
     }
 
     /// The process behind a client is gone: whatever it held has ended, by death.
     pub fn process_gone(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Died);
+        self.end_client(ports, id, Ending::Died, "its process is gone");
     }
 
     pub(super) fn goodbye(&mut self, ports: &mut P, id: ClientId) {
-        self.end_client(ports, id, Ending::Released);
+        self.end_client(ports, id, Ending::Released, "said goodbye");
     }
 
-    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending) {
+    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
         let Some(client) = self.clients.clients.get(&id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
         let leases: Vec<LeaseId> = client.leases.keys().copied().collect();
@@ -202,6 +245,9 @@ impl<P: Ports> Pond<P> {
         if let Some(connection) = client.conn.and_then(|conn| self.clients.conns.get_mut(&conn)) {
             connection.client = None;
         }
+        if unclaimed {
+            self.claims_settled(ports, &caller);
+        }
         self.delete_ephemeral(ports, id);
         ports.unwatch(id);
         if client.recorded {
@@ -209,12 +255,15 @@ impl<P: Ports> Pond<P> {
                 // Recovery finds its pidfd fired and comes to the same end.
                 tracing::error!(client = %id, "could not record the end of a client: {error}");
             }
-            ports.let_go(Held::Client(id), Some(client.pidfd.clone()));
+            ports.let_go(Held::Client(id), client.pidfd);
         }
-        let text = format!("{} (pid {})", client.program, client.pid);
+        let text = format!("{} (pid {}): {why}", client.program, client.pid);
         let user = client.caller.owner.user;
         self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
         self.free_deleted(ports);
+        if client.mover {
+            self.mover_gone(ports, id);
+        }
     }
 }
 
@@ -228,6 +277,6 @@ pub(super) fn client_record<F>(id: ClientId, client: &Client<F>) -> Record {
         tenant: client.caller.owner.tenant.to_string(),
         program: client.program.clone(),
         since_unix_ms: client.since_ms,
-        mover: false,
+        mover: client.mover,
     })
 }

@@ -1,54 +1,33 @@
 //! Readings: what there is and who holds it.
 
 use millpond_wire::message::{
-    ClientInfo, DeviceInfo, LeaseInfo, Life, ReplyBody, Status, Target, TensorInfo, TensorState,
+    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
 };
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
 
+use super::catalog::Tensor;
 use super::clients::{Client, Lease};
 use super::owner::Caller;
 use super::pond::{Answer, DriverState, Pond, StatusWaiter, now};
 use super::ports::{ConnId, Ports};
+use super::slabs::Slab;
 
 /// How long a status waits for the card's own readings.
 const READING_MS: u64 = 1000;
 
 impl<P: Ports> Pond<P> {
-    pub(super) fn info(&self, id: TensorId) -> Result<TensorInfo, Failure> {
+    pub(super) fn info(&self, id: TensorId, now_ms: u64) -> Result<TensorInfo, Failure> {
         let tensor = self.catalog.get(id);
         let found = tensor.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
-        let Some((tensor, slab)) = found else {
-            return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
-        };
-        let state = match (tensor.deleted, tensor.ready) {
-            (true, _) => TensorState::Deleted,
-            (false, true) => TensorState::Ready,
-            (false, false) => TensorState::Writing,
-        };
-        Ok(TensorInfo {
-            tensor: id,
-            name: tensor.name.clone(),
-            dtype: tensor.dtype,
-            shape: tensor.shape.clone(),
-            device: slab.pool.device,
-            bytes: tensor.bytes,
-            state,
-            generation: tensor.generation,
-            user: slab.pool.owner.user,
-            audience: slab.pool.audience,
-            ephemeral: tensor.ephemeral,
-            created_unix_ms: tensor.created_ms,
-            slab: tensor.slab,
-            slab_bytes: slab.bytes,
-            offset: tensor.offset,
-            leases: count(tensor.leases.len()),
-            life: Life::default(),
-        })
+        match found {
+            Some((tensor, slab)) => Ok(info(id, tensor, slab, now_ms)),
+            None => Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found"))),
+        }
     }
 
-    pub(super) fn inspect(&self, caller: &Caller, target: &Target) -> Answer<P::Fd> {
+    pub(super) fn inspect(&self, ports: &P, caller: &Caller, target: &Target) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
-        let info = self.info(id)?;
+        let info = self.info(id, ports.monotonic_ms())?;
         let held = self.catalog.get(id).into_iter().flat_map(|tensor| &tensor.leases);
         let leases = held.filter_map(|(client, lease)| self.held(*client, *lease)).collect();
         now(ReplyBody::Details { info, leases })
@@ -73,19 +52,25 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    pub(super) fn tensor_list(&self, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
-        let mut tensors: Vec<TensorInfo> = self
+    pub(super) fn tensor_list(&self, ports: &P, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
+        let now_ms = ports.monotonic_ms();
+        let named = |tensor: &Tensor| match &tensor.name {
+            Some(name) => name.as_str().starts_with(prefix),
+            None => prefix.is_empty(),
+        };
+        let mut found: Vec<(TensorId, &Tensor, &Slab<P::Fd>)> = self
             .catalog
             .iter()
-            .filter(|(_, tensor)| match &tensor.name {
-                Some(name) => name.as_str().starts_with(prefix),
-                None => prefix.is_empty(),
-            })
-            .filter(|(_, tensor)| self.is_shared(tensor, caller))
-            .filter_map(|(id, _)| self.info(id).ok())
+            .filter(|(_, tensor)| named(tensor))
+            .filter_map(|(id, tensor)| Some((id, tensor, self.slabs.get(tensor.slab)?)))
+            .filter(|(_, _, slab)| caller.may_use(&slab.pool.owner, slab.pool.audience))
             .collect();
-        tensors.sort_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
-        tensors
+        // Sorted before they are copied: what is moved about is small.
+        found.sort_unstable_by(|(id, tensor, slab), (other_id, other, other_slab)| {
+            let user = |slab: &Slab<P::Fd>| slab.pool.owner.user;
+            (&tensor.name, user(slab), id).cmp(&(&other.name, user(other_slab), other_id))
+        });
+        found.into_iter().map(|(id, tensor, slab)| info(id, tensor, slab, now_ms)).collect()
     }
 
     /// Every client of the tenant is shown; what it holds only where it is shared with the caller.
@@ -101,14 +86,14 @@ impl<P: Ports> Pond<P> {
                 user: client.owner().user,
                 program: client.program.clone(),
                 since_unix_ms: client.since_ms,
-                silent: client.conn.is_none(),
+                silent: client.is_silent(),
                 leases: client
                     .leases
                     .values()
                     .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
-                mover: false,
+                mover: client.mover,
             })
             .collect();
         clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
@@ -154,18 +139,13 @@ impl<P: Ports> Pond<P> {
             journal_bytes: self.about.journal_bytes,
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.lost_tensors,
-            movers: Vec::new(),
+            movers: self.mover_list(),
             program: self.about.program.clone(),
         }
     }
 
     fn device_info(&self, device: &super::Device) -> DeviceInfo {
         let slabs = || self.slabs.on(device.uuid);
-        let tensors = || {
-            self.catalog.iter().filter(|(_, tensor)| {
-                self.slabs.get(tensor.slab).is_some_and(|slab| slab.pool.device == device.uuid)
-            })
-        };
         DeviceInfo {
             device: device.uuid,
             index: device.index,
@@ -173,12 +153,39 @@ impl<P: Ports> Pond<P> {
             total_bytes: device.total_bytes,
             capacity_bytes: device.capacity_bytes,
             slab_bytes: self.slabs.bytes_on(device.uuid),
-            tensor_bytes: tensors().map(|(_, tensor)| tensor.bytes).sum(),
+            tensor_bytes: slabs().map(|(_, slab)| slab.tensor_bytes).sum(),
             recycled_bytes: self.slabs.recycled_on(device.uuid).map(|(_, slab)| slab.bytes).sum(),
             physical_used_bytes: device.physical_used_bytes,
             slabs: count(slabs().count()),
-            tensors: count(tensors().count()),
+            tensors: slabs().map(|(_, slab)| slab.tensors).sum(),
         }
+    }
+}
+
+fn info<F>(id: TensorId, tensor: &Tensor, slab: &Slab<F>, now_ms: u64) -> TensorInfo {
+    let state = match (tensor.deleted, tensor.ready) {
+        (true, _) => TensorState::Deleted,
+        (false, true) => TensorState::Ready,
+        (false, false) => TensorState::Writing,
+    };
+    TensorInfo {
+        tensor: id,
+        name: tensor.name.clone(),
+        dtype: tensor.dtype,
+        shape: tensor.shape.clone(),
+        device: slab.pool.device,
+        bytes: tensor.bytes,
+        state,
+        generation: tensor.generation,
+        user: slab.pool.owner.user,
+        audience: slab.pool.audience,
+        ephemeral: tensor.ephemeral,
+        created_unix_ms: tensor.created_ms,
+        slab: tensor.slab,
+        slab_bytes: slab.bytes,
+        offset: tensor.offset,
+        leases: count(tensor.leases.len()),
+        life: super::life::left(tensor, now_ms),
     }
 }
 

@@ -6,12 +6,16 @@
 mod accounts;
 mod catalog;
 mod clients;
+mod collect;
 mod create;
 mod delete;
 mod events;
 mod get;
 mod hello;
+mod life;
+mod limits;
 mod listing;
+mod movers;
 mod owner;
 mod pond;
 mod ports;
@@ -25,6 +29,7 @@ mod tests;
 mod tokens;
 
 pub use accounts::Device;
+pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};
 pub use ports::{ConnId, DriverFailure, Held, PortError, Ports};

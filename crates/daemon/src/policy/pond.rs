@@ -3,23 +3,19 @@
 use std::collections::BTreeMap;
 
 use millpond_wire::message::{
-    DecodeError, Event, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
+    DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
 };
-use millpond_wire::{
-    ClientId, Epoch, ErrorKind, Failure, GpuUuid, PondId, SlabId, TensorId, TensorName,
-};
+use millpond_wire::{ClientId, Epoch, ErrorKind, Failure, GpuUuid, PondId, SlabId};
 
 use super::accounts::Device;
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::events::Events;
+use super::movers::{MoverLimits, Movers};
 use super::owner::{Caller, Owner};
 use super::ports::{ConnId, Ports};
 use super::slabs::{Pool, Slabs};
 use super::tokens::TokenKey;
-
-/// Events that may wait for a slow subscriber before they are dropped.
-const SUBSCRIBER_BACKLOG: usize = 256;
 
 /// Requests of one connection that may wait for something at the same time.
 const PENDING: u32 = 1024;
@@ -31,10 +27,18 @@ pub struct Limits {
     pub clients: usize,
     /// Tensors.
     pub tensors: usize,
+    /// Tensors of one user.
+    pub tensors_per_user: usize,
     /// Leases of one client.
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
     pub recycle_bytes: u64,
+    /// Moves of one user that may wait or run.
+    pub moves_per_user: usize,
+    /// Their bytes.
+    pub move_bytes_per_user: u64,
+    /// Patience with movers.
+    pub movers: MoverLimits,
 }
 
 /// Whether the driver can be asked.
@@ -105,7 +109,11 @@ pub struct Pond<P: Ports> {
     pub(super) before_driver: Vec<PendingCreate>,
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,
+    pub(super) movers: Movers<P::Fd>,
     pub(super) events: Events,
+    pub(super) ends: super::life::Ends,
+    /// When a user who reached a limit was last told of.
+    pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
     pub(super) draining: bool,
@@ -133,26 +141,10 @@ pub struct About {
 
 impl<P: Ports> Pond<P> {
     /// A client connected.
-    pub fn connected(
-        &mut self,
-        conn: ConnId,
-        owner: Owner,
-        groups: &[u32],
-        admin: bool,
-        pid: u32,
-        pidfd: P::Fd,
-    ) {
+    pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], admin: bool, pid: u32) {
         let caller = Caller { owner, groups: groups.into(), admin };
-        let connection = super::clients::Connection {
-            caller,
-            pid,
-            pidfd,
-            client: None,
-            subscribed: false,
-            gap: false,
-            pending: 0,
-            blamed: false,
-        };
+        let connection =
+            super::clients::Connection { caller, pid, client: None, pending: 0, blamed: false };
         self.clients.conns.insert(conn, connection);
     }
 
@@ -187,6 +179,8 @@ impl<P: Ports> Pond<P> {
             }
         };
         let number = request.number;
+        // Nobody gets what has come to its end, however busy the loop is.
+        self.end_lives(ports);
         let wants_fd = matches!(&request.body, RequestBody::TensorMove(it) if it.work.has_file());
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
@@ -201,9 +195,12 @@ impl<P: Ports> Pond<P> {
         }
         let may_wait = matches!(
             request.body,
-            RequestBody::TensorCreate(_) | RequestBody::TensorGet(_) | RequestBody::PondStatus
+            RequestBody::TensorCreate(_)
+                | RequestBody::TensorGet(_)
+                | RequestBody::TensorMove(_)
+                | RequestBody::PondStatus
         );
-        match self.dispatch(ports, conn, request) {
+        match self.dispatch(ports, conn, request, fd) {
             Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
             Ok(None) => {
                 if may_wait && let Some(connection) = self.clients.conns.get_mut(&conn) {
@@ -229,7 +226,13 @@ impl<P: Ports> Pond<P> {
         ports.reply(conn, Reply { number, body }, fd);
     }
 
-    fn dispatch(&mut self, ports: &mut P, conn: ConnId, request: Request) -> Answer<P::Fd> {
+    fn dispatch(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        request: Request,
+        fd: Option<P::Fd>,
+    ) -> Answer<P::Fd> {
         let Request { number, body } = request;
         if let RequestBody::Hello(hello) = body {
             return self.hello(ports, conn, hello);
@@ -255,9 +258,9 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorGet(get) => self.get(ports, conn, number, get),
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
-            RequestBody::TensorInspect(target) => self.inspect(&caller, &target),
+            RequestBody::TensorInspect(target) => self.inspect(ports, &caller, &target),
             RequestBody::TensorList { prefix } => {
-                now(ReplyBody::Tensors(self.tensor_list(&caller, &prefix)))
+                now(ReplyBody::Tensors(self.tensor_list(ports, &caller, &prefix)))
             }
             RequestBody::LeaseRelease { leases } => {
                 for lease in leases {
@@ -271,9 +274,11 @@ impl<P: Ports> Pond<P> {
                 Ok(None)
             }
             RequestBody::Upgrade { program } => self.upgrade(ports, &caller, &program),
-            RequestBody::TensorMove(_)
-            | RequestBody::Collect { .. }
-            | RequestBody::Unknown => Err(Failure::new(
+            RequestBody::TensorMove(what) => self.move_bytes(ports, conn, number, what, fd),
+            RequestBody::Collect { unleased_for_ms, dry_run } => {
+                self.collect(ports, &caller, unleased_for_ms, dry_run)
+            }
+            RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )
@@ -359,7 +364,8 @@ impl<P: Ports> Pond<P> {
         let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
         let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
         let soonest = waiters.chain(status).min();
-        soonest.into_iter().chain(self.retry_slabs(ports)).min()
+        let more = [self.retry_slabs(ports), self.care_for_movers(ports), self.end_lives(ports)];
+        soonest.into_iter().chain(more.into_iter().flatten()).min()
     }
 
     /// No new work from now on.
@@ -370,6 +376,7 @@ impl<P: Ports> Pond<P> {
             let body = ReplyBody::Failure(draining());
             self.answer_later(ports, waiter.conn, waiter.number, body, None);
         }
+        self.refuse_moves(ports, &draining());
         for pending in std::mem::take(&mut self.before_driver) {
             let body = ReplyBody::Failure(draining());
             self.answer_later(ports, pending.conn, pending.number, body, None);
@@ -395,6 +402,11 @@ impl<P: Ports> Pond<P> {
         })
     }
 
+    /// The keeper did not change programs, or went back to this one.
+    pub fn upgrade_refused(&mut self, ports: &mut P, reason: &str) {
+        self.happened(ports, EventKind::Upgrading, None, None, None, reason);
+    }
+
     /// Whether the driver has answered, well or badly.
     #[must_use]
     pub fn has_driver(&self) -> bool {
@@ -404,78 +416,11 @@ impl<P: Ports> Pond<P> {
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending_slabs.is_empty() && self.before_driver.is_empty()
+        self.pending_slabs.is_empty() && self.before_driver.is_empty() && self.movers.are_idle()
     }
 
     pub(super) fn check_draining(&self) -> Result<(), Failure> {
         if self.draining { Err(draining()) } else { Ok(()) }
-    }
-
-    /// Tells everybody who wants to know and may.
-    pub(super) fn happened(
-        &mut self,
-        ports: &mut P,
-        kind: EventKind,
-        tensor: Option<TensorId>,
-        name: Option<TensorName>,
-        user: Option<u32>,
-        text: impl Into<String>,
-    ) {
-        let unix_ms = ports.now_ms();
-        let event = Event { sequence: 0, unix_ms, kind, tensor, name, user, text: text.into() };
-        let event = self.events.push(event);
-        let subscribers: Vec<ConnId> = self
-            .clients
-            .conns
-            .iter()
-            .filter(|(_, connection)| connection.subscribed)
-            .map(|(conn, _)| *conn)
-            .collect();
-        for conn in subscribers {
-            self.send_event(ports, conn, &event);
-        }
-    }
-
-    fn send_event(&mut self, ports: &mut P, conn: ConnId, event: &Event) {
-        if !self.may_see(conn, event) {
-            return;
-        }
-        let Some(connection) = self.clients.conns.get_mut(&conn) else { return };
-        if ports.backlog(conn) >= SUBSCRIBER_BACKLOG {
-            connection.gap = true;
-            return;
-        }
-        if std::mem::replace(&mut connection.gap, false) {
-            ports.reply(conn, event_reply(gap(event)), None);
-        }
-        ports.reply(conn, event_reply(event.clone()), None);
-    }
-
-    /// A tensor's events go to those who may use it, the others to everybody.
-    fn may_see(&self, conn: ConnId, event: &Event) -> bool {
-        let Some(connection) = self.clients.conns.get(&conn) else { return false };
-        let caller = &connection.caller;
-        match event.tensor.and_then(|tensor| self.catalog.get(tensor)) {
-            Some(tensor) => self.is_shared(tensor, caller),
-            None => event.tensor.is_none() || caller.admin || event.user == Some(caller.owner.user),
-        }
-    }
-
-    fn subscribe(&mut self, ports: &mut P, conn: ConnId, from: u64) {
-        if let Some(connection) = self.clients.conns.get_mut(&conn) {
-            connection.subscribed = true;
-        }
-        if from == 0 {
-            return;
-        }
-        let (missing, kept) = self.events.since(from);
-        let kept: Vec<Event> = kept.cloned().collect();
-        if missing && let Some(connection) = self.clients.conns.get_mut(&conn) {
-            connection.gap = true;
-        }
-        for event in kept {
-            self.send_event(ports, conn, &event);
-        }
     }
 
     /// Whether a tensor is shared with a caller; its slab says with whom.
@@ -492,23 +437,6 @@ impl<P: Ports> Pond<P> {
             .and_then(|connection| Some((connection.client?, connection.caller.clone())))
             .ok_or_else(|| Failure::new(ErrorKind::Protocol, "the connection is gone"))
     }
-}
-
-fn gap(before: &Event) -> Event {
-    Event {
-        // Whoever has the gap has not had the event after it yet.
-        sequence: before.sequence.saturating_sub(1),
-        unix_ms: before.unix_ms,
-        kind: EventKind::Gap,
-        tensor: None,
-        name: None,
-        user: None,
-        text: "events before this one are missing".to_owned(),
-    }
-}
-
-fn event_reply(event: Event) -> Reply {
-    Reply { number: 0, body: ReplyBody::Event(event) }
 }
 
 pub(super) fn done<F>() -> Answer<F> {

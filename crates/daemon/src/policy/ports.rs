@@ -4,6 +4,7 @@
 //! event loop and inside a test that decides what happens next. The order of the calls is meaning:
 //! create is hold, then journal, then reply; delete is journal, then let go.
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
@@ -43,7 +44,7 @@ pub trait Ports {
 
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
-    /// Milliseconds on a clock that never jumps.
+    /// Milliseconds on a clock that never jumps and that every daemon of the machine shares.
     fn monotonic_ms(&self) -> u64;
     /// A new random identity; through here, so that a test can repeat what happened.
     fn random_id(&mut self) -> Uuid;
@@ -65,14 +66,27 @@ pub trait Ports {
     fn backlog(&self, conn: ConnId) -> usize;
     /// Ends a connection once everything was sent.
     fn close(&mut self, conn: ConnId);
+    /// The pidfd of the process that made this connection; `None` if it is gone.
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<Self::Fd>;
     /// Says when the process behind this pidfd is gone.
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
     /// The client is of no interest any more.
     fn unwatch(&mut self, client: ClientId);
     /// Asks the driver for a slab; the answer comes to [`super::Pond::slab_made`].
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
+    /// The page that clients read, if there is one: a descriptor that cannot be written through.
+    fn page(&self) -> Option<Self::Fd>;
+    /// Changes these slots of the page, before anybody is answered.
+    fn bump(&mut self, slots: [usize; 2]);
     /// Asks the driver for its own readings; the answer comes to [`super::Pond::physical`].
     fn read_physical(&mut self);
+    /// Starts the mover of a GPU; [`super::Pond::mover_started`] says that it runs, or
+    /// [`super::Pond::mover_not_started`] why not.
+    fn start_mover(&mut self, device: GpuUuid);
+    /// Tells a mover something, with a descriptor or without. Never blocks.
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<Self::Fd>);
+    /// Kills the process behind a pidfd.
+    fn kill(&mut self, pidfd: &Self::Fd);
     /// Has the keeper start another daemon, from this program, in this one's place.
     ///
     /// # Errors

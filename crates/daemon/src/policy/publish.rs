@@ -4,9 +4,13 @@ use millpond_wire::message::{EventKind, ReplyBody, Target, TensorPublish};
 use millpond_wire::record::Record;
 use millpond_wire::{Audience, ErrorKind, Failure, TensorId, TensorName};
 
+use super::create::changed;
 use super::owner::{Caller, Owner};
 use super::pond::{Answer, Pond, from_port, now};
 use super::ports::Ports;
+
+/// Publishes before the last one whose repeats are recognised.
+const EARLIER_PUBLISHES: usize = 3;
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it: a tensor that replaces another has the name in the same step in
@@ -23,6 +27,10 @@ impl<P: Ports> Pond<P> {
         if tensor.published == Some(token) {
             return now(ReplyBody::Published { generation: tensor.generation });
         }
+        let mut earlier = tensor.earlier_publishes.iter();
+        if let Some((_, generation)) = earlier.find(|(earlier, _)| *earlier == token) {
+            return now(ReplyBody::Published { generation: *generation });
+        }
         let generation = tensor.generation + 1;
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         let (name, replaced) = match (name, &owner) {
@@ -36,15 +44,28 @@ impl<P: Ports> Pond<P> {
             Record::TensorPublished { tensor: id, token, generation, name: name.clone(), replaced };
         ports.journal(&record).map_err(from_port)?;
         self.published(&record);
+        let named = self.catalog.get(id).and_then(|tensor| tensor.name.clone());
+        changed(ports, id, named.as_ref());
         if let Some(replaced) = replaced {
+            changed(ports, replaced, named.as_ref());
             let (name, user) = (name.clone(), Some(caller.owner.user));
             let text = format!("replaced by {id}");
             self.happened(ports, EventKind::TensorDeleted, Some(replaced), name, user, text);
+            self.schedule(replaced);
             self.free_if_unused(ports, replaced);
         }
-        let name = self.catalog.get(id).and_then(|tensor| tensor.name.clone());
-        let (user, text) = (Some(caller.owner.user), format!("generation {generation}"));
-        self.happened(ports, EventKind::TensorPublished, Some(id), name, user, text);
+        let new_name = name;
+        let (user, text) = (
+            Some(caller.owner.user),
+            match (&new_name, replaced) {
+                (Some(name), Some(old)) => {
+                    format!("generation {generation}, as '{name}' instead of {old}")
+                }
+                (Some(name), None) => format!("generation {generation}, from now on '{name}'"),
+                (None, _) => format!("generation {generation}"),
+            },
+        );
+        self.happened(ports, EventKind::TensorPublished, Some(id), named, user, text);
         self.wake(ports, id);
         now(ReplyBody::Published { generation })
     }
@@ -57,8 +78,13 @@ impl<P: Ports> Pond<P> {
         };
         let Some(tensor) = self.catalog.get_mut(*id) else { return };
         tensor.ready = true;
-        tensor.generation = *generation;
-        tensor.published = Some(*token);
+        let before = std::mem::replace(&mut tensor.generation, *generation);
+        if let Some(last) = tensor.published.replace(*token) {
+            if tensor.earlier_publishes.len() == EARLIER_PUBLISHES {
+                tensor.earlier_publishes.remove(0);
+            }
+            tensor.earlier_publishes.push((last, before));
+        }
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         if let (Some(name), Some(owner)) = (name, owner) {
             tensor.ephemeral = false;

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, PondId, SlabId};
+use millpond_wire::{ClientId, Epoch, PondId, SlabId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
 use super::hello::client_record;
+use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::pond::{About, DriverState, Limits, Pond};
 use super::ports::{Held, PortError, Ports};
@@ -24,6 +25,10 @@ use super::tokens::TokenKey;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;
+
+/// No slab is larger: all elements that a tensor may have, of the widest dtype. Sums of slabs are
+/// far from overflow then.
+const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
 
 /// What recovery found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +85,10 @@ impl<P: Ports> Pond<P> {
             before_driver: Vec::new(),
             waiters: Vec::new(),
             status_waiters: Vec::new(),
+            movers: Movers::default(),
             events: Events::new(epoch),
+            ends: super::life::Ends::default(),
+            limits_told: BTreeMap::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
@@ -121,7 +129,8 @@ impl<P: Ports> Pond<P> {
                 let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
                 let tenant = self.clients.tenant(&seen.tenant);
                 let owner = Owner { tenant, user: seen.user, group: seen.group };
-                let caller = Caller { owner, groups: seen.groups.into(), admin: false };
+                // A mover may have had anything mapped.
+                let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
                 self.clients.insert(
                     seen.client,
                     Client {
@@ -129,24 +138,30 @@ impl<P: Ports> Pond<P> {
                         pid: seen.pid,
                         program: seen.program,
                         since_ms: seen.since_unix_ms,
-                        pidfd,
+                        pidfd: Some(pidfd),
                         conn: None,
                         unclaimed: true,
                         recorded: true,
                         leases: BTreeMap::new(),
+                        mover: seen.mover,
                     },
                 );
             }
             Record::ClientGone(id) => {
-                if let Some(client) = self.clients.remove(id) {
-                    held.insert(Held::Client(id), client.pidfd);
+                if let Some(pidfd) = self.clients.remove(id).and_then(|client| client.pidfd) {
+                    held.insert(Held::Client(id), pidfd);
                 }
             }
             Record::SlabMade(made) => {
-                let Some(class) = SlabClass::from_code(made.class) else {
+                let class = SlabClass::from_code(made.class);
+                let Some(class) = class.filter(|_| made.bytes <= SLAB_BYTES) else {
                     found.unknown_records += 1;
                     return;
                 };
+                // Said twice, it must not take the descriptor from the one that is there.
+                if self.slabs.get(made.slab).is_some() {
+                    return;
+                }
                 let tenant = self.clients.tenant(&made.tenant);
                 let owner = Owner { tenant, user: made.user, group: made.group };
                 let mut ranges = Ranges::new(made.bytes);
@@ -160,6 +175,7 @@ impl<P: Ports> Pond<P> {
                         fd: held.remove(&Held::Slab(made.slab)),
                         ranges,
                         tensors: 0,
+                        tensor_bytes: 0,
                         tainted: false,
                         recovered: true,
                     },
@@ -169,32 +185,49 @@ impl<P: Ports> Pond<P> {
                 self.slabs.taint(id);
             }
             Record::SlabGone(id) => {
+                // A slab goes after its tensors: what a damaged journal leaves in it is kept, and
+                // is lost if the descriptor is.
+                if self.slabs.get(id).is_some_and(|slab| slab.tensors > 0) {
+                    return;
+                }
                 if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
                     held.insert(Held::Slab(id), fd);
                 }
             }
             Record::TensorMade(made) => {
                 let Some(slab) = self.slabs.get_mut(made.slab) else { return };
+                if self.catalog.get(made.tensor).is_some() {
+                    return;
+                }
                 if slab.ranges.take_at(made.offset, made.bytes) {
                     slab.tensors += 1;
+                    slab.tensor_bytes += made.bytes;
                     let owner = slab.pool.owner.clone();
                     self.catalog.insert(made.tensor, &owner, tensor_of(&made, true));
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),
-            Record::TensorAccessed { .. } => {}
+            Record::TensorAccessed { tensor, accesses_left } => {
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.accesses_left = Some(accesses_left);
+                }
+            }
             Record::TensorDeleted(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
                 if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
                     self.catalog.delete(id, &owner);
                 }
             }
-            Record::TensorFreed(id) => match self.catalog.remove(id) {
-                Some(tensor) => {
-                    self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+            Record::TensorFreed(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                let owner = slab.map(|slab| slab.pool.owner.clone());
+                match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
+                    Some(tensor) => {
+                        self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+                    }
+                    None => self.catalog.bury(id),
                 }
-                None => self.catalog.bury(id),
-            },
+            }
             Record::DeviceSeen(seen) => {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
@@ -212,7 +245,12 @@ impl<P: Ports> Pond<P> {
         }
         found.clients = self.clients.clients.len();
         for (id, client) in &self.clients.clients {
-            ports.watch(*id, &client.pidfd);
+            let Some(pidfd) = &client.pidfd else { continue };
+            ports.watch(*id, pidfd);
+            if client.mover {
+                // It obeys nobody any more, and holds what others wait for.
+                ports.kill(pidfd);
+            }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
         let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();
@@ -236,6 +274,7 @@ impl<P: Ports> Pond<P> {
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
+        self.resume_lives(ports);
         self.free_deleted(ports);
         let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
         self.happened(ports, EventKind::Recovered, None, None, None, text);
@@ -244,7 +283,7 @@ impl<P: Ports> Pond<P> {
     /// The keeper was replaced.
     pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
         self.about.keeper_pid = pid;
-        let text = format!("pid {pid}");
+        let text = format!("pid {pid}; the one before it is gone");
         self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
     }
 

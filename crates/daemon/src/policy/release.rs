@@ -1,6 +1,6 @@
 //! Leases end, and memory is given back: never under a reader, never to another owner.
 
-use millpond_wire::message::EventKind;
+use millpond_wire::message::{Event, EventKind};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
 
@@ -37,6 +37,7 @@ impl<P: Ports> Pond<P> {
         if ending == Ending::Died {
             self.taint(ports, slab);
         }
+        self.unleased(ports, ended.tensor);
         self.free_if_unused(ports, ended.tensor);
     }
 
@@ -84,19 +85,40 @@ impl<P: Ports> Pond<P> {
             tracing::error!(tensor = %id, "could not record that a tensor was freed: {error}");
             return;
         }
-        let (name, text) = (tensor.name.clone(), format!("{} bytes", tensor.bytes));
-        let user = self.slabs.get(slab_id).map(|slab| slab.pool.owner.user);
-        // Told while it is still in the catalog, which says who may know.
-        self.happened(ports, EventKind::TensorFreed, Some(id), name, user, text);
-        let Some(tensor) = self.catalog.remove(id) else { return };
+        let Some(owner) = self.slabs.get(slab_id).map(|slab| slab.pool.owner.clone()) else {
+            return;
+        };
+        let user = Some(owner.user);
+        // While it is still in the catalog, which says who may know.
+        let public = self.public(id, user);
+        self.unschedule(id);
+        let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
+        let tainted = self.slabs.get(slab_id).is_some_and(|slab| slab.tainted);
         if empty {
             self.recycle_or_drop(ports, slab_id);
         }
+        let became = match (empty, self.slabs.get(slab_id).is_some(), tainted) {
+            (false, _, false) => "its slab has other tensors",
+            (false, _, true) => "its slab has other tensors, and goes with the last of them",
+            (true, true, _) => "its slab is kept for its owner",
+            (true, false, false) => "its slab is given back",
+            (true, false, true) => "its slab is given back, because a process died with it",
+        };
+        let event = Event {
+            sequence: 0,
+            unix_ms: ports.now_ms(),
+            kind: EventKind::TensorFreed,
+            tensor: Some(id),
+            name: tensor.name,
+            user,
+            text: format!("{} bytes; {became}", tensor.bytes),
+        };
+        self.tell(ports, event, public);
     }
 
     /// Whether a client that has not claimed yet may hold this slab.
-    fn may_be_held(&self, slab: SlabId) -> bool {
+    pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
         self.slabs.get(slab).is_some_and(|slab| {
             let pool = &slab.pool;
             self.clients.may_be_held(|caller| caller.may_use(&pool.owner, pool.audience))

@@ -81,6 +81,8 @@ pub struct Slab<F> {
     pub ranges: Ranges,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
+    /// Their bytes.
+    pub tensor_bytes: u64,
     /// A lease on it ended by death: nothing new goes into it.
     pub tainted: bool,
     /// It is older than this daemon, so clients that have not claimed yet may hold it.
@@ -139,6 +141,7 @@ impl<F> Slabs<F> {
             }
             if let Some(offset) = slab.ranges.take(bytes, fresh) {
                 slab.tensors += 1;
+                slab.tensor_bytes += bytes;
                 return Some((*id, offset));
             }
         }
@@ -150,6 +153,7 @@ impl<F> Slabs<F> {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         slab.ranges.give(offset, bytes);
         slab.tensors = slab.tensors.saturating_sub(1);
+        slab.tensor_bytes = slab.tensor_bytes.saturating_sub(bytes);
         slab.tensors == 0
     }
 
@@ -212,6 +216,7 @@ mod tests {
             fd: Some(()),
             ranges: Ranges::new(GRANULARITY),
             tensors: 0,
+            tensor_bytes: 0,
             tainted: false,
             recovered: false,
         }

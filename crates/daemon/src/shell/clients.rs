@@ -4,12 +4,12 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use millpond_wire::message::Request;
+use millpond_wire::message::{Reply, ReplyBody, Request};
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, fd};
 
 use super::conn::Conn;
-use super::{HELLO_WITHIN, ROUND, Server};
+use super::{HELLO_WITHIN, ROUND, Server, TURN};
 use crate::policy::{ConnId, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
@@ -20,11 +20,12 @@ const LOCAL_TENANT: &str = "local";
 impl Server {
     pub(super) fn conn_event(&mut self, id: ConnId) {
         self.world.flush(id);
+        let begun = Instant::now();
         for _ in 0..ROUND {
-            let Some(conn) = self.world.conns.get(&id) else { return };
-            if !conn.wants().0 {
+            if begun.elapsed() >= TURN || !self.world.may_read(id) {
                 return;
             }
+            let Some(conn) = self.world.conns.get(&id) else { return };
             match socket::receive(conn, &mut self.buffer, false) {
                 Ok(Some(mut received)) if received.fds.len() <= 1 => {
                     let request = Request::decode(&self.buffer[..received.bytes]);
@@ -70,18 +71,14 @@ impl Server {
     }
 
     fn accepted(&mut self, socket: OwnedFd, admin: bool) {
-        let peer =
-            fd::peer_credentials(&socket).and_then(|peer| Ok((peer, fd::peer_pidfd(&socket)?)));
-        let (peer, pidfd) = match peer {
-            Ok(peer) => peer,
-            // It hung up, or died, before it was looked at.
-            Err(_) => return,
-        };
+        // It fails if it hung up before it was looked at.
+        let Ok(peer) = fd::peer_credentials(&socket) else { return };
         if peer.user == OVERFLOW_USER {
             tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
             return;
         }
-        if self.world.conns.len() >= self.most_conns {
+        // The operator can always look: for that some are left.
+        if !admin && self.world.descriptors() >= self.most_conns {
             tracing::warn!(
                 pid = peer.pid,
                 "refused a connection: {} are the limit",
@@ -93,10 +90,19 @@ impl Server {
         self.next_conn += 1;
         let tenant = self.pond.tenant(LOCAL_TENANT);
         let owner = Owner { tenant, user: peer.user, group: peer.group };
-        match self.world.add_conn(id, Conn::new(socket)) {
+        let user = (!admin).then_some(peer.user);
+        if let Some(conns) = user.and_then(|user| self.world.users.too_many(user)) {
+            let what = format!("{conns} connections");
+            let key = "limits.connections_per_user";
+            let failure = self.pond.limit_reached(&mut self.world, &owner, &what, key);
+            let reply = Reply { number: 0, body: ReplyBody::Failure(failure) };
+            // Nobody waits for a client that is refused; if it cannot be told, it sees the end.
+            let _ = socket::send(&socket, reply.encode(&mut planus::Builder::new()), &[], false);
+            return;
+        }
+        match self.world.add_conn(id, Conn::new(socket), user) {
             Ok(()) => {
-                let pidfd = Arc::new(pidfd);
-                self.pond.connected(id, owner, &peer.groups, admin, peer.pid, pidfd);
+                self.pond.connected(id, owner, &peer.groups, admin, peer.pid);
                 self.ungreeted.push_back((Instant::now(), id));
             }
             Err(error) => tracing::error!("a connection cannot be watched: {error}"),
@@ -117,15 +123,26 @@ impl Server {
 
     pub(super) fn client_gone(&mut self, client: ClientId) {
         tracing::debug!(%client, "its process is gone");
+        self.hear_movers();
         self.world.unwatch(client);
         self.pond.process_gone(&mut self.world, client);
     }
 }
 
-/// A connection takes two descriptors, its socket and its pidfd; some are left for slabs.
+/// A connection takes one descriptor; its client takes another once it holds something. Some are
+/// left for slabs and for the operator.
 pub(super) fn most_conns() -> usize {
+    open_files().saturating_sub(1024)
+}
+
+/// Half of what is left is for slabs alone.
+pub(super) fn most_descriptors() -> usize {
+    open_files().saturating_sub(512)
+}
+
+fn open_files() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).saturating_sub(1024) / 2
+    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX)
 }
 
 /// Given up when there are no descriptors left, to refuse a connection in an orderly way.

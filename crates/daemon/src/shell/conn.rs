@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{fd, limits, memfd};
+use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::driver::SharedFd;
 
@@ -68,6 +69,20 @@ impl Conn {
     #[must_use]
     pub fn backlog(&self) -> usize {
         self.queue.len()
+    }
+
+    /// The bytes that wait with them.
+    #[must_use]
+    pub fn queued_bytes(&self) -> usize {
+        self.queued_bytes
+    }
+
+    /// Whether the peer is gone; what it said before may still be unread.
+    #[must_use]
+    pub fn has_hung_up(&self) -> bool {
+        let mut fds = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        rustix::event::poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
     }
 
     /// What should be waited for: (readable, writable).

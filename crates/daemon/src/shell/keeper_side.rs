@@ -1,19 +1,27 @@
 //! The keeper speaks, dies and is replaced; the journal is compacted under it.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::channel::{ChannelError, HoldKey, Message};
 use millpond_keeper::daemon_side;
+use millpond_wire::socket;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use super::Server;
 use super::watcher::Source;
+use crate::policy::PortError;
 
 /// Pauses before a keeper is tried again that could not be started.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How long replies may take that are waiting when another daemon takes over. Whoever does not read
+/// asks again.
+const FLUSH_WITHIN: Duration = Duration::from_millis(250);
+/// How long the next daemon may take to serve after the keeper's death.
+const ALONE_FOR: Duration = Duration::from_secs(5);
 
 impl Server {
     pub(super) fn channel_event(&mut self) {
@@ -26,6 +34,15 @@ impl Server {
                     }
                 }
                 Ok(Some((Message::Stop, _))) => self.stop(),
+                Ok(Some((Message::HandOver, mut fds))) => {
+                    // Exactly one comes along, or the channel would have refused the message.
+                    if let Some(successor) = fds.pop() {
+                        return self.hand_over(&successor);
+                    }
+                }
+                Ok(Some((Message::UpgradeRefused { reason }, _))) => {
+                    self.pond.upgrade_refused(&mut self.world, &reason);
+                }
                 Ok(Some((message, _))) => {
                     tracing::warn!("the keeper sent something that it should not: {message:?}");
                 }
@@ -124,6 +141,96 @@ impl Server {
         self.world.channel = Some(started.channel);
         self.keeper_child = Some(started.child);
         Ok(pid)
+    }
+
+    /// Tells the keeper, and a daemon that waits for this one, that clients are served.
+    pub(super) fn announce(&mut self) -> Result<(), PortError> {
+        // A first daemon that may not have its GPUs ends before it has ever served; a later one
+        // serves what is held, driver or not.
+        let serves = self.pond.has_driver() || self.epoch.0 > 1;
+        if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
+            self.world.tell_keeper(&Message::Serving, &[])?;
+            if let Some(before) = self.world.held.remove(&HoldKey::handover()) {
+                // The keeper says so too; it may be dead.
+                let _ = socket::send(&*before, b"serving", &[], false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Another program takes over. Clients are cut off and come back; what they had asked for and
+    /// was not answered, they ask again. This process changes nothing from now on, and stays with
+    /// everything that it holds until the next daemon has it too.
+    fn hand_over(&mut self, successor: &OwnedFd) {
+        tracing::info!("the daemon hands over to another program");
+        let deadline = Instant::now() + FLUSH_WITHIN;
+        loop {
+            let waiting = self.world.conns.iter().filter(|(_, conn)| conn.backlog() > 0);
+            let waiting: Vec<_> = waiting.map(|(id, _)| *id).collect();
+            for id in &waiting {
+                self.world.flush(*id);
+            }
+            if waiting.is_empty() || Instant::now() >= deadline {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for id in self.world.conns.keys().copied().collect::<Vec<_>>() {
+            self.world.remove_conn(id);
+        }
+        if let Err(error) = self.world.tell_keeper(&Message::HandedOver, &[]) {
+            tracing::error!("{error}");
+        }
+        self.drop_channel();
+        self.restarting = true;
+        if self.is_succeeded(successor) {
+            tracing::info!("the next daemon serves");
+        } else {
+            tracing::warn!("neither keeper nor next daemon is there");
+            self.leave_to_a_keeper();
+        }
+    }
+
+    /// Waits until the next daemon serves, or neither it nor the keeper is left. Without a keeper
+    /// nobody else ends a daemon that hangs.
+    fn is_succeeded(&self, successor: &OwnedFd) -> bool {
+        let mut next: Option<OwnedFd> = None;
+        let mut alone_since: Option<Instant> = None;
+        loop {
+            match socket::receive(successor, &mut [0; 64], false) {
+                Ok(Some(received)) => match received.fds.into_iter().next() {
+                    Some(pidfd) => next = Some(pidfd),
+                    None => return true,
+                },
+                Ok(None) => {
+                    let mut polled = vec![PollFd::new(successor, PollFlags::IN)];
+                    if alone_since.is_none() {
+                        polled.push(PollFd::new(&self.keeper_pidfd, PollFlags::IN));
+                    }
+                    let _ = poll(&mut polled, Some(&Timespec { tv_sec: 1, tv_nsec: 0 }));
+                    if polled.get(1).is_some_and(|keeper| !keeper.revents().is_empty()) {
+                        alone_since = Some(Instant::now());
+                    }
+                }
+                Err(_) => return false,
+            }
+            if alone_since.is_some_and(|since| since.elapsed() >= ALONE_FOR)
+                && let Some(pidfd) = next.take()
+            {
+                tracing::error!("the next daemon does not serve and is killed");
+                let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
+            }
+        }
+    }
+
+    /// A new keeper gets everything, and starts the next daemon when this one has ended.
+    fn leave_to_a_keeper(&mut self) {
+        let mut pause = FIRST_PAUSE;
+        while let Err(text) = self.start_keeper() {
+            tracing::error!("no new keeper: {text}; trying again in {pause:?}");
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
     }
 
     pub(super) fn compact(&mut self) {

@@ -5,7 +5,10 @@ mod conn;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;
+mod movers;
+mod page;
 mod recover;
+mod users;
 mod watcher;
 mod world;
 
@@ -13,16 +16,16 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
-use millpond_keeper::channel::Message;
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::SIGTERM;
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 
 use watcher::Source;
 use world::World;
@@ -31,6 +34,8 @@ use crate::policy::{ConnId, Pond, Ports};
 
 /// Events and messages taken in one round, so that nobody is kept waiting by a busy one.
 const ROUND: usize = 64;
+/// How long one connection may keep the others waiting with many messages.
+const TURN: Duration = Duration::from_millis(10);
 /// How long a connection may take to say hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How soon a reply is tried again that waits for its reader.
@@ -112,14 +117,27 @@ struct Server {
 impl Server {
     fn serve(&mut self) -> Result<(), DaemonError> {
         let mut events: Vec<Event> = Vec::with_capacity(256);
+        // Before the first answer: a daemon that waits for this one must not come back after it.
+        self.announce()?;
         loop {
             let timeout = self.timeout();
             self.world
                 .watcher
                 .wait(&mut events, timeout.as_ref())
                 .map_err(DaemonError::io("waiting for events"))?;
+            let mut heard = Instant::now();
             for event in &events {
                 self.handle(event.data.u64());
+                if heard.elapsed() >= TURN {
+                    // However much there is to do: a daemon that the keeper does not hear of is
+                    // killed.
+                    self.channel_event();
+                    heard = Instant::now();
+                }
+                if self.restarting {
+                    // After a handover every change is the next daemon's.
+                    return Ok(());
+                }
             }
             self.after_round()?;
             if let Some(text) = self.fatal.take() {
@@ -135,7 +153,11 @@ impl Server {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         let waiters = waiters.map(Duration::from_millis);
-        let soon = (!self.world.soon.is_empty() || !self.world.ended.is_empty()).then_some(SOON);
+        let soon = !self.world.soon.is_empty()
+            || !self.world.ended.is_empty()
+            || !self.world.movers.news.is_empty()
+            || self.world.movers.is_behind();
+        let soon = soon.then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
         let clock = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
@@ -152,6 +174,7 @@ impl Server {
             Some(Source::Listener(index)) => self.accept(index),
             Some(Source::ClientGone(client)) => self.client_gone(client),
             Some(Source::Driver) => self.driver_event(),
+            Some(Source::Mover(device)) => self.mover_event(device),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
             Some(Source::Signal) => {
@@ -165,21 +188,18 @@ impl Server {
     }
 
     fn after_round(&mut self) -> Result<(), DaemonError> {
-        // A first daemon that may not have its GPUs ends before it has ever served; a later one
-        // serves what is held, driver or not.
-        let serves = self.pond.has_driver() || self.epoch.0 > 1;
-        if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
-            self.world.tell_keeper(&Message::Serving, &[])?;
-        }
+        self.announce()?;
         for id in std::mem::take(&mut self.world.soon) {
             self.world.flush(id);
         }
+        self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
             if self.world.conns.contains_key(&id) {
                 self.world.remove_conn(id);
                 self.pond.hung_up(&mut self.world, id);
             }
         }
+        self.mover_news();
         self.end_ungreeted();
         self.care_for_keeper();
         self.pond.about.journal_bytes = self.world.journal.bytes();
@@ -190,9 +210,6 @@ impl Server {
     }
 
     fn is_finished(&self) -> bool {
-        if self.restarting {
-            return true;
-        }
         let Some(deadline) = self.stopping else { return false };
         let idle = self.pond.is_idle() && self.world.conns.values().all(|conn| conn.backlog() == 0);
         idle || Instant::now() >= deadline
@@ -252,5 +269,10 @@ fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
+    // Comes from the kernel when the keeper dies while this process is stopped.
+    signal_hook::flag::register(SIGHUP, Arc::default())?;
+    // A journal that may not grow is an answer to give, not a death: with a handler the write
+    // fails and the process lives.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     Ok(ours)
 }

@@ -5,16 +5,20 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use millpond_cuda::DriverChoice;
+use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, runtime_dir};
 
 use super::DaemonError;
+use super::movers::MoverLaunch;
+use super::page::Page;
+use super::users::Users;
 use super::world::World;
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Held, Limits, Pond};
+use crate::policy::{Held, Limits, MoverLimits, Pond};
 
 /// Everything that a server is made of.
 pub(super) struct Parts {
@@ -32,12 +36,14 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
+    let movers = mover_launch(&config, choice.clone(), epoch)?;
     let driver = DriverThread::start(choice).map_err(DaemonError::io("starting a thread"))?;
     let held: BTreeMap<HoldKey, SharedFd> =
         held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
     let mut listeners = Vec::new();
     let mut objects: HashMap<Held, SharedFd> = HashMap::new();
     let mut journal = None;
+    let mut page = None;
     for (key, fd) in &held {
         match key.view() {
             KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
@@ -51,15 +57,17 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Client(client) => {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }
+            KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
             KeyView::FolderLock | KeyView::GpuLock(_) => {}
+            KeyView::Handover | KeyView::Store => {}
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
     let limits = limits(&config);
-    let (mut pond, world) = match journal {
+    let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, &config, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             tracing::info!(
                 %epoch,
@@ -74,13 +82,23 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         None => {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, driver)?;
+            let mut world = world(journal, channel, held, driver, &config, movers)?;
             let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
             (pond, world)
         }
     };
+    // Before anybody is served: what clients know, they know from an earlier daemon.
+    let making = DaemonError::io("making the page");
+    world.page = Some(match page {
+        Some(fd) => Page::open(fd).map_err(making)?,
+        None => {
+            let page = Page::create().map_err(&making)?;
+            world.hold_key(HoldKey::page(), page.to_hold().map_err(&making)?)?;
+            page
+        }
+    });
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =
@@ -96,8 +114,27 @@ fn world(
     channel: millpond_keeper::channel::Channel,
     held: BTreeMap<HoldKey, SharedFd>,
     driver: DriverThread,
+    config: &Config,
+    movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
-    World::new(journal, channel, held, driver).map_err(DaemonError::io("making an event loop"))
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let users = Users::new(
+        count(config.limits.connections_per_user),
+        count(config.limits.reply_bytes_per_user.0),
+    );
+    World::new(journal, channel, held, driver, users, movers)
+        .map_err(DaemonError::io("making an event loop"))
+}
+
+fn mover_launch(
+    config: &Config,
+    driver: DriverChoice,
+    epoch: Epoch,
+) -> Result<MoverLaunch, DaemonError> {
+    let Launch { program, arguments, .. } = Launch::this_program("mover")
+        .map_err(DaemonError::io("finding this program"))?
+        .with_log(config);
+    Ok(MoverLaunch { program, arguments, driver, epoch })
 }
 
 fn limits(config: &Config) -> Limits {
@@ -105,8 +142,15 @@ fn limits(config: &Config) -> Limits {
     Limits {
         clients: count(config.limits.clients),
         tensors: count(config.limits.tensors),
+        tensors_per_user: count(config.limits.tensors_per_user),
         leases_per_client: count(config.limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
+        moves_per_user: count(config.limits.moves_per_user),
+        move_bytes_per_user: config.limits.move_bytes_per_user.0,
+        movers: MoverLimits {
+            patience_ms: config.mover_seconds * 1000,
+            idle_ms: config.mover_idle_seconds * 1000,
+        },
     }
 }
 

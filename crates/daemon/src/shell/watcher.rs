@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use millpond_wire::ClientId;
+use millpond_wire::{ClientId, GpuUuid};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 
@@ -21,6 +21,8 @@ pub enum Source {
     Signal,
     /// The driver thread said something.
     Driver,
+    /// A mover said something, or hung up.
+    Mover(GpuUuid),
     /// Somebody connects.
     Listener(usize),
     /// A client said something, or can be told something.

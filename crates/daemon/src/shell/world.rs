@@ -3,14 +3,19 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
+use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::movers::{MoverLaunch, MoverProcesses};
+use super::page::Page;
+use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
@@ -38,8 +43,13 @@ pub struct World {
     pub held: BTreeMap<HoldKey, SharedFd>,
     /// The driver thread.
     pub driver: DriverThread,
+    /// What each user's connections cost.
+    pub users: Users,
+    /// The movers.
+    pub movers: MoverProcesses,
+    /// What clients read; absent until the daemon serves.
+    pub page: Option<Page>,
     builder: planus::Builder,
-    started: Instant,
 }
 
 impl World {
@@ -52,6 +62,8 @@ impl World {
         channel: Channel,
         held: BTreeMap<HoldKey, SharedFd>,
         driver: DriverThread,
+        users: Users,
+        movers: MoverLaunch,
     ) -> std::io::Result<Self> {
         Ok(Self {
             watcher: Watcher::new()?,
@@ -65,17 +77,22 @@ impl World {
             keeper_hung: false,
             held,
             driver,
+            users,
+            movers: MoverProcesses::new(movers),
+            page: None,
             builder: planus::Builder::new(),
-            started: Instant::now(),
         })
     }
 
-    /// Takes a new connection in.
+    /// Takes a new connection in, on a user's account unless it is the operator's.
     ///
     /// # Errors
     /// What the system says.
-    pub fn add_conn(&mut self, id: ConnId, conn: Conn) -> std::io::Result<()> {
+    pub fn add_conn(&mut self, id: ConnId, conn: Conn, user: Option<u32>) -> std::io::Result<()> {
         let token = self.watcher.add(&conn, Source::Conn(id))?;
+        if let Some(user) = user {
+            self.users.add(id, user);
+        }
         self.conn_tokens.insert(id, token);
         self.conns.insert(id, conn);
         Ok(())
@@ -87,6 +104,15 @@ impl World {
         if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
             self.watcher.remove(&conn, token);
         }
+        for other in self.users.remove(id) {
+            self.set_interest(other);
+        }
+    }
+
+    /// Descriptors that connections and watched processes take.
+    #[must_use]
+    pub fn descriptors(&self) -> usize {
+        self.conns.len() + self.client_tokens.len()
     }
 
     /// Sends what waits on a connection.
@@ -108,10 +134,38 @@ impl World {
             }
             Flushed::Gone => self.ended.push(id),
         }
+        let waiting = conn.queued_bytes();
+        for other in self.users.account(id, waiting) {
+            self.set_interest(other);
+        }
+        self.set_interest(id);
+    }
+
+    /// Whether the next message of a connection is to be read. From a user who does not read,
+    /// nothing is; but that the peer is gone can only be read.
+    pub fn may_read(&mut self, id: ConnId) -> bool {
+        let Some(conn) = self.conns.get(&id) else { return false };
+        if !conn.wants().0 {
+            return false;
+        }
+        let may = !self.users.is_full(id) || conn.has_hung_up();
+        if !may {
+            self.set_interest(id);
+        }
+        may
+    }
+
+    /// Has the event loop wait for what the connection can use.
+    fn set_interest(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
         let mut wants = conn.wants();
-        if flushed == Flushed::Soon {
+        if self.soon.contains(&id) {
             // The socket is writable, but that is not what is waited for.
             wants.1 = false;
+        }
+        if wants.0 && self.users.is_full(id) {
+            wants.0 = false;
+            self.users.park(id);
         }
         if wants != conn.interest
             && let Some(token) = self.conn_tokens.get(&id)
@@ -181,7 +235,10 @@ impl Ports for World {
     }
 
     fn monotonic_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        // The time since the machine's start, with its sleep: the same for every process.
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+        seconds.saturating_mul(1000) + u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000
     }
 
     fn random_id(&mut self) -> uuid::Uuid {
@@ -234,6 +291,16 @@ impl Ports for World {
         }
     }
 
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<SharedFd> {
+        let found = self.conns.get(&conn)?;
+        if self.conns.len() + self.held.len() >= super::clients::most_descriptors() {
+            tracing::error!("no descriptor is left for the end of another client");
+            return None;
+        }
+        // It fails if the process is gone.
+        millpond_wire::fd::peer_pidfd(found).ok().map(Arc::new)
+    }
+
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {
         match self.watcher.add(pidfd, Source::ClientGone(client)) {
             Ok(token) => {
@@ -253,8 +320,40 @@ impl Ports for World {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
     }
 
-    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
-        Err(PortError("it cannot change programs".to_owned()))
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers.start(&mut self.watcher, device);
+    }
+
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<SharedFd>) {
+        self.movers.tell(device, message, fd);
+    }
+
+    fn kill(&mut self, pidfd: &SharedFd) {
+        // One that is gone already needs no killing.
+        let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
+    }
+
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
+        if self.channel.is_none() || self.keeper_hung {
+            return Err(PortError("there is none at the moment; try again".to_owned()));
+        }
+        self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
+    }
+
+    fn page(&self) -> Option<SharedFd> {
+        self.page.as_ref().map(Page::reader)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        let Some(page) = &self.page else { return };
+        let [first, second] = slots;
+        let mut bumped = page.bump(first);
+        if second != first {
+            bumped = bumped.and(page.bump(second));
+        }
+        if let Err(error) = bumped {
+            tracing::error!("the page could not be written: {error}");
+        }
     }
 
     fn read_physical(&mut self) {

@@ -25,6 +25,8 @@ pub struct HoldKey(String);
 pub enum KeyView<'key> {
     /// The journal's memfd.
     Journal,
+    /// The page of counters that clients read.
+    Page,
     /// A listening socket: its file name in the runtime folder.
     Listen(&'key str),
     /// The runtime folder's lock.
@@ -35,6 +37,10 @@ pub enum KeyView<'key> {
     Slab(SlabId),
     /// The pidfd of a client process.
     Client(ClientId),
+    /// To the daemon that waits, with everything, until its successor serves.
+    Handover,
+    /// The table of what the service manager keeps.
+    Store,
     /// A key that this version does not know.
     Other(&'key str),
 }
@@ -47,6 +53,24 @@ impl HoldKey {
     #[must_use]
     pub fn journal() -> HoldKey {
         HoldKey("journal".to_owned())
+    }
+
+    /// The page of counters that clients read.
+    #[must_use]
+    pub fn page() -> HoldKey {
+        HoldKey("page".to_owned())
+    }
+
+    /// To the daemon that waits, with everything, until its successor serves.
+    #[must_use]
+    pub fn handover() -> HoldKey {
+        HoldKey("handover".to_owned())
+    }
+
+    /// The table of what the service manager keeps.
+    #[must_use]
+    pub fn store() -> HoldKey {
+        HoldKey("store".to_owned())
     }
 
     /// The listening socket with this file name in the runtime folder.
@@ -95,6 +119,9 @@ impl HoldKey {
         let (family, rest) = text.split_once('/').unwrap_or((text, ""));
         let view = match (family, rest) {
             ("journal", "") => Some(KeyView::Journal),
+            ("page", "") => Some(KeyView::Page),
+            ("handover", "") => Some(KeyView::Handover),
+            ("store", "") => Some(KeyView::Store),
             ("lock", "folder") => Some(KeyView::FolderLock),
             ("listen", name) if !name.is_empty() => Some(KeyView::Listen(name)),
             ("lock", gpu) => {
@@ -142,6 +169,9 @@ mod tests {
     fn every_constructor_is_seen_through_its_view() {
         let (gpu, slab, client) = (GpuUuid([7; 16]), SlabId::random(), ClientId::random());
         assert_eq!(HoldKey::journal().view(), KeyView::Journal);
+        assert_eq!(HoldKey::page().view(), KeyView::Page);
+        assert_eq!(HoldKey::handover().view(), KeyView::Handover);
+        assert_eq!(HoldKey::store().view(), KeyView::Store);
         assert_eq!(HoldKey::listen("admin.sock").unwrap().view(), KeyView::Listen("admin.sock"));
         assert_eq!(HoldKey::folder_lock().view(), KeyView::FolderLock);
         assert_eq!(HoldKey::gpu_lock(gpu).view(), KeyView::GpuLock(gpu));

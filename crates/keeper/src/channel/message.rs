@@ -1,5 +1,5 @@
 //! The messages and their bytes: first the kind, then fields in little-endian order; a text has its
-//! length in front. By hand, because the keeper should not carry a schema language for nine frames.
+//! length in front. By hand, because the keeper should not carry a schema language for fifteen frames.
 
 use millpond_wire::Epoch;
 
@@ -9,6 +9,8 @@ use super::{ChannelError, HoldKey};
 pub const CONFIG_BYTES: usize = 48 * 1024;
 /// Keys, and so descriptors, in one message; a datagram takes 128.
 pub const KEYS_PER_MESSAGE: usize = 100;
+/// Longest path of a program, and longest reason.
+pub const TEXT_BYTES: usize = 4096;
 
 /// What keeper and daemon say to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +38,15 @@ pub enum Message {
     },
     /// Keeper: finish what is running, then exit with code 0.
     Stop,
+    /// Keeper: another program takes over. Answer what can be answered at once, read nothing more,
+    /// say [`Message::HandedOver`], and stay until the descriptor that comes along says that the
+    /// next daemon serves, or that nobody is left.
+    HandOver,
+    /// Keeper: there is no upgrade, and this is why.
+    UpgradeRefused {
+        /// A sentence for people.
+        reason: String,
+    },
     /// Daemon: hold these descriptors, one for each key. An older one of the same key is closed.
     Hold {
         /// Their names.
@@ -64,6 +75,13 @@ pub enum Message {
     },
     /// Daemon: everything to be held was sent.
     AdoptDone,
+    /// Daemon: start the next one from another program.
+    Upgrade {
+        /// Its absolute path; empty means the keeper's own.
+        program: String,
+    },
+    /// Daemon: I serve nobody any more and change nothing; the next one can start.
+    HandedOver,
 }
 
 mod kind {
@@ -72,12 +90,16 @@ mod kind {
     pub const READY: u8 = 3;
     pub const PING: u8 = 4;
     pub const STOP: u8 = 5;
+    pub const HAND_OVER: u8 = 6;
+    pub const UPGRADE_REFUSED: u8 = 7;
     pub const HOLD: u8 = 16;
     pub const DROP: u8 = 17;
     pub const PONG: u8 = 18;
     pub const SERVING: u8 = 19;
     pub const ADOPT: u8 = 20;
     pub const ADOPT_DONE: u8 = 21;
+    pub const UPGRADE: u8 = 22;
+    pub const HANDED_OVER: u8 = 23;
 }
 
 impl Message {
@@ -85,7 +107,7 @@ impl Message {
     #[must_use]
     pub fn descriptors(&self) -> usize {
         match self {
-            Message::Start { .. } | Message::Adopt { .. } => 1,
+            Message::Start { .. } | Message::Adopt { .. } | Message::HandOver => 1,
             Message::Held { keys } | Message::Hold { keys } => keys.len(),
             _ => 0,
         }
@@ -119,6 +141,12 @@ impl Message {
             Message::Stop => bytes.push(kind::STOP),
             Message::Serving => bytes.push(kind::SERVING),
             Message::AdoptDone => bytes.push(kind::ADOPT_DONE),
+            Message::HandOver => bytes.push(kind::HAND_OVER),
+            Message::HandedOver => bytes.push(kind::HANDED_OVER),
+            Message::Upgrade { program } => write_text(&mut bytes, kind::UPGRADE, program)?,
+            Message::UpgradeRefused { reason } => {
+                write_text(&mut bytes, kind::UPGRADE_REFUSED, reason)?;
+            }
         }
         Ok(bytes)
     }
@@ -148,6 +176,10 @@ impl Message {
             kind::STOP => Message::Stop,
             kind::SERVING => Message::Serving,
             kind::ADOPT_DONE => Message::AdoptDone,
+            kind::HAND_OVER => Message::HandOver,
+            kind::HANDED_OVER => Message::HandedOver,
+            kind::UPGRADE => Message::Upgrade { program: reader.text()? },
+            kind::UPGRADE_REFUSED => Message::UpgradeRefused { reason: reader.text()? },
             _ => return Err(ChannelError::Malformed("unknown kind")),
         };
         if reader.0.is_empty() {
@@ -161,6 +193,15 @@ impl Message {
 fn write_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
     bytes.push(kind);
     bytes.extend(number.to_le_bytes());
+}
+
+fn write_text(bytes: &mut Vec<u8>, kind: u8, text: &str) -> Result<(), ChannelError> {
+    let length = u16::try_from(text.len()).ok().filter(|_| text.len() <= TEXT_BYTES);
+    let length = length.ok_or(ChannelError::Malformed("a text is above 4 KiB"))?;
+    bytes.push(kind);
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(text.as_bytes());
+    Ok(())
 }
 
 fn write_process(
@@ -221,6 +262,15 @@ impl<'bytes> Reader<'bytes> {
             return Err(ChannelError::Malformed("the configuration is above 48 KiB"));
         }
         Ok((epoch, pid, self.take(length)?.to_vec()))
+    }
+
+    fn text(&mut self) -> Result<String, ChannelError> {
+        let length = usize::from(u16::from_le_bytes(self.array()?));
+        if length > TEXT_BYTES {
+            return Err(ChannelError::Malformed("a text is above 4 KiB"));
+        }
+        let text = std::str::from_utf8(self.take(length)?);
+        text.map(str::to_owned).map_err(|_| ChannelError::Malformed("a text is not text"))
     }
 
     fn keys(&mut self) -> Result<Vec<HoldKey>, ChannelError> {

@@ -1,8 +1,8 @@
 //! The channel between keeper and daemon: one `SOCK_SEQPACKET` socket pair.
 //!
 //! ```text
-//! keeper → daemon   Start, Held…, Ready            then Ping, Stop
-//! daemon → keeper   Serving, then Hold, Drop, Pong
+//! keeper → daemon   Start, Held…, Ready            then Ping, Stop, HandOver, UpgradeRefused
+//! daemon → keeper   Serving, then Hold, Drop, Pong, Upgrade, HandedOver
 //! daemon → new keeper   Adopt, Hold…, AdoptDone    then as above
 //! ```
 
@@ -17,7 +17,11 @@ use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 pub use key::{HoldKey, KeyError, KeyView};
-pub use message::{CONFIG_BYTES, KEYS_PER_MESSAGE, Message};
+pub use message::{CONFIG_BYTES, KEYS_PER_MESSAGE, Message, TEXT_BYTES};
+
+/// Version of this protocol. Keeper and daemon of one pond may be of different programs, after an
+/// upgrade; they understand each other if this is the same.
+pub const VERSION: u32 = 1;
 
 /// How long [`Channel::send`] waits for room: far longer than a living peer needs, short enough
 /// for a person who waits.

@@ -32,6 +32,10 @@ fn messages() -> impl Strategy<Value = Message> {
         Just(Message::Stop),
         Just(Message::Serving),
         Just(Message::AdoptDone),
+        Just(Message::HandOver),
+        Just(Message::HandedOver),
+        "\\PC{0,300}".prop_map(|program| Message::Upgrade { program }),
+        "\\PC{0,300}".prop_map(|reason| Message::UpgradeRefused { reason }),
     ]
 }
 
@@ -72,6 +76,11 @@ fn caps_are_kept_on_both_sides() {
     let keys = vec![HoldKey::journal(); KEYS_PER_MESSAGE + 1];
     let error = Message::Drop { keys }.encode().unwrap_err();
     assert_eq!(error.to_string(), "malformed channel message: more than 100 keys");
+    let upgrade = |bytes| Message::Upgrade { program: "x".repeat(bytes) };
+    assert!(upgrade(TEXT_BYTES).encode().is_ok());
+    assert!(upgrade(TEXT_BYTES + 1).encode().is_err());
+    assert!(Message::decode(&[&[22, 1, 16][..], &[b'x'; 4097]].concat()).is_err());
+    assert!(Message::decode(&[22, 1, 0, 0xff]).is_err());
     assert!(Message::decode(&[17, 101]).is_err());
     assert!(Message::decode(&[17, 1, 1, b'\n']).is_err());
     assert!(Message::decode(&[17, 1, 0]).is_err());

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::Config;
+use crate::bytes::ByteSize;
 
 /// One setting.
 #[derive(Debug)]
@@ -91,6 +92,9 @@ fn split(text: &str) -> Vec<String> {
 const MOST_SECONDS: u64 = 3600;
 /// A cap on caps: the journal counts with 32 bits.
 const MOST_OBJECTS: u64 = 100_000_000;
+
+/// One large listing.
+const LEAST_REPLY_BYTES: u64 = 1 << 20;
 
 /// Every setting.
 pub const KEYS: &[Key] = &[
@@ -190,6 +194,24 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "mover_seconds",
+        environment: "MILLPOND_MOVER_SECONDS",
+        default: "30",
+        doc: "A mover that says nothing for so long, and for what its work may take, is killed",
+        set: |config, input| {
+            input.number(1, MOST_SECONDS).map(|seconds| config.mover_seconds = seconds)
+        },
+    },
+    Key {
+        name: "mover_idle_seconds",
+        environment: "MILLPOND_MOVER_IDLE_SECONDS",
+        default: "60",
+        doc: "A mover without work is ended after so long and gives its memory back",
+        set: |config, input| {
+            input.number(1, MOST_SECONDS).map(|seconds| config.mover_idle_seconds = seconds)
+        },
+    },
+    Key {
         name: "limits.clients",
         environment: "MILLPOND_LIMITS_CLIENTS",
         default: "20000",
@@ -204,6 +226,38 @@ pub const KEYS: &[Key] = &[
         set: |config, input| input.number(1, MOST_OBJECTS).map(|n| config.limits.tensors = n),
     },
     Key {
+        name: "limits.tensors_per_user",
+        environment: "MILLPOND_LIMITS_TENSORS_PER_USER",
+        default: "500000",
+        doc: "Tensors of one user",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.tensors_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.connections_per_user",
+        environment: "MILLPOND_LIMITS_CONNECTIONS_PER_USER",
+        default: "4096",
+        doc: "Connections of one user; those to the admin socket are not counted",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.connections_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.reply_bytes_per_user",
+        environment: "MILLPOND_LIMITS_REPLY_BYTES_PER_USER",
+        default: "256MiB",
+        doc: "Unread replies of one user; beyond it nothing more is read from that user",
+        set: |config, input| {
+            let size: ByteSize = input.parsed()?;
+            if size.0 < LEAST_REPLY_BYTES {
+                return Err("at least 1MiB is needed, or nobody gets a listing".to_owned());
+            }
+            config.limits.reply_bytes_per_user = size;
+            Ok(())
+        },
+    },
+    Key {
         name: "limits.leases_per_client",
         environment: "MILLPOND_LIMITS_LEASES_PER_CLIENT",
         default: "200000",
@@ -211,5 +265,21 @@ pub const KEYS: &[Key] = &[
         set: |config, input| {
             input.number(1, MOST_OBJECTS).map(|n| config.limits.leases_per_client = n)
         },
+    },
+    Key {
+        name: "limits.moves_per_user",
+        environment: "MILLPOND_LIMITS_MOVES_PER_USER",
+        default: "256",
+        doc: "Moves of one user that wait or run at a time",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.moves_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.move_bytes_per_user",
+        environment: "MILLPOND_LIMITS_MOVE_BYTES_PER_USER",
+        default: "64GiB",
+        doc: "Bytes of one user's moves at a time",
+        set: |config, input| input.parsed().map(|bytes| config.limits.move_bytes_per_user = bytes),
     },
 ];

@@ -43,6 +43,8 @@ pub struct Config {
     pub recycle_bytes: ByteSize,
     pub drain_seconds: u64,
     pub watchdog_seconds: u64,
+    pub mover_seconds: u64,
+    pub mover_idle_seconds: u64,
     pub limits: Limits,
 }
 
@@ -53,7 +55,12 @@ pub struct Config {
 pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
+    pub tensors_per_user: u64,
+    pub connections_per_user: u64,
+    pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
+    pub moves_per_user: u64,
+    pub move_bytes_per_user: ByteSize,
 }
 
 const DEFAULT_CAPACITY: Capacity = match Share::percent(95) {
@@ -74,6 +81,8 @@ impl Default for Config {
             recycle_bytes: ByteSize(1 << 30),
             drain_seconds: 10,
             watchdog_seconds: 10,
+            mover_seconds: 30,
+            mover_idle_seconds: 60,
             limits: Limits::default(),
         }
     }
@@ -81,7 +90,16 @@ impl Default for Config {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { clients: 20_000, tensors: 1_000_000, leases_per_client: 200_000 }
+        Limits {
+            clients: 20_000,
+            tensors: 1_000_000,
+            tensors_per_user: 500_000,
+            connections_per_user: 4096,
+            reply_bytes_per_user: ByteSize(256 << 20),
+            leases_per_client: 200_000,
+            moves_per_user: 256,
+            move_bytes_per_user: ByteSize(64 << 30),
+        }
     }
 }
 
@@ -102,6 +120,8 @@ pub struct ConfigOverrides {
     pub recycle_bytes: Option<String>,
     pub drain_seconds: Option<String>,
     pub watchdog_seconds: Option<String>,
+    pub mover_seconds: Option<String>,
+    pub mover_idle_seconds: Option<String>,
 }
 
 /// A variable of an environment, the process's or a test's.
@@ -129,9 +149,7 @@ impl Config {
         if let Some(file) = Config::file(file, environment) {
             let source = std::fs::read_to_string(&file)
                 .map_err(|source| ConfigError::Read { file: file.clone(), source })?;
-            for setting in file::read(&file, &source, environment)? {
-                config.set(setting.key, setting.origin, setting.input)?;
-            }
+            config.read_file(&file, &source, environment)?;
         }
         for key in KEYS {
             let origin = Origin::Environment(key.environment);
@@ -148,6 +166,22 @@ impl Config {
             config.runtime_dir = Some(folder.clone());
         }
         Ok(config)
+    }
+
+    /// Sets what the text of a configuration file says; `file` is only named in errors.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn read_file(
+        &mut self,
+        file: &Path,
+        source: &str,
+        environment: Environment<'_>,
+    ) -> Result<(), ConfigError> {
+        for setting in file::read(file, source, environment)? {
+            self.set(setting.key, setting.origin, setting.input)?;
+        }
+        Ok(())
     }
 
     /// Which file is read: the one that was named, by flag or [`CONFIG_VARIABLE`], whether it
@@ -210,6 +244,8 @@ impl ConfigOverrides {
             ("recycle_bytes", self.recycle_bytes.clone()),
             ("drain_seconds", self.drain_seconds.clone()),
             ("watchdog_seconds", self.watchdog_seconds.clone()),
+            ("mover_seconds", self.mover_seconds.clone()),
+            ("mover_idle_seconds", self.mover_idle_seconds.clone()),
         ]
         .into_iter()
         .filter_map(|(name, text)| text.map(|text| (name, text)))

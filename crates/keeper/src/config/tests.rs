@@ -26,7 +26,18 @@ fn the_table_names_every_field_once_with_its_default() {
         recycle_bytes: ByteSize(1),
         drain_seconds: 1,
         watchdog_seconds: 1,
-        limits: Limits { clients: 1, tensors: 1, leases_per_client: 1 },
+        mover_seconds: 1,
+        mover_idle_seconds: 1,
+        limits: Limits {
+            clients: 1,
+            tensors: 1,
+            tensors_per_user: 1,
+            connections_per_user: 1,
+            reply_bytes_per_user: ByteSize(1),
+            leases_per_client: 1,
+            moves_per_user: 1,
+            move_bytes_per_user: ByteSize(1),
+        },
     };
     for key in KEYS {
         let before = config.clone();
@@ -55,6 +66,8 @@ fn every_flag_names_a_key() {
         recycle_bytes: some(),
         drain_seconds: some(),
         watchdog_seconds: some(),
+        mover_seconds: some(),
+        mover_idle_seconds: some(),
     };
     for (name, _) in flags.texts() {
         assert!(KEYS.iter().any(|key| key.name == name), "{name}");

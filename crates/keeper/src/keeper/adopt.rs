@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use super::daemon::Daemon;
-use super::folder::{self, Holds};
+use super::folder;
+use super::holds::Holds;
 use super::watchdog::Watchdog;
 use super::{
     ExitReason, Keeper, KeeperError, Launch, install_signals, raise_descriptor_limit, systemd,
@@ -27,19 +28,21 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
         return Err(HandoverError::Unexpected { expected: "`Adopt`" }.into());
     };
     let config = Config::from_json(&json)?;
-    let folder = config.folder();
-    let holds = receive_holds(&channel)?;
+    let mut holds = receive_holds(&channel)?;
+    holds.open_store().map_err(KeeperError::io("opening the table of what is kept"))?;
+    holds.set_epoch(epoch);
     let adopted = Daemon {
         channel,
         open: true,
+        handed_over: false,
         pidfd,
         pid,
         child: None,
         started: Instant::now(),
         watchdog: Watchdog::new(config.watchdog_seconds),
     };
-    let mut keeper =
-        Keeper { config, json, folder, launch: daemon, holds, signals, epoch, served: true };
+    let mut keeper = Keeper::new(config, json, daemon, holds, signals);
+    (keeper.epoch, keeper.served) = (epoch, true);
     folder::write_holder(&keeper.holds);
     systemd::main_pid();
     let (held, me) = (keeper.holds.len(), std::process::id());
@@ -50,7 +53,7 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
 /// A daemon that dies in the middle has handed over what it had sent: the next one reports what is
 /// missing, but not without the lock and the sockets.
 fn receive_holds(channel: &Channel) -> Result<Holds, KeeperError> {
-    let mut holds = Holds::new();
+    let mut holds = Holds::default();
     loop {
         match channel.receive_within(HANDOVER_TIMEOUT) {
             Ok((Message::Hold { keys }, fds)) => holds.extend(keys.into_iter().zip(fds)),
@@ -64,7 +67,7 @@ fn receive_holds(channel: &Channel) -> Result<Holds, KeeperError> {
     let sockets = folder::SOCKETS.into_iter().map(HoldKey::listen);
     for key in sockets.chain([Ok(HoldKey::folder_lock())]) {
         let key = key?;
-        if !holds.contains_key(&key) {
+        if holds.get(&key).is_none() {
             return Err(KeeperError::AdoptionIncomplete { missing: key.to_string() });
         }
     }

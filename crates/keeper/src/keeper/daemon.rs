@@ -2,12 +2,13 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ExitStatus};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use millpond_wire::Epoch;
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
-use super::folder::Holds;
+use super::holds::Holds;
 use super::watchdog::Watchdog;
 use crate::channel::{Channel, HANDOVER_TIMEOUT, Message};
 use crate::handover::{HandoverError, Launch, own_pidfd};
@@ -17,6 +18,8 @@ pub(super) struct Daemon {
     pub channel: Channel,
     /// Whether more can come through the channel.
     pub open: bool,
+    /// It serves nobody any more.
+    pub handed_over: bool,
     pub pidfd: OwnedFd,
     pub pid: u32,
     /// Not there for an adopted one: it is somebody else's child.
@@ -40,6 +43,7 @@ impl Daemon {
         let daemon = Daemon {
             channel,
             open: true,
+            handed_over: false,
             pidfd,
             pid: child.id(),
             child: Some(child),
@@ -68,6 +72,11 @@ impl Daemon {
             Ok(()) | Err(rustix::io::Errno::SRCH) => {}
             Err(error) => tracing::error!(%error, daemon = self.pid, "cannot kill the daemon"),
         }
+    }
+
+    /// Whether the process is gone.
+    pub(super) fn is_gone(&self) -> bool {
+        super::wait(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Duration::ZERO)
     }
 
     /// How it ended. To be called after the pidfd has fired; does not block then.

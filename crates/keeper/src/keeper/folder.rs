@@ -1,6 +1,5 @@
 //! The runtime folder: its lock, its sockets, and whether it can be trusted.
 
-use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -11,37 +10,50 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use millpond_wire::{fd, runtime_dir, socket};
 use rustix::fs::{Mode, OFlags};
 
+use super::holds::Holds;
 use super::{FolderHolder, KeeperError};
 use crate::channel::HoldKey;
-
-/// What a new pond starts with: the lock and the listening sockets.
-pub(super) type Holds = BTreeMap<HoldKey, OwnedFd>;
 
 /// The sockets of every pond.
 pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
 
-/// Makes the folder if it is not there, locks it and listens.
+/// Makes the folder if it is not there, locks it and listens, as far as that was not given.
 ///
 /// Changes the process's umask for a moment: to be called before there are threads that make files.
-pub(super) fn open(folder: &Path) -> Result<Holds, KeeperError> {
+pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> {
     create(folder)?;
-    let lock = lock(folder)?;
-    let mut holds = Holds::new();
+    let key = HoldKey::folder_lock();
+    // One that was kept counts only if it is a lock of the file that is there now.
+    if !holds.get(&key).is_some_and(|lock| is_file(lock, &folder.join(runtime_dir::LOCK))) {
+        holds.remove(&key);
+        holds.insert(key, lock(folder)?.into());
+    }
     for name in SOCKETS {
-        let path = folder.join(name);
+        let (path, key) = (folder.join(name), HoldKey::listen(name)?);
+        if holds.get(&key).is_some() && (holds.activated || path.exists()) {
+            continue;
+        }
+        holds.remove(&key);
         // From the first moment on nobody else can connect, whatever the caller's umask is.
         let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
         let listener = socket::listen(&path);
         rustix::process::umask(umask);
-        holds.insert(HoldKey::listen(name)?, listener?);
+        holds.insert(key, listener?);
+        if name == runtime_dir::SOCKET && is_system(folder) && rustix::process::geteuid().is_root()
+        {
+            std::fs::set_permissions(&path, Permissions::from_mode(0o666))
+                .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
+        }
     }
-    if is_system(folder) && rustix::process::geteuid().is_root() {
-        let path = folder.join(runtime_dir::SOCKET);
-        std::fs::set_permissions(&path, Permissions::from_mode(0o666))
-            .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
-    }
-    holds.insert(HoldKey::folder_lock(), lock.into());
-    Ok(holds)
+    Ok(())
+}
+
+fn is_file(fd: &OwnedFd, path: &Path) -> bool {
+    let same = |found: std::fs::Metadata| {
+        rustix::fs::fstat(fd)
+            .is_ok_and(|stat| (stat.st_dev, stat.st_ino) == (found.dev(), found.ino()))
+    };
+    std::fs::symlink_metadata(path).is_ok_and(same)
 }
 
 fn is_system(folder: &Path) -> bool {

@@ -1,31 +1,38 @@
 //! The keeper itself.
 
 mod adopt;
+mod check;
 mod daemon;
 mod error;
+mod fd_store;
 mod folder;
+mod holds;
 mod serve;
 mod signals;
 mod systemd;
+mod upgrade;
 mod watchdog;
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use millpond_wire::Epoch;
+use millpond_wire::{Epoch, fd};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use crate::handover::Launch;
 pub use adopt::adopt_stdin;
+pub use check::{About, CHECK_ARGUMENT, PROGRAM};
 pub use error::{FolderHolder, KeeperError};
 
-use crate::channel::CONFIG_BYTES;
+use crate::channel::{CONFIG_BYTES, HoldKey};
 use crate::config::Config;
 use daemon::Daemon;
-use folder::Holds;
+use holds::Holds;
+use serve::Left;
 use signals::Signals;
+use upgrade::{Bystander, Upgrade};
 use watchdog::{Backoff, Watchdog};
 
 /// After a failure of `poll`, so that the loop does not spin.
@@ -65,16 +72,29 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     }
     raise_descriptor_limit();
     let signals = install_signals()?;
-    let holds = folder::open(&folder)?;
-    let mut keeper =
-        Keeper { config, json, folder, launch, holds, signals, epoch: Epoch(0), served: false };
+    let given =
+        systemd::given().map_err(KeeperError::io("taking what was passed to the service"))?;
+    let mut holds = Holds::given(given);
+    // What was kept for an earlier keeper of this service is a pond that has served.
+    let (kept, served) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
+    folder::open(&folder, &mut holds)?;
+    let epoch = holds.open_store().map_err(KeeperError::io("making a table of what is kept"))?;
+    if served {
+        tracing::info!("the service manager kept {kept} descriptors, and epoch {epoch}");
+    }
+    let mut keeper = Keeper::new(config, json, launch, holds, signals);
+    (keeper.epoch, keeper.served) = (epoch, served);
     folder::write_holder(&keeper.holds);
     tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
     keeper.supervise(None)
 }
 
 fn install_signals() -> Result<Signals, KeeperError> {
-    Signals::install().map_err(KeeperError::io("installing signal handlers"))
+    let what = "installing signal handlers";
+    let signals = Signals::install().map_err(KeeperError::io(what))?;
+    // A daemon starts a keeper with these held back.
+    fd::hold_back_stop_signals(false).map_err(KeeperError::io(what))?;
+    Ok(signals)
 }
 
 /// One descriptor is held for each slab and client, here and in the daemon, which inherits this.
@@ -91,20 +111,47 @@ struct Keeper {
     config: Config,
     json: Vec<u8>,
     folder: PathBuf,
+    /// How daemons are started now.
     launch: Launch,
+    /// The same from the program that this keeper was started from.
+    own: Launch,
     holds: Holds,
     signals: Signals,
     /// Of the last daemon that was started.
     epoch: Epoch,
     /// Whether any daemon has served; before, nothing can be lost by giving up.
     served: bool,
+    upgrade: Upgrade,
+    bystander: Option<Bystander>,
+    /// Why there was no upgrade, for the next daemon that serves.
+    refused: Option<String>,
 }
 
 impl Keeper {
+    fn new(config: Config, json: Vec<u8>, own: Launch, holds: Holds, signals: Signals) -> Keeper {
+        Keeper {
+            folder: config.folder(),
+            config,
+            json,
+            launch: own.clone(),
+            own,
+            holds,
+            signals,
+            epoch: Epoch(0),
+            served: false,
+            upgrade: Upgrade::None,
+            bystander: None,
+            refused: None,
+        }
+    }
+
     /// Runs one daemon after the other, the first of which may be there already.
     fn supervise(&mut self, adopted: Option<Daemon>) -> Result<ExitReason, KeeperError> {
         let result = self.supervise_until_stopped(adopted);
-        folder::remove_sockets(&self.folder);
+        self.end_upgrade();
+        if !self.holds.activated {
+            folder::remove_sockets(&self.folder);
+        }
         result
     }
 
@@ -117,28 +164,47 @@ impl Keeper {
         loop {
             let lived = match present.take().map_or_else(|| self.start_daemon(), Ok) {
                 Ok(mut daemon) => {
-                    if let Some(reason) = self.serve(&mut daemon) {
-                        return Ok(reason);
+                    let pid = daemon.pid;
+                    match self.serve(&mut daemon) {
+                        Left::Stopped(reason) => return Ok(reason),
+                        Left::HandedOver => {
+                            tracing::info!("daemon {pid} (epoch {}) has handed over", self.epoch);
+                            self.choose_program(Some(daemon));
+                            continue;
+                        }
+                        Left::Gone => {}
                     }
                     let status = daemon.reap();
                     let text = describe(status);
-                    tracing::warn!("daemon {} (epoch {}) {text}", daemon.pid, self.epoch);
+                    tracing::warn!("daemon {pid} (epoch {}) {text}", self.epoch);
                     let failed = status.is_some_and(|s| s.code().is_some_and(|code| code != 0));
                     if failed && !self.served {
                         return Err(KeeperError::NeverServed { status: text });
+                    }
+                    if self.choose_program(None) {
+                        continue;
                     }
                     daemon.started.elapsed()
                 }
                 Err(error) if self.served => {
                     tracing::error!(error = &error as &dyn std::error::Error, "no new daemon");
+                    if self.choose_program(None) {
+                        continue;
+                    }
                     Duration::ZERO
                 }
                 Err(error) => return Err(error),
             };
             let delay = backoff.after(lived);
             if !delay.is_zero() {
-                tracing::warn!("the next daemon is started in {} ms", delay.as_millis());
-                systemd::status("the daemon dies again and again");
+                let text = format!(
+                    "the daemon died {} times in a row, {} are held; the next is started in {} ms",
+                    backoff.quick(),
+                    self.holds.len(),
+                    delay.as_millis()
+                );
+                tracing::error!("{text}");
+                systemd::status(&text);
             }
             if self.signalled_within(delay) {
                 systemd::stopping();
@@ -149,8 +215,10 @@ impl Keeper {
 
     fn start_daemon(&mut self) -> Result<Daemon, KeeperError> {
         self.epoch = Epoch(self.epoch.0 + 1);
+        self.holds.set_epoch(self.epoch);
         let watchdog = Watchdog::new(self.config.watchdog_seconds);
         let daemon = Daemon::start(&self.launch, self.epoch, &self.json, &self.holds, watchdog)?;
+        self.name_successor(&daemon);
         let held = self.holds.len();
         tracing::info!("daemon {} started (epoch {}, {held} held)", daemon.pid, self.epoch);
         Ok(daemon)

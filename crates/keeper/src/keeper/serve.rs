@@ -7,6 +7,7 @@ use millpond_wire::socket::SocketError;
 use rustix::event::{PollFd, PollFlags};
 
 use super::daemon::Daemon;
+use super::upgrade::Upgrade;
 use super::watchdog::{TICK, Tick};
 use super::{ExitReason, Keeper, systemd, wait};
 use crate::channel::{ChannelError, Message};
@@ -30,28 +31,42 @@ struct Stopping {
     killed: bool,
 }
 
+/// How the loop with one daemon ended.
+pub(super) enum Left {
+    /// The daemon is gone.
+    Gone,
+    /// The daemon is there, but serves nobody any more.
+    HandedOver,
+    /// A stop that was asked for is done.
+    Stopped(ExitReason),
+}
+
 #[derive(Default)]
 struct Ready {
     gone: bool,
     signal: bool,
     channel: bool,
+    checked: bool,
 }
 
 impl Keeper {
-    /// Until the daemon is gone (`None`) or a stop that was asked for has ended. Its pidfd alone
-    /// says that it is gone; a closed channel does not.
-    pub(super) fn serve(&mut self, daemon: &mut Daemon) -> Option<ExitReason> {
+    /// Until the daemon is gone, has handed over, or a stop that was asked for has ended. Its pidfd
+    /// alone says that it is gone; a closed channel does not.
+    pub(super) fn serve(&mut self, daemon: &mut Daemon) -> Left {
         let mut stopping: Option<Stopping> = None;
         let mut next_tick = Instant::now();
         loop {
-            let due = stopping.as_ref().map_or(next_tick, |stop| stop.until.min(next_tick));
+            let stop = stopping.as_ref().map(|stop| stop.until);
+            let due = stop.into_iter().chain(self.upgrade_due()).fold(next_tick, Instant::min);
             let ready = self.poll(daemon, due);
             if ready.gone {
                 // Everything it sent before it died is in the queue by now, and counts.
                 while self.take_message(daemon) {}
-                return stopping.map(|stop| {
-                    if stop.killed { ExitReason::Killed } else { ExitReason::Stopped }
-                });
+                return match stopping {
+                    Some(Stopping { killed: true, .. }) => Left::Stopped(ExitReason::Killed),
+                    Some(_) => Left::Stopped(ExitReason::Stopped),
+                    None => Left::Gone,
+                };
             }
             if ready.channel {
                 for _ in 0..MESSAGES_PER_TURN {
@@ -60,15 +75,22 @@ impl Keeper {
                     }
                 }
             }
+            if daemon.handed_over && stopping.is_none() {
+                return Left::HandedOver;
+            }
             if ready.signal {
                 self.signals.clear();
                 stopping = Some(self.stop(daemon, stopping.take()));
+            }
+            if daemon.handed_over && stopping.is_some() {
+                // It waits for a successor that will not come.
+                daemon.kill();
             }
             let now = Instant::now();
             if let Some(stop) = stopping.as_mut().filter(|stop| now >= stop.until) {
                 if stop.killed {
                     tracing::error!("daemon {} cannot be killed; it is left behind", daemon.pid);
-                    return Some(ExitReason::Killed);
+                    return Left::Stopped(ExitReason::Killed);
                 }
                 tracing::warn!("daemon {} did not stop in time and is killed", daemon.pid);
                 daemon.kill();
@@ -77,9 +99,14 @@ impl Keeper {
             if now >= next_tick {
                 next_tick = now + TICK;
                 systemd::alive();
+                self.holds.flush();
+                self.care_for_bystander();
                 if stopping.is_none() {
                     self.watch(daemon);
                 }
+            }
+            if stopping.is_none() {
+                self.care_for_upgrade(daemon, ready.checked);
             }
         }
     }
@@ -93,11 +120,16 @@ impl Keeper {
         if daemon.open {
             polled.push(PollFd::from_borrowed_fd(daemon.channel.as_fd(), PollFlags::IN));
         }
+        if let Upgrade::Checking(check) = &self.upgrade {
+            polled.push(PollFd::new(&check.pidfd, PollFlags::IN));
+        }
         if !wait(&mut polled, due.saturating_duration_since(Instant::now())) {
             return Ready::default();
         }
         let ready = |index: usize| polled.get(index).is_some_and(|fd| !fd.revents().is_empty());
-        Ready { gone: ready(0), signal: ready(1), channel: ready(2) }
+        let channel = daemon.open && ready(2);
+        let checked = ready(if daemon.open { 3 } else { 2 });
+        Ready { gone: ready(0), signal: ready(1), channel, checked }
     }
 
     /// First a request, at the second signal no more patience.
@@ -172,6 +204,13 @@ impl Keeper {
                 self.served = true;
                 systemd::ready(self.epoch, daemon.pid);
                 tracing::info!("daemon {} serves (epoch {})", daemon.pid, self.epoch);
+                self.serves(daemon);
+            }
+            Message::Upgrade { program } => self.begin_upgrade(daemon, &program),
+            Message::HandedOver if matches!(self.upgrade, Upgrade::HandingOver { .. }) => {
+                // The next daemon may start: nothing that comes later counts.
+                daemon.handed_over = true;
+                return false;
             }
             _ => tracing::error!("the daemon sent a message that is not its to send"),
         }

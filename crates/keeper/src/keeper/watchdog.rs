@@ -65,6 +65,11 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
+    /// Quick deaths in a row.
+    pub(super) fn quick(&self) -> u32 {
+        self.quick
+    }
+
     pub(super) fn after(&mut self, lived: Duration) -> Duration {
         if lived >= LONG_LIFE {
             *self = Backoff::default();

@@ -162,7 +162,12 @@ impl FakeDaemon {
                     write_note("stopped", &());
                     std::process::exit(0);
                 }
-                Err(ChannelError::HungUp) => self.start_keeper(),
+                Err(ChannelError::HungUp) => {
+                    self.start_keeper();
+                    if plan == "term-keeper" {
+                        signal(self.keeper_pid, Signal::TERM);
+                    }
+                }
                 other => never(other),
             }
         }

@@ -50,7 +50,7 @@ pub struct End {
 /// This binary as one of the `#[test]`s that are processes.
 fn this_binary(role: &str) -> Launch {
     let arguments = ["--exact", role, "--nocapture", "--test-threads=1"].map(OsString::from);
-    Launch { program: std::env::current_exe().unwrap(), arguments: arguments.to_vec() }
+    Launch::new(std::env::current_exe().unwrap(), arguments.to_vec())
 }
 
 /// Writes a note so that it is there completely or not at all.

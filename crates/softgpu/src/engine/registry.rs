@@ -172,24 +172,27 @@ impl Registry {
         let (file, ticket) = self.begin(bytes)?;
         // The lock is held already, so a kill from here on leaves nothing. Pages are taken outside
         // of the registry's lock: it is the slow part.
-        let pages = if system::has_room(&self.folder, bytes)? {
-            system::allocate(&file, bytes)
-        } else {
-            Err(io::Error::from_raw_os_error(libc::ENOSPC))
-        };
+        let mut pages = self.take_pages(&file, bytes);
+        if pages.as_ref().is_err_and(is_full) {
+            // The device claims more than its file system has: what the dead left counts there too.
+            self.sweep(&[])?;
+            pages = self.take_pages(&file, bytes);
+        }
         match pages {
             Ok(()) => Ok((file, ticket)),
             Err(error) => {
                 drop(file);
                 self.discard(ticket)?;
-                Err(match error.raw_os_error() {
-                    Some(libc::ENOSPC | libc::ENOMEM | libc::EFBIG | libc::EDQUOT) => {
-                        CreateError::Full
-                    }
-                    _ => error.into(),
-                })
+                Err(if is_full(&error) { CreateError::Full } else { error.into() })
             }
         }
+    }
+
+    fn take_pages(&self, file: &File, bytes: u64) -> io::Result<()> {
+        if !system::has_room(&self.folder, bytes)? {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        system::allocate(file, bytes)
     }
 
     fn begin(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
@@ -346,6 +349,11 @@ impl Registry {
     pub fn note_created(&self, bytes: u64, more: bool) -> io::Result<()> {
         self.processes.note_created(&self.layout, bytes, more)
     }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    let full = [libc::ENOSPC, libc::ENOMEM, libc::EFBIG, libc::EDQUOT];
+    error.raw_os_error().is_some_and(|code| full.contains(&code))
 }
 
 impl Locked<'_> {

@@ -1,5 +1,7 @@
 //! Bytes to replies.
 
+use std::cell::Cell;
+
 use planus::ReadAsRoot;
 
 use super::is_unknown_kind;
@@ -23,7 +25,7 @@ impl Reply {
         let reply = fb::ReplyRef::read_as_root(bytes)?;
         let number = reply.number()?;
         let body = match reply.body() {
-            Ok(Some(body)) => read_body(body)?,
+            Ok(Some(body)) => read_body(body, &Entries::of(bytes))?,
             Ok(None) => return Err(DecodeError::Missing("body")),
             Err(error) if is_unknown_kind(&error) => ReplyBody::Unknown,
             Err(error) => return Err(error.into()),
@@ -32,7 +34,7 @@ impl Reply {
     }
 }
 
-fn read_body(body: fb::ReplyBodyRef<'_>) -> Read<ReplyBody> {
+fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
     use fb::ReplyBodyRef as B;
     Ok(match body {
         B::Failure(failure) => ReplyBody::Failure(read_failure(failure)?),
@@ -61,17 +63,20 @@ fn read_body(body: fb::ReplyBodyRef<'_>) -> Read<ReplyBody> {
         B::Published(published) => ReplyBody::Published { generation: published.generation()? },
         B::TensorDetails(details) => ReplyBody::Details {
             info: read_info(read::required("info", details.info()?)?)?,
-            leases: list("leases", details.leases()?, read_lease)?,
+            leases: list("leases", details.leases()?, entries, read_lease)?,
         },
-        B::Tensors(tensors) => ReplyBody::Tensors(list("tensors", tensors.tensors()?, read_info)?),
-        B::Clients(clients) => {
-            ReplyBody::Clients(list("clients", clients.clients()?, read_client)?)
+        B::Tensors(tensors) => {
+            ReplyBody::Tensors(list("tensors", tensors.tensors()?, entries, read_info)?)
         }
-        B::Status(status) => ReplyBody::Status(Box::new(read_status(status)?)),
+        B::Clients(clients) => {
+            let read = |client| read_client(client, entries);
+            ReplyBody::Clients(list("clients", clients.clients()?, entries, read)?)
+        }
+        B::Status(status) => ReplyBody::Status(Box::new(read_status(status, entries)?)),
         B::Event(event) => ReplyBody::Event(read_event(event)?),
         B::Moved(moved) => ReplyBody::Moved { bytes: moved.bytes()? },
         B::Collected(collected) => ReplyBody::Collected {
-            tensors: list("tensors", collected.tensors()?, read_info)?,
+            tensors: list("tensors", collected.tensors()?, entries, read_info)?,
             slabs: collected.slabs()?,
             slab_bytes: collected.slab_bytes()?,
         },
@@ -87,19 +92,48 @@ fn text(field: &'static str, value: Option<&str>) -> Read<String> {
     read::text(field, value, limits::TEXT_BYTES)
 }
 
-/// Reads a list of tables. Each entry of the message costs at least four bytes, so the cap on the
-/// message bounds the list; the cap here bounds the memory as well.
+/// The least that an entry of a list takes in a message: its identity, the offset to it and the
+/// one to its layout.
+const ENTRY_BYTES: usize = 24;
+
+/// Entries that the lists of one message may still have.
+///
+/// A list is offsets of four bytes, and many of them may lead to one entry, which may have a list
+/// itself: counted for each list alone, a message of 64 KiB could say a million leases. Counted for
+/// the whole message, there are no more entries than an honest writer has bytes for.
+struct Entries(Cell<usize>);
+
+impl Entries {
+    fn of(bytes: &[u8]) -> Self {
+        Self(Cell::new((bytes.len() / ENTRY_BYTES).min(limits::LISTING)))
+    }
+
+    fn take(&self, field: &'static str, count: usize) -> Read<()> {
+        let left = self.0.get();
+        read::at_most(field, count, left)?;
+        self.0.set(left - count);
+        Ok(())
+    }
+}
+
+/// Reads a list of tables.
 fn list<'a, T, U>(
     field: &'static str,
     value: Option<planus::Vector<'a, planus::Result<T>>>,
+    entries: &Entries,
     read: impl Fn(T) -> Read<U>,
 ) -> Read<Vec<U>>
 where
     planus::Vector<'a, planus::Result<T>>: IntoIterator<Item = planus::Result<T>>,
 {
     let Some(values) = value else { return Ok(Vec::new()) };
-    read::at_most(field, values.len(), limits::LISTING)?;
-    values.into_iter().map(|value| read(value?)).collect()
+    entries.take(field, values.len())?;
+    // There are bytes for so many.
+    let mut list = Vec::with_capacity(values.len());
+    for value in values {
+        list.push(read(value?)?);
+    }
+    Ok(list)
 }
 
 fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
@@ -110,10 +144,7 @@ fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
             similar.push(text("similar", Some(name?))?);
         }
     }
-    let holders = failure.holders()?;
-    if let Some(holders) = &holders {
-        read::at_most("holders", holders.len(), limits::FAILURE_LIST)?;
-    }
+    let few = Entries(Cell::new(limits::FAILURE_LIST));
     Ok(Failure {
         kind: ErrorKind::from_code(failure.kind()?),
         message: text("message", failure.message()?)?,
@@ -122,7 +153,7 @@ fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         requested_bytes: failure.requested_bytes()?,
         free_bytes: failure.free_bytes()?,
         capacity_bytes: failure.capacity_bytes()?,
-        holders: list("holders", holders, |holder: fb::HolderRef<'_>| {
+        holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
             Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
         })?,
     })
@@ -180,7 +211,7 @@ fn read_lease(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
     })
 }
 
-fn read_client(client: fb::ClientInfoRef<'_>) -> Read<ClientInfo> {
+fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> Read<ClientInfo> {
     Ok(ClientInfo {
         client: ClientId(read::uuid("client", client.client()?)?),
         pid: client.pid()?,
@@ -188,7 +219,7 @@ fn read_client(client: fb::ClientInfoRef<'_>) -> Read<ClientInfo> {
         program: read::text("program", client.program()?, limits::PROGRAM_BYTES)?,
         since_unix_ms: client.since_unix_ms()?,
         silent: client.silent()?,
-        leases: list("leases", client.leases()?, read_lease)?,
+        leases: list("leases", client.leases()?, entries, read_lease)?,
         mover: client.mover()?,
     })
 }
@@ -197,7 +228,7 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
     Ok(DeviceInfo {
         device: read::gpu("device", device.device()?)?,
         index: device.index()?,
-        name: text("name", device.name()?)?,
+        name: read::text("name", device.name()?, limits::NAME_BYTES)?,
         total_bytes: device.total_bytes()?,
         capacity_bytes: device.capacity_bytes()?,
         slab_bytes: device.slab_bytes()?,
@@ -209,7 +240,7 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
     })
 }
 
-fn read_status(status: fb::StatusRef<'_>) -> Read<Status> {
+fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<Status> {
     Ok(Status {
         pond: PondId(read::uuid("pond", status.pond()?)?),
         epoch: Epoch(status.epoch()?),
@@ -219,14 +250,14 @@ fn read_status(status: fb::StatusRef<'_>) -> Read<Status> {
         driver: text("driver", status.driver()?)?,
         driver_ready: status.driver_ready()?,
         started_unix_ms: status.started_unix_ms()?,
-        devices: list("devices", status.devices()?, read_device)?,
+        devices: list("devices", status.devices()?, entries, read_device)?,
         clients: status.clients()?,
         silent_clients: status.silent_clients()?,
         leases: status.leases()?,
         journal_bytes: status.journal_bytes()?,
         runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
         lost_tensors: status.lost_tensors()?,
-        movers: list("movers", status.movers()?, read_mover)?,
+        movers: list("movers", status.movers()?, entries, read_mover)?,
         program: text("program", status.program()?)?,
     })
 }
@@ -404,5 +435,37 @@ mod tests {
                 let _ = Reply::decode(&bytes[..length]);
             }
         }
+    }
+    /// A message in which every offset of every list leads to the same entry.
+    fn folded(clients: usize, leases: usize) -> Vec<u8> {
+        let mut builder = Builder::new();
+        let id = fb::Id { high: 1, low: 2 };
+        let lease = fb::LeaseInfo {
+            tensor: Some(id.clone()),
+            client: Some(id.clone()),
+            mode: Mode::ReadOnly.code(),
+            ..fb::LeaseInfo::default()
+        };
+        let lease = planus::WriteAsOffset::prepare(&lease, &mut builder);
+        let leases = vec![lease; leases];
+        let client =
+            fb::ClientInfo::create(&mut builder, &id, 1, 2, (), 3, false, leases.as_slice(), false);
+        let clients = vec![client; clients];
+        let body = fb::Clients::create(&mut builder, clients.as_slice());
+        let body = fb::ReplyBody::create_clients(&mut builder, body);
+        let reply = fb::Reply::create(&mut builder, 1, body);
+        builder.finish(reply, None).to_vec()
+    }
+
+    #[test]
+    fn a_message_cannot_say_more_entries_than_it_has_bytes_for() {
+        // 64 KiB that would be 64 million leases, which take 9 GB.
+        let bytes = folded(8000, 8000);
+        assert!(bytes.len() <= limits::MESSAGE_BYTES, "{}", bytes.len());
+        assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));
+        let bytes = folded(2000, 2);
+        assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));
+        let few = Reply::decode(&folded(1, 1)).unwrap();
+        assert!(matches!(few.body, ReplyBody::Clients(clients) if clients[0].leases.len() == 1));
     }
 }

@@ -1,192 +1,179 @@
 //! `millpond bench`: every number beside its limit, measured in the same run.
 
-mod goal;
-mod measure;
+mod ground;
+mod picture;
+mod row;
+mod rows;
 mod samples;
 mod socket;
 
-use std::path::Path;
-use std::time::Duration;
+use regex_automata::nfa::thompson::pikevm::PikeVM;
 
-use millpond::Pond;
-use millpond_wire::message::Status;
-
-use crate::args::BenchArgs;
-use crate::error::{CommandError, Outcome};
-use crate::json::{BenchJson, MemoryJson};
+use self::ground::Bench;
+use self::rows::{Run, SUBJECTS, Subject};
+pub use self::socket::echo;
+use crate::args::{BenchArgs, Global};
+use crate::error::{CommandError, Outcome, Report, failed};
+use crate::exit::Code;
+use crate::json::{BenchJson, RowJson};
 use crate::printer::{Printer, Tone};
-use crate::scene::protocol::Card;
-use crate::scene::{Stage, Worker, process};
 use crate::table::{Side, Table};
-use crate::units;
 
-use measure::Rounds;
-pub use socket::echo;
-
-/// 15 GB, a model of 7 billion parameters, in whole pages.
-const LARGE_BYTES: u64 = 15_000_000_000 / PAGE_BYTES * PAGE_BYTES;
-const SMALL_BYTES: u64 = 256 << 20;
-const PAGE_BYTES: u64 = 2 << 20;
-
-const FULL: Rounds = Rounds { messages: 20_000, attaches: 200, kills: 9 };
-const QUICK: Rounds = Rounds { messages: 2_000, attaches: 20, kills: 3 };
-
-/// What is measured, and with what.
-struct Bench {
-    pond: Pond,
-    status: Status,
-    card: Card,
-    meter: Worker,
-    worker: Worker,
-    /// The card's used bytes before the pond was started, where it was started here.
-    used_before: Option<u64>,
-    /// Dropped last, and with it the pond.
-    stage: Option<Stage>,
-}
-
-/// Measures and prints.
-pub fn run(args: &BenchArgs, printer: &Printer) -> Outcome {
-    let rounds = if args.quick { QUICK } else { FULL };
-    let mut bench = match &args.attach_to {
-        Some(folder) => Bench::on(folder)?,
-        None => Bench::on_its_own(args.size.map_or(SMALL_BYTES, |size| size.0))?,
+/// Measures, draws and prints.
+pub fn run(args: &BenchArgs, global: &Global, printer: &Printer) -> Outcome {
+    let wanted = Wanted::new(args.only.as_deref())?;
+    if wanted.subjects(args.pond).next().is_none() {
+        let names: Vec<&str> = SUBJECTS.iter().flat_map(|subject| subject.names).copied().collect();
+        let message = format!("no row is named so; there are: {}", names.join(", "));
+        return Err(Report::new(Code::Usage, message).hint("millpond bench --help").into());
+    }
+    let mut bench = if args.pond {
+        Bench::on(crate::pond::connect(global)?, args.quick)?
+    } else {
+        Bench::on_its_own(args.quick)?
     };
     printer.note("measuring; nothing else should run on this machine meanwhile");
-    let bytes = bench.attach_bytes(args.size.map(|size| size.0))?;
-    let memory = bench.memory()?;
-    let mut timings = Vec::from(measure::requests(&bench.pond, rounds)?);
-    timings.push(measure::attach(&bench.pond, &mut bench.worker, &bench.card, bytes, rounds)?);
-    let card = bench.end()?;
-    if args.attach_to.is_none() {
-        timings.push(measure::restart(&card, rounds)?);
+    let mut rows = Vec::new();
+    for subject in wanted.subjects(args.pond) {
+        if let Run::Pond(measure) = subject.run {
+            printer.note(format_args!("  {}", subject.group()));
+            rows.extend(measure(&mut bench)?);
+        }
     }
+    let ground = bench.end()?;
+    for subject in wanted.subjects(args.pond) {
+        if let Run::Own(measure) = subject.run {
+            printer.note(format_args!("  {}", subject.group()));
+            rows.extend(measure(&ground)?);
+        }
+    }
+    rows.retain(|row| wanted.has(row.name));
     let result = BenchJson {
-        driver: card.driver,
-        software_driver: card.soft,
-        device: card.device,
-        device_name: card.name,
+        driver: ground.card.driver,
+        software_driver: ground.card.soft,
+        device: ground.card.device,
+        device_name: ground.card.name,
         quick: args.quick,
-        attach_bytes: bytes,
-        ok: timings.iter().all(|timing| timing.ok) && memory.iter().all(|size| size.ok),
-        timings,
-        memory,
+        met: rows.iter().all(|row| row.met != Some(false)),
+        rows,
     };
+    if let Some(file) = &args.svg {
+        std::fs::write(file, picture::draw(&result))
+            .map_err(|error| failed(format!("writing '{}'", file.display()), error))?;
+    }
     if printer.is_json() {
         return printer.json(&result);
     }
     print(&result, printer)
 }
 
-impl Bench {
-    fn on_its_own(bytes: u64) -> Result<Self, CommandError> {
-        let mut stage = Stage::prepare(bytes)?;
-        let mut meter = stage.worker("bench meter")?;
-        let card = meter.open_card()?;
-        let used_before = Some(meter.used_bytes()?);
-        let (status, _) = stage.serve(&card.device, &[])?;
-        let pond = stage.connect("bench")?;
-        let worker = stage.worker("bench worker")?;
-        Ok(Self { pond, status, card, meter, worker, used_before, stage: Some(stage) })
+/// Which rows are wanted.
+struct Wanted(Option<PikeVM>);
+
+impl Wanted {
+    fn new(only: Option<&str>) -> Result<Self, CommandError> {
+        let expression = only.map(PikeVM::new).transpose().map_err(|error| {
+            let message = format!("--only is not a regular expression: {error}");
+            Report::new(Code::Usage, message).hint("millpond bench --only 'attach/.*'")
+        })?;
+        Ok(Self(expression))
     }
 
-    fn on(folder: &Path) -> Result<Self, CommandError> {
-        let pond = Pond::builder().runtime_dir(folder).program("bench").connect()?;
-        let status = pond.status()?;
-        let mut meter = Worker::attached("bench meter", folder)?;
-        let card = meter.open_card()?;
-        let worker = Worker::attached("bench worker", folder)?;
-        Ok(Self { pond, status, card, meter, worker, used_before: None, stage: None })
+    fn has(&self, name: &str) -> bool {
+        let matches =
+            |expression: &PikeVM| expression.is_match(&mut expression.create_cache(), name);
+        self.0.as_ref().is_none_or(matches)
     }
 
-    /// What was asked for, or what fits.
-    fn attach_bytes(&mut self, wanted: Option<u64>) -> Result<u64, CommandError> {
-        if let Some(wanted) = wanted {
-            return Ok(wanted.div_ceil(PAGE_BYTES).max(1) * PAGE_BYTES);
-        }
-        let free = self.card.total_bytes.saturating_sub(self.meter.used_bytes()?);
-        let large = !self.card.soft && free > LARGE_BYTES + LARGE_BYTES / 5;
-        Ok(if large { LARGE_BYTES } else { SMALL_BYTES })
-    }
-
-    fn memory(&mut self) -> Result<Vec<MemoryJson>, CommandError> {
-        let pid = self.status.daemon_pid;
-        let (gpu, reading) = match (self.meter.process_bytes(pid)?, self.used_before) {
-            (Some(bytes), _) => (Some(bytes), format!("{}, by process", self.card.reading)),
-            (None, Some(before)) => {
-                let used = self.meter.used_bytes()?;
-                let reading = format!("{}, before and after its start", self.card.reading);
-                (Some(used.saturating_sub(before)), reading)
-            }
-            (None, None) => (None, "nobody says".to_owned()),
-        };
-        let resident = |pid| process::resident_bytes(pid);
-        let size = |name, what: String, bytes: Option<u64>, goal_bytes: Option<u64>| MemoryJson {
-            name,
-            what,
-            bytes,
-            goal_bytes,
-            ok: goal_bytes.is_none_or(|goal| bytes.is_some_and(|bytes| bytes <= goal)),
-        };
-        let keeper = resident(self.status.keeper_pid);
-        let what = format!("daemon, GPU ({reading})");
-        Ok(vec![
-            size("daemon_resident", "daemon, resident".to_owned(), resident(pid), Some(30 << 20)),
-            size("keeper_resident", "keeper, resident".to_owned(), keeper, None),
-            size("daemon_gpu", what, gpu, Some(10 << 20)),
-        ])
-    }
-
-    fn end(self) -> Result<Card, CommandError> {
-        self.worker.end()?;
-        self.meter.end()?;
-        self.pond.close()?;
-        drop(self.stage);
-        Ok(self.card)
+    /// The subjects with such rows; in a pond that is there nothing is killed.
+    fn subjects(&self, pond: bool) -> impl Iterator<Item = &'static Subject> {
+        SUBJECTS.iter().filter(move |subject| {
+            let possible = !pond || matches!(subject.run, Run::Pond(_));
+            possible && subject.names.iter().any(|name| self.has(name))
+        })
     }
 }
 
 fn print(result: &BenchJson, printer: &Printer) -> Outcome {
     printer.line(format_args!("{}, {}\n", result.device_name, result.driver))?;
-    let left = |name| (name, Side::Left);
-    let right = |name| (name, Side::Right);
-    let mut table = Table::new(&[
-        left("WHAT"),
-        right("MILLPOND"),
-        right("RAW"),
-        right("RATIO"),
-        left("GOAL"),
-        left(""),
-    ])
-    .no_trunc(true);
-    let none = || "-".to_owned();
-    for timing in &result.timings {
-        table.row(vec![
-            timing.what.clone(),
-            micros(timing.median_us),
-            timing.raw_median_us.map_or_else(none, micros),
-            timing.ratio.map_or_else(none, |ratio| format!("{ratio:.2}")),
-            timing.goal.clone(),
-            verdict(timing.ok).to_owned(),
-        ]);
-    }
-    for memory in &result.memory {
-        let bytes = memory.bytes.map_or_else(none, units::bytes);
-        let goal =
-            memory.goal_bytes.map_or_else(none, |goal| format!("at most {}", units::bytes(goal)));
-        let verdict = memory.goal_bytes.map_or("", |_| verdict(memory.ok));
-        table.row(vec![memory.what.clone(), bytes, none(), none(), goal, verdict.to_owned()]);
-    }
-    printer.line(table.render())?;
-    if !result.ok {
+    printer.line(table(&result.rows).render())?;
+    if !result.met {
         printer.note(printer.paint(Tone::Careful, "\nsome goals are missed"));
     }
     Ok(())
 }
 
-fn verdict(ok: bool) -> &'static str {
-    if ok { "ok" } else { "over" }
+fn table(rows: &[RowJson]) -> Table {
+    let left = |name| (name, Side::Left);
+    let right = |name| (name, Side::Right);
+    let mut table = Table::new(&[
+        left("NAME"),
+        left("WHAT"),
+        right("MEDIAN"),
+        right("P99"),
+        right("FLOOR"),
+        right("RATIO"),
+        left("GOAL"),
+        left("MET"),
+    ])
+    .no_trunc(true);
+    let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    for row in rows {
+        let show = |value| row.unit.show(value);
+        table.row(vec![
+            row.name.to_owned(),
+            row.what.clone(),
+            show(row.median),
+            dash(row.p99.map(show)),
+            dash(row.floor.map(show)),
+            dash(row.ratio.map(|ratio| format!("{ratio:.2}"))),
+            dash(row.goal.clone()),
+            dash(row.met.map(|met| if met { "yes" } else { "no" }.to_owned())),
+        ]);
+    }
+    table
 }
 
-fn micros(micros: f64) -> String {
-    units::time(Duration::from_secs_f64(micros / 1e6))
+#[cfg(test)]
+mod tests {
+    use super::row::Goal;
+    use super::*;
+    use crate::json::Unit;
+
+    #[test]
+    fn rows_are_wanted_by_a_regular_expression() {
+        let wanted = Wanted::new(Some("^attach/|ping$")).unwrap();
+        assert!(wanted.has("attach/2m") && wanted.has("request/ping"));
+        assert!(!wanted.has("request/publish"));
+        let groups: Vec<&str> = wanted.subjects(false).map(Subject::group).collect();
+        assert_eq!(groups, ["request", "attach"]);
+        assert!(Wanted::new(Some("(")).is_err());
+        let everything = Wanted::new(None).unwrap();
+        assert_eq!(everything.subjects(false).count(), SUBJECTS.len());
+        assert!(everything.subjects(true).all(|subject| subject.group() != "recovery"));
+    }
+
+    #[test]
+    fn what_is_not_judged_has_a_dash() {
+        let row = |goal| {
+            RowJson::value("list/many", "a listing", Unit::Microseconds, 500.0)
+                .beside_value("a read", 250.0)
+                .goal(goal, true)
+        };
+        let value = Some(400.0);
+        let text = table(&[
+            row(Goal::default()),
+            row(Goal { value, ..Goal::default() }),
+            row(Goal { value, gpu_only: true, ..Goal::default() }),
+        ])
+        .render();
+        let ends: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+            .collect();
+        assert_eq!(ends[0], ["NAME", "WHAT", "MEDIAN", "P99", "FLOOR", "RATIO", "GOAL", "MET"]);
+        assert_eq!(ends[1][2..], ["500 us", "-", "250 us", "2.00", "-", "-"]);
+        assert_eq!(ends[2][6..], ["under 400 us", "no"]);
+        assert_eq!(ends[3][6..], ["under 400 us", "-"]);
+    }
 }

@@ -30,11 +30,6 @@ impl Samples {
         Self(times)
     }
 
-    /// Each divided: for rounds that are made of several equal parts.
-    pub fn divided(&self, parts: u32) -> Self {
-        Self(self.0.iter().map(|time| *time / parts).collect())
-    }
-
     /// How many.
     pub fn count(&self) -> u64 {
         self.0.len() as u64
@@ -45,9 +40,9 @@ impl Samples {
         self.at(self.0.len() / 2)
     }
 
-    /// The one that nine of ten are not slower than.
-    pub fn p90(&self) -> Duration {
-        self.at((self.0.len() * 9).div_ceil(10).saturating_sub(1))
+    /// The one that 99 of 100 are not slower than.
+    pub fn p99(&self) -> Duration {
+        self.at((self.0.len() * 99).div_ceil(100).saturating_sub(1))
     }
 
     fn at(&self, index: usize) -> Duration {
@@ -60,11 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_and_the_ninth_of_ten() {
+    fn the_middle_and_the_slowest_in_a_hundred() {
         let samples = Samples::new((1..=10).rev().map(Duration::from_micros).collect());
         assert_eq!(samples.median(), Duration::from_micros(6));
-        assert_eq!(samples.p90(), Duration::from_micros(9));
-        assert_eq!(samples.divided(2).median(), Duration::from_micros(3));
+        assert_eq!(samples.p99(), Duration::from_micros(10));
+        let many = Samples::new((1..=200).map(Duration::from_micros).collect());
+        assert_eq!(many.p99(), Duration::from_micros(198));
         assert_eq!(Samples::new(Vec::new()).median(), Duration::ZERO);
     }
 

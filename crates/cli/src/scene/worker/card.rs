@@ -1,6 +1,6 @@
 //! The card: who reads it, and what it does without a pond.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{
@@ -75,27 +75,32 @@ pub fn context(device: &Device) -> Result<Context, CommandError> {
     Context::primary(device).map_err(|error| failed("making a context", error))
 }
 
-/// What no attach can be faster than: import, reserve, map and set access, on a descriptor that
-/// is here already.
+/// What no attach can be faster than: import, reserve, map and set access, on descriptors that are
+/// here already.
 pub fn attach_raw(
     device: &Device,
-    fd: BorrowedFd<'_>,
-    bytes: u64,
+    fds: &[(OwnedFd, u64)],
     rounds: u32,
 ) -> Result<Vec<Duration>, CommandError> {
     let context = context(device)?;
     let driver = device.driver();
     let refused = |error| failed("attaching with the bare driver", error);
     let mut taken = Vec::new();
+    let mut mappings = Vec::with_capacity(fds.len());
     for _ in 0..rounds {
         let start = Instant::now();
-        let memory = Allocation::import(driver, fd, bytes).map_err(refused)?;
-        let range = AddressRange::reserve(driver, bytes).map_err(refused)?;
-        let mapping =
-            Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
+        for (fd, bytes) in fds {
+            let memory = Allocation::import(driver, fd.as_fd(), *bytes).map_err(refused)?;
+            let range = AddressRange::reserve(driver, *bytes).map_err(refused)?;
+            let mapping =
+                Mapping::map(&context, &range, 0, &memory, Access::ReadOnly).map_err(refused)?;
+            mappings.push((memory, mapping));
+        }
         taken.push(start.elapsed());
-        drop(memory);
-        mapping.unmap().map_err(refused)?;
+        for (memory, mapping) in mappings.drain(..) {
+            drop(memory);
+            mapping.unmap().map_err(refused)?;
+        }
     }
     Ok(taken)
 }

@@ -1,18 +1,19 @@
 //! The worker process: does what it is told, one order after the other.
 
 mod card;
+mod measure;
 mod orders;
 mod raw;
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, GetOptions, Pond, Tensor, TensorSpec};
+use millpond::{Dtype, Pond, Tensor, TensorSpec};
 use millpond_cuda::{Context, Device, Driver};
 
-use self::card::{Meter, attach_raw, context, open_driver};
+use self::card::{Meter, context, open_driver};
 use self::orders::Orders;
-use self::raw::RawLease;
+use self::raw::RawClient;
 use super::content::{self, CHUNK_BYTES, Content};
 use super::protocol::{Answer, Card, Order, Spun};
 use crate::args::{Global, WorkerArgs};
@@ -33,6 +34,8 @@ struct Worker {
     meter: Option<Meter>,
     context: Option<Context>,
     tensors: Vec<Tensor>,
+    /// Connections that only stay.
+    crowd: Vec<RawClient>,
 }
 
 /// Works until its standard input ends.
@@ -45,6 +48,7 @@ pub fn run(args: &WorkerArgs, global: &Global, printer: &Printer) -> Outcome {
         meter: None,
         context: None,
         tensors: Vec::new(),
+        crowd: Vec::new(),
     };
     let mut orders = Orders::default();
     while let Some(order) = orders.next()? {
@@ -91,13 +95,7 @@ impl Worker {
             Order::Map { names } => self.map(&names),
             Order::Check => self.sums().map(Answer::Sums),
             Order::LetGo => self.let_go().map(|()| Answer::Done),
-            Order::Attach { name, rounds } => self.attach(&name, rounds).map(times),
-            Order::AttachRaw { device, name, rounds } => {
-                let raw = RawLease::take(self.global.runtime_dir(), &name)?;
-                let taken = attach_raw(&self.device(&device)?, raw.fd(), raw.bytes(), rounds);
-                raw.end()?;
-                taken.map(times)
-            }
+            Order::Measure(what) => self.measure(what).map(times),
             Order::Spin | Order::Rest => Err(wrong("nothing spins")),
         }
     }
@@ -203,19 +201,6 @@ impl Worker {
                 }
             }
         }
-    }
-
-    fn attach(&mut self, name: &str, rounds: u32) -> Result<Vec<Duration>, CommandError> {
-        let pond = self.pond()?;
-        let mut taken = Vec::new();
-        for _ in 0..rounds {
-            let start = Instant::now();
-            let tensor = pond.get_with(name, GetOptions::default())?;
-            taken.push(start.elapsed());
-            drop(tensor);
-            pond.flush(FLUSH)?;
-        }
-        Ok(taken)
     }
 
     fn let_go(&mut self) -> Result<(), CommandError> {

@@ -1,79 +1,138 @@
-//! The smallest client there can be: it takes one lease to get at a slab's descriptor.
+//! The smallest client there can be, without any library around it.
 
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Hello, Reply, ReplyBody, Request, RequestBody, Target, TensorGet, VERSION,
+    Claim, Hello, LeaseClaim, MoveWork, Reply, ReplyBody, Request, RequestBody, Target, TensorGet,
+    TensorMove, VERSION,
 };
-use millpond_wire::{ClientId, LeaseId, Mode, limits, runtime_dir, socket};
+use millpond_wire::socket::{self, SocketError};
+use millpond_wire::{ClientId, LeaseId, Mode, Token, runtime_dir};
 
 use crate::error::{CommandError, failed, wrong};
 
-/// A lease without any library around it.
-pub struct RawLease {
+/// Every answer that such a client gets is far smaller.
+const ANSWER_BYTES: usize = 4096;
+/// How long a daemon that is being replaced is waited for, and how often it is tried.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// A connection that has said hello.
+pub struct RawClient {
+    path: PathBuf,
+    client: ClientId,
     socket: OwnedFd,
-    fd: OwnedFd,
-    bytes: u64,
+    leases: Vec<LeaseClaim>,
 }
 
-impl RawLease {
-    /// Says hello and gets a tensor.
-    pub fn take(folder: Option<PathBuf>, name: &str) -> Result<Self, CommandError> {
-        let folder = folder.unwrap_or_else(runtime_dir::for_client);
-        let socket = socket::connect(&runtime_dir::socket(&folder))
-            .map_err(|error| failed("connecting", error))?;
-        let hello = Hello {
-            version: VERSION,
-            capabilities: 0,
-            client: ClientId::random(),
-            program: "bench raw".to_owned(),
-            claims: false,
-        };
-        ask(&socket, 1, RequestBody::Hello(hello))?;
+impl RawClient {
+    /// Connects and says hello.
+    pub fn connect(folder: Option<PathBuf>) -> Result<Self, CommandError> {
+        let path = runtime_dir::socket(&folder.unwrap_or_else(runtime_dir::for_client));
+        let client = ClientId::random();
+        let socket = hello(&path, client, false)?;
+        Ok(Self { path, client, socket, leases: Vec::new() })
+    }
+
+    /// Gets a tensor read-only: its slab's descriptor and bytes.
+    pub fn get(&mut self, name: &str) -> Result<(OwnedFd, u64), CommandError> {
         let name = name.parse().map_err(|error| failed("naming a tensor", error))?;
         let get = TensorGet {
             target: Target::Name(name),
-            lease: LeaseId(1),
+            lease: LeaseId(self.leases.len() as u64 + 1),
             mode: Mode::ReadOnly,
             wait_ms: 0,
         };
-        match ask(&socket, 2, RequestBody::TensorGet(get))? {
-            (ReplyBody::Tensor(grant), Some(fd)) => {
-                Ok(Self { socket, fd, bytes: grant.info.slab_bytes })
+        let (ReplyBody::Tensor(grant), Some(fd)) = ask(&self.socket, RequestBody::TensorGet(get))?
+        else {
+            return Err(wrong("no lease was granted"));
+        };
+        if let Some((lease, mode, token)) = grant.lease {
+            self.leases.push(LeaseClaim { lease, tensor: grant.info.tensor, mode, token });
+        }
+        Ok((fd, grant.info.slab_bytes))
+    }
+
+    /// Has bytes moved between the start of a file and the start of the last tensor that it got.
+    pub fn move_bytes(&mut self, file: &File, bytes: u64, put: bool) -> Result<(), CommandError> {
+        let tensor = self.leases.last().ok_or_else(|| wrong("nothing is held"))?.tensor;
+        let file_offset = 0;
+        let work = if put { MoveWork::Put { file_offset } } else { MoveWork::Get { file_offset } };
+        let what = TensorMove { token: Token::random(), tensor, offset: 0, bytes, work };
+        send(&self.socket, RequestBody::TensorMove(what), &[file.as_fd()])?;
+        match receive(&self.socket)?.0 {
+            ReplyBody::Moved { bytes: moved } if moved == bytes => Ok(()),
+            ReplyBody::Failure(failure) => Err(failure.into()),
+            other => Err(wrong(format!("did not expect {other:?}"))),
+        }
+    }
+
+    /// Waits until the daemon is gone.
+    pub fn wait_for_hang_up(&self) -> Result<(), CommandError> {
+        match socket::receive(&self.socket, &mut [0; ANSWER_BYTES], true) {
+            Err(SocketError::HungUp) => Ok(()),
+            Err(error) => Err(failed("waiting for the daemon's end", error)),
+            Ok(_) => Err(wrong("the daemon said something that nobody had asked for")),
+        }
+    }
+
+    /// Connects to the next daemon and claims what it holds.
+    pub fn claim(&mut self) -> Result<(), CommandError> {
+        let start = Instant::now();
+        loop {
+            match self.try_to_claim() {
+                Ok(()) => return Ok(()),
+                Err(error) if start.elapsed() > PATIENCE => return Err(error),
+                Err(_) => std::thread::sleep(PAUSE),
             }
-            _ => Err(wrong("no lease was granted")),
+        }
+    }
+
+    fn try_to_claim(&mut self) -> Result<(), CommandError> {
+        self.socket = hello(&self.path, self.client, true)?;
+        let claim = Claim { leases: self.leases.clone(), last: true };
+        match ask(&self.socket, RequestBody::Claim(claim))?.0 {
+            ReplyBody::Failure(failure) => Err(failure.into()),
+            _ => Ok(()),
         }
     }
 
     /// Says goodbye, with nothing mapped.
     pub fn end(self) -> Result<(), CommandError> {
-        drop(self.fd);
-        ask(&self.socket, 3, RequestBody::Goodbye).map(drop)
-    }
-
-    /// The slab's descriptor.
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-
-    /// The slab's size.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+        ask(&self.socket, RequestBody::Goodbye).map(drop)
     }
 }
 
-fn ask(
-    socket: &OwnedFd,
-    number: u64,
-    body: RequestBody,
-) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
-    let trouble = |error| failed("asking the pond", error);
+fn hello(path: &Path, client: ClientId, claims: bool) -> Result<OwnedFd, CommandError> {
+    let socket = socket::connect(path).map_err(|error| failed("connecting", error))?;
+    let program = "bench raw".to_owned();
+    let hello = Hello { version: VERSION, capabilities: 0, client, program, claims };
+    match ask(&socket, RequestBody::Hello(hello))?.0 {
+        ReplyBody::Failure(failure) => Err(failure.into()),
+        _ => Ok(socket),
+    }
+}
+
+fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
+    send(socket, body, &[])?;
+    receive(socket)
+}
+
+/// One request after the other, so its number means nothing.
+fn send(socket: &OwnedFd, body: RequestBody, fds: &[BorrowedFd<'_>]) -> Result<(), CommandError> {
     let mut builder = planus::Builder::new();
-    socket::send(socket, Request { number, body }.encode(&mut builder), &[], true)
-        .map_err(trouble)?;
-    let mut buffer = vec![0; limits::MESSAGE_BYTES];
-    let received = socket::receive(socket, &mut buffer, true).map_err(trouble)?.unwrap_or_default();
+    socket::send(socket, Request { number: 1, body }.encode(&mut builder), fds, true)
+        .map_err(|error| failed("asking the pond", error))
+}
+
+fn receive(socket: &OwnedFd) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
+    let mut buffer = [0; ANSWER_BYTES];
+    let received = socket::receive(socket, &mut buffer, true)
+        .map_err(|error| failed("hearing the pond", error))?
+        .unwrap_or_default();
     let bytes = buffer.get(..received.bytes).unwrap_or_default();
     let reply = Reply::decode(bytes).map_err(|error| failed("reading an answer", error))?;
     Ok((reply.body, received.fds.into_iter().next()))

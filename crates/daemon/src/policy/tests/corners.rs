@@ -4,21 +4,12 @@ use millpond_wire::ErrorKind;
 
 use super::*;
 
-fn operator(play: &mut Play) -> ConnId {
-    let conn = play.connect(0);
-    if let Some(connection) = play.pond.clients.conns.get_mut(&conn) {
-        connection.caller.admin = true;
-    }
-    assert!(matches!(play.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
-    conn
-}
-
 #[test]
 fn an_operator_looks_and_deletes_but_does_not_map() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
-    let operator = operator(&mut play);
+    let operator = play.operator();
     let failure = play.refused(operator, get("~1/x", 7, Mode::ReadOnly, 0));
     assert_eq!(failure.kind, ErrorKind::Denied, "the next daemon would free it under the mapping");
     play.delete(operator, info.tensor);
@@ -122,4 +113,36 @@ fn a_card_that_is_about_to_free_what_was_given_back_is_asked_again() {
     let (slab, _, _) = play.world.asked.pop().unwrap();
     play.pond.slab_made(&mut play.world, slab, Err(full()));
     assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+}
+
+#[test]
+fn a_journal_that_contradicts_itself_loses_no_tensor_and_no_descriptor() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let made = |records: &[Record]| {
+        let found = records.iter().find(|record| matches!(record, Record::SlabMade(_)));
+        found.cloned().unwrap()
+    };
+    let slab = made(&play.world.records);
+    let tensor = Record::TensorMade(super::super::catalog::record_of(
+        info.tensor,
+        play.pond.catalog.get(info.tensor).unwrap(),
+    ));
+    // Both once more, and a slab that is gone with a tensor in it.
+    play.world.records.extend([slab, tensor, Record::SlabGone(info.slab)]);
+    // A slab that no card has: its sum with any other would overflow.
+    let Record::SlabMade(mut huge) = made(&play.world.records) else { panic!("a slab") };
+    (huge.slab, huge.bytes) = (SlabId::random(), u64::MAX);
+    play.world.records.push(Record::SlabMade(huge));
+    let found = play.restart();
+    assert_eq!((found.tensors, found.lost_tensors, found.unknown_records), (1, 0, 1));
+    assert!(play.exists(info.tensor));
+    play.check_held();
+    assert_eq!(play.slab_bytes(), 2 * MIB);
+    // Its range was taken once, so it is free again when the tensor is.
+    let (conn, _) = play.client(1);
+    play.delete(conn, info.tensor);
+    assert!(!play.exists(info.tensor));
+    play.check_held();
 }

@@ -130,3 +130,19 @@ fn a_creator_that_hung_up_leaves_no_slab_behind() {
     assert_eq!(play.slab_bytes(), 0);
     play.check_held();
 }
+
+/// A shared slab that nobody took is kept for reuse like any other: as far as that is allowed.
+#[test]
+fn a_shared_slab_that_nobody_took_counts_as_recycled() {
+    for (recycle_bytes, left) in [(LIMITS.recycle_bytes, 2 * MIB), (0, 0)] {
+        let mut play = Play::new();
+        play.pond.limits.recycle_bytes = recycle_bytes;
+        let (conn, _) = play.client(1);
+        play.start(conn, RequestBody::TensorCreate(spec("x", 100)));
+        play.pond.hung_up(&mut play.world, conn);
+        let (slab, _, _) = play.world.asked.pop().unwrap();
+        play.pond.slab_made(&mut play.world, slab, Ok(9));
+        assert_eq!(play.slab_bytes(), left);
+        play.check_held();
+    }
+}

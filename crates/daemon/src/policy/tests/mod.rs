@@ -1,13 +1,21 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod collecting;
 mod corners;
+mod events;
 mod leases;
+mod limits;
+mod lives;
 mod making;
+mod moves;
+mod naming;
+mod page;
 mod restart;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
     TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
@@ -29,11 +37,14 @@ enum Did {
     Journal(&'static str),
     LetGo(Held),
     Reply(u64),
+    Bump,
 }
 
 #[derive(Default)]
 struct World {
     now: u64,
+    /// What the wall clock says, where it does not agree.
+    wall: Option<u64>,
     did: Vec<Did>,
     records: Vec<Record>,
     held: HashMap<Held, u64>,
@@ -42,13 +53,22 @@ struct World {
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
+    movers_wanted: Vec<GpuUuid>,
+    told: Vec<(ToMover, Option<u64>)>,
+    killed: Vec<u64>,
+    /// How much waits on connections whose clients do not read.
+    unread: HashMap<ConnId, usize>,
+    /// Connections whose makers are gone.
+    dead: Vec<ConnId>,
+    watched: HashSet<ClientId>,
+    bumped: Vec<usize>,
 }
 
 impl Ports for World {
     type Fd = u64;
 
     fn now_ms(&self) -> u64 {
-        self.now
+        self.wall.unwrap_or(self.now)
     }
 
     fn monotonic_ms(&self) -> u64 {
@@ -95,26 +115,58 @@ impl Ports for World {
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
         self.did.push(Did::Reply(reply.number));
+        if let Some(unread) = self.unread.get_mut(&conn) {
+            *unread += 1;
+        }
         self.replies.push((conn, reply, fd));
     }
 
-    fn backlog(&self, _conn: ConnId) -> usize {
-        0
+    fn backlog(&self, conn: ConnId) -> usize {
+        self.unread.get(&conn).copied().unwrap_or(0)
     }
 
     fn close(&mut self, conn: ConnId) {
         self.closed.push(conn);
     }
 
-    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<u64> {
+        (!self.dead.contains(&conn)).then_some(0)
+    }
 
-    fn unwatch(&mut self, _client: ClientId) {}
+    fn watch(&mut self, client: ClientId, _pidfd: &u64) {
+        self.watched.insert(client);
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        self.watched.remove(&client);
+    }
 
     fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
         self.asked.push((slab, device, bytes));
     }
 
+    fn page(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        self.did.push(Did::Bump);
+        self.bumped.extend(slots);
+    }
+
     fn read_physical(&mut self) {}
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        self.movers_wanted.push(device);
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        self.told.push((message, fd));
+    }
+
+    fn kill(&mut self, pidfd: &u64) {
+        self.killed.push(*pidfd);
+    }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Ok(())
@@ -130,8 +182,16 @@ struct Play {
     pids: HashMap<ClientId, u32>,
 }
 
-const LIMITS: Limits =
-    Limits { clients: 100, tensors: 1000, leases_per_client: 100, recycle_bytes: 64 * MIB };
+const LIMITS: Limits = Limits {
+    clients: 100,
+    tensors: 1000,
+    tensors_per_user: 1000,
+    leases_per_client: 100,
+    recycle_bytes: 64 * MIB,
+    moves_per_user: 8,
+    move_bytes_per_user: 64 * MIB,
+    movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
+};
 
 impl Play {
     fn new() -> Self {
@@ -161,6 +221,7 @@ impl Play {
             held: self.world.held.clone(),
             next_fd: self.world.next_fd,
             now: self.world.now,
+            wall: self.world.wall,
             ..World::default()
         };
         let held = world.held.clone();
@@ -177,7 +238,7 @@ impl Play {
         self.next_conn += 1;
         let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
-        self.pond.connected(conn, owner, &[], false, pid, 0);
+        self.pond.connected(conn, owner, &[], false, pid);
         conn
     }
 
@@ -195,6 +256,16 @@ impl Play {
         let (conn, client) = (self.connect(user), ClientId::random());
         assert!(matches!(self.hello(conn, client, false), ReplyBody::Welcome(_)));
         (conn, client)
+    }
+
+    /// Somebody at the admin socket.
+    fn operator(&mut self) -> ConnId {
+        let conn = self.connect(0);
+        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+            connection.caller.admin = true;
+        }
+        assert!(matches!(self.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
+        conn
     }
 
     /// Asks, has the driver make what it is asked, and returns the answer.
@@ -271,6 +342,23 @@ impl Play {
 
     fn slab_bytes(&self) -> u64 {
         self.pond.slabs.bytes_on(GPU)
+    }
+
+    /// So much later, with everything done that was due.
+    fn later(&mut self, ms: u64) {
+        self.world.now += ms;
+        self.pond.tick(&mut self.world);
+    }
+
+    /// Whether a new lease could be had.
+    fn is_alive(&self, tensor: TensorId) -> bool {
+        self.pond.catalog.get(tensor).is_some_and(|tensor| !tensor.deleted)
+    }
+
+    /// The texts of events of a kind, as a subscriber who may see everything got them.
+    fn told(&self, kind: millpond_wire::message::EventKind) -> Vec<String> {
+        let events = self.pond.events.kept().filter(|event| event.kind == kind);
+        events.map(|event| event.text.clone()).collect()
     }
 
     fn exists(&self, tensor: TensorId) -> bool {

@@ -1,0 +1,34 @@
+//! How long a tensor lives.
+
+use clap::Args;
+use millpond::Life;
+
+use crate::span::Span;
+
+/// How long a tensor lives, beside being deleted.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Life")]
+pub struct LifeArgs {
+    /// End it so long after it was made, as in `90s`, `10m`, `1h30m`
+    ///
+    /// Every end only stops new gets: whoever holds the tensor keeps it.
+    #[arg(long, value_name = "TIME")]
+    ttl: Option<Span>,
+    /// End it so long after its last lease has ended
+    #[arg(long, value_name = "TIME")]
+    linger: Option<Span>,
+    /// End it after so many gets
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_accesses: Option<u64>,
+}
+
+impl LifeArgs {
+    /// As it travels.
+    pub fn life(self) -> Life {
+        Life {
+            ttl_ms: self.ttl.map(Span::ms),
+            linger_ms: self.linger.map(Span::ms),
+            accesses: self.max_accesses,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Round trips, journalled or not, beside the bare socket.
+
+use super::super::ground::Bench;
+use super::super::row::Goal;
+use super::super::samples::{self, Samples};
+use super::super::socket::{self, Floor};
+use super::{Rows, TURNS};
+use crate::json::RowJson;
+use crate::scene::protocol::{Measure, Order};
+
+pub const NAMES: &[&str] = &["request/ping", "request/publish"];
+
+/// A request that changes nothing, and one that is in the journal before it is answered.
+pub fn run(bench: &mut Bench) -> Rows {
+    let soft = bench.ground.card.soft;
+    let turn = bench.ground.count(20_000, 1_000) / TURNS;
+    let floor = Floor::start()?;
+    let (mut raw, mut ping, mut publish) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        raw.extend(samples::measure(turn, || floor.round_trip())?);
+        ping.extend(samples::measure(turn, || bench.pond.ping())?);
+        let order = Order::Measure(Measure::Publish { rounds: turn });
+        publish.extend(bench.worker.times(&order)?);
+    }
+    let raw = Samples::new(raw);
+    let goal = Goal { ratio: Some(2.0), ..Goal::default() };
+    let row = |name, what, times| {
+        RowJson::times(name, what, &Samples::new(times)).beside(socket::WHAT, &raw).goal(goal, soft)
+    };
+    Ok(vec![
+        row(NAMES[0], "request round trip", ping),
+        row(NAMES[1], "publish, journalled", publish),
+    ])
+}

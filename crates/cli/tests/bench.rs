@@ -1,0 +1,110 @@
+//! The bench, in ponds of its own and in one that is there: every row, and nothing left behind.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+/// Rows that a software driver with little memory has too.
+const ROWS: &[&str] = &[
+    "request/ping",
+    "request/publish",
+    "create/one",
+    "create/mapped",
+    "create/threads",
+    "get/first",
+    "get/mapped",
+    "get/again",
+    "attach/2m",
+    "attach/64m",
+    "attach/handles-1",
+    "attach/handles-8",
+    "attach/handles-64",
+    "attach/handles-148",
+    "move/put",
+    "move/get",
+    "list/many",
+    "death/noticed",
+    "death/leases",
+    "memory/daemon",
+    "memory/keeper",
+    "recovery/empty",
+    "recovery/clients",
+    "recovery/claimed",
+    "crowd/resident",
+    "crowd/per-tensor",
+    "crowd/journal",
+    "crowd/recovery",
+    "connections/accept",
+    "connections/many",
+    "connections/most",
+];
+
+/// Rows that have no limit to stand beside.
+const ALONE: &[&str] =
+    &["memory/daemon", "memory/keeper", "memory/gpu", "crowd/per-tensor", "crowd/journal"];
+
+fn rows(result: &Value) -> Vec<(&str, &Value)> {
+    let rows = result["rows"].as_array().unwrap();
+    rows.iter().map(|row| (row["name"].as_str().unwrap(), row)).collect()
+}
+
+fn check(rows: &[(&str, &Value)]) {
+    for (name, row) in rows {
+        let positive = |key: &str| row[key].as_f64().is_some_and(|number| number > 0.0);
+        let alone = ALONE.contains(name);
+        assert!(positive("median") || *name == "memory/gpu", "{row}");
+        assert!(positive("floor") != alone && positive("ratio") != alone, "{row}");
+        assert_eq!(row["floor_what"].is_null(), alone, "{row}");
+        assert!(row["rounds"].as_u64().unwrap() > 0, "{row}");
+        assert!(row["met"].is_null() || row["goal"].is_string(), "{row}");
+    }
+}
+
+#[test]
+fn it_has_ponds_of_its_own_and_leaves_nothing() {
+    let place = Place::new();
+    let picture = tempfile::tempdir().unwrap();
+    let picture = picture.path().join("bench.svg");
+    let result = place.json(&["bench", "--quick", "--json", "--svg", picture.to_str().unwrap()]);
+    assert_eq!((&result["software_driver"], &result["quick"]), (&true.into(), &true.into()));
+    let rows = rows(&result);
+    check(&rows);
+    let missing: Vec<_> =
+        ROWS.iter().filter(|wanted| !rows.iter().any(|(name, _)| name == *wanted)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let attach = rows.iter().find(|(name, _)| *name == "attach/64m").unwrap().1;
+    assert!(attach["met"].is_null(), "the software driver's speed is not judged");
+    assert!(std::fs::read_to_string(&picture).unwrap().ends_with("</svg>\n"));
+    let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn it_measures_a_pond_that_is_there() {
+    let place = Place::new();
+    let _serving = place.serve();
+    let words = ["bench", "--quick", "--pond", "--only", "^(request|get|list|recovery)/"];
+    let json = place.json(&[&words[..], &["--json"]].concat());
+    let rows = rows(&json);
+    check(&rows);
+    let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let wanted = ["request/ping", "request/publish", "get/first", "get/mapped", "get/again"];
+    assert_eq!(names, [&wanted[..], &["list/many"]].concat(), "nothing is killed");
+    assert_eq!(place.stdout(&["tensor", "ls", "-q"]), "", "nothing is left behind");
+    let table = place.stdout(&["bench", "--quick", "--pond", "--only", "ping"]);
+    for part in ["NAME", "MEDIAN", "FLOOR", "RATIO", "GOAL", "at most 2x"] {
+        assert!(table.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn rows_that_do_not_exist_are_usage() {
+    let place = Place::new();
+    let ran = place.run(&["bench", "--only", "nothing"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("request/ping"), "{}", ran.stderr);
+    assert_eq!(place.run(&["bench", "--only", "("]).code, Some(2));
+}

@@ -1,0 +1,177 @@
+//! A lease on a tensor that is not mapped.
+
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use millpond_wire::message::{MoveWork, RequestBody, TensorGet, TensorInfo};
+use millpond_wire::{LeaseId, Mode};
+
+use super::moves::{self, Landed};
+use super::sink::{self, Place};
+use super::{Progress, Sink, Transferred, stage};
+use crate::demux::{Answer, Line};
+use crate::link::{Ask, Link};
+use crate::spec::wait_ms;
+use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
+
+/// A tensor that is kept for this process without being mapped, from [`Pond::lease`]. It needs no
+/// driver. Whoever replaces or deletes the tensor does not disturb it.
+pub struct Lease {
+    link: Arc<Link>,
+    /// Its connection ends when the last of these is gone.
+    _pond: Pond,
+    owner: u32,
+    lease: LeaseId,
+    info: TensorInfo,
+}
+
+impl Pond {
+    /// Takes a lease on a published tensor without mapping it.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, `timeout` after the wait, and what else the pond answers.
+    pub fn lease(&self, target: impl IntoTarget, options: GetOptions) -> Result<Lease> {
+        const WHAT: &str = "a request for a tensor";
+        let target = target.into_target()?;
+        let link = &self.core().link;
+        let lease = link.new_lease();
+        let GetOptions { mode, wait } = options;
+        let body =
+            RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: wait_ms(wait) });
+        let until = Instant::now().checked_add(wait);
+        let deadline = until.and_then(|until| until.checked_add(link.config.request_timeout));
+        let answer = link.call(Ask {
+            what: WHAT,
+            body,
+            lease: Some(lease),
+            deadline: deadline.filter(|_| !options.waits_for_ever()),
+            waits_until: until,
+        })?;
+        self.leased(WHAT, answer, lease, mode)
+    }
+
+    /// Makes a tensor with a lease on it, and maps nothing. While it is filled nobody else has
+    /// one, and without any its time without a lease would run.
+    pub(super) fn reserve_leased(&self, spec: TensorSpec) -> Result<Lease> {
+        const WHAT: &str = "a tensor's creation";
+        let link = &self.core().link;
+        let lease = link.new_lease();
+        let body = RequestBody::TensorCreate(spec.into_request(Some(lease))?);
+        let deadline = Instant::now().checked_add(link.config.request_timeout);
+        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
+        let answer = link.call(ask)?;
+        self.leased(WHAT, answer, lease, Mode::ReadWrite)
+    }
+
+    fn leased(
+        &self,
+        what: &'static str,
+        answer: Answer,
+        lease: LeaseId,
+        mode: Mode,
+    ) -> Result<Lease> {
+        let link = &self.core().link;
+        match self.keep(what, answer, lease, mode) {
+            Ok(info) => Ok(Lease {
+                link: Arc::clone(link),
+                _pond: self.clone(),
+                owner: process::current(),
+                lease,
+                info,
+            }),
+            Err(error) => {
+                link.give_back(lease);
+                Err(error)
+            }
+        }
+    }
+
+    fn keep(
+        &self,
+        what: &'static str,
+        answer: Answer,
+        lease: LeaseId,
+        mode: Mode,
+    ) -> Result<TensorInfo> {
+        let granted = grant::with_lease(what, answer, lease, mode)?;
+        // It must be claimed from the next daemon.
+        self.core().link.start_watch()?;
+        Ok(granted.info)
+    }
+}
+
+impl Lease {
+    /// The tensor, as it was when the lease was taken.
+    #[must_use]
+    pub fn info(&self) -> &TensorInfo {
+        &self.info
+    }
+
+    /// Writes the tensor's bytes out.
+    ///
+    /// # Errors
+    /// `file` if the sink cannot be written; `mover`; what else the pond answers.
+    pub fn save_to(
+        &self,
+        sink: Sink<'_>,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Transferred> {
+        if self.owner != process::current() {
+            let tensor = super::shown(&self.info);
+            return Err(Error::Forked { tensor, owner: self.owner });
+        }
+        let begun = Instant::now();
+        let (tensor, bytes) = (self.info.tensor, self.info.bytes);
+        let Sink { label, place } = sink;
+        match place {
+            Place::File { file, begin } => {
+                sink::make_room(&file, begin, bytes, &label)?;
+                let jobs = moves::cut(tensor, bytes, |offset| MoveWork::Get {
+                    file_offset: begin + offset,
+                });
+                let file = OwnedFd::from(file);
+                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)?;
+                // Whoever writes on finds itself behind the tensor.
+                rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(begin + bytes))
+                    .map_err(|errno| Error::in_file(&label, &errno.into()))?;
+            }
+            Place::Writer(mut writer) => {
+                let out = |file: &OwnedFd, _, bytes| {
+                    stage::write_out(file, bytes, &mut *writer, &label)?;
+                    Ok(Landed::Cleanly)
+                };
+                stage::download(&self.link, tensor, bytes, &mut progress, out)?;
+                writer
+                    .flush()
+                    .map_err(|error| Error::in_file(format_args!("writing {label}"), &error))?;
+            }
+        }
+        Ok(Transferred { bytes, elapsed: begun.elapsed() })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // A forked copy has nothing to give back.
+        if self.owner != process::current() {
+            return;
+        }
+        let mut state = self.link.lock();
+        if matches!(state.line, Line::Up(_)) {
+            drop(state);
+            self.link.give_back(self.lease);
+        } else {
+            // Whoever is done with a pond that is gone does not wait for it.
+            state.strays.push(self.lease);
+            self.link.watch_if_possible(&mut state);
+        }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("lease", &self.lease).field("info", &self.info).finish()
+    }
+}

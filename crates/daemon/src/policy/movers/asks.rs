@@ -1,0 +1,170 @@
+//! Moves are asked for: checked, queued, answered.
+
+use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
+use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, SlabId, TensorId};
+
+use super::{Mover, Moving};
+use crate::policy::get::lost;
+use crate::policy::owner::Caller;
+use crate::policy::pond::{Answer, Pond, now};
+use crate::policy::ports::{ConnId, Ports};
+
+impl<P: Ports> Pond<P> {
+    /// A move that is wanted: it is answered when every byte has landed.
+    pub(in crate::policy) fn move_bytes(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        number: u64,
+        what: TensorMove,
+        file: Option<P::Fd>,
+    ) -> Answer<P::Fd> {
+        self.check_draining()?;
+        let (client, caller) = self.client_of(conn)?;
+        // A repeat joins the move that is under way: two of them would race.
+        for mover in self.movers.by_device.values_mut() {
+            let all = mover.sent.values_mut();
+            let mut all = all.chain(mover.waiting.iter_mut().map(|(_, moving)| moving));
+            if let Some(same) = all.find(|it| it.client == client && it.what.token == what.token) {
+                (same.conn, same.number) = (conn, number);
+                return Ok(None);
+            }
+        }
+        let (device, slab) = self.may_move(client, &caller, what.tensor, &what, true)?;
+        let from = match what.work {
+            MoveWork::Copy { from, from_offset } => {
+                let source = TensorMove { tensor: from, offset: from_offset, ..what };
+                let (other, slab) = self.may_move(client, &caller, from, &source, false)?;
+                if other != device {
+                    let message =
+                        format!("tensor {from} lies on {other}, {} on {device}", what.tensor);
+                    return Err(Failure::new(ErrorKind::Invalid, message)
+                        .hint("a copy between GPUs goes through the host: get it and put it"));
+                }
+                let apart = from_offset.abs_diff(what.offset) >= what.bytes;
+                if from == what.tensor && !apart {
+                    let message = format!("the two ranges of tensor {from} overlap");
+                    return Err(Failure::new(ErrorKind::Invalid, message));
+                }
+                Some(slab)
+            }
+            _ => None,
+        };
+        if what.bytes == 0 {
+            return now(ReplyBody::Moved { bytes: 0 });
+        }
+        self.room_for_move(&caller, what.bytes)?;
+        let user = caller.owner.user;
+        let moving = Moving { conn, number, client, user, what, file, slab, from };
+        let job = self.movers.next_job;
+        self.movers.next_job += 1;
+        self.movers.by_device.entry(device).or_default().waiting.push_back((job, moving));
+        self.feed_mover(ports, device);
+        Ok(None)
+    }
+
+    /// Whether these bytes of a tensor may be written, or read; and where they lie.
+    fn may_move(
+        &self,
+        client: ClientId,
+        caller: &Caller,
+        id: TensorId,
+        what: &TensorMove,
+        is_target: bool,
+    ) -> Result<(GpuUuid, SlabId), Failure> {
+        let target = Target::Id(id);
+        self.find(caller, &target)?;
+        let Some(tensor) = self.catalog.get(id) else {
+            return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
+        };
+        let Some(slab) = self.slabs.get(tensor.slab) else { return Err(lost(&id.to_string())) };
+        if slab.fd.is_none() {
+            return Err(lost(&id.to_string()));
+        }
+        let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+        // Who holds a lease may go on with what no new lease is given for.
+        let leased = tensor.leases.iter().any(|(holder, _)| *holder == client);
+        if tensor.deleted && !leased {
+            let message = format!("tensor '{name}' was deleted");
+            return Err(Failure::new(ErrorKind::NotFound, message));
+        }
+        let writes = is_target && what.work.writes();
+        if !writes && !tensor.ready && !leased {
+            let message = format!("tensor '{name}' is still being written");
+            return Err(Failure::new(ErrorKind::NotReady, message).hint("wait for its publish"));
+        }
+        if !writes && tensor.accesses_left.is_some() && !leased {
+            let message = format!("gets of tensor '{name}' are counted");
+            return Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("take a lease first, which is one get, and move under it"));
+        }
+        let end = what.offset.checked_add(what.bytes);
+        if end.is_none_or(|end| end > tensor.bytes) {
+            let message = format!(
+                "{} bytes from byte {} are beyond tensor '{name}' of {} bytes",
+                what.bytes, what.offset, tensor.bytes
+            );
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
+        Ok((slab.pool.device, tensor.slab))
+    }
+
+    fn room_for_move(&self, caller: &Caller, bytes: u64) -> Result<(), Failure> {
+        let (most, most_bytes) = (self.limits.moves_per_user, self.limits.move_bytes_per_user);
+        let user = caller.owner.user;
+        let (mut count, mut sum) = (0_usize, 0_u64);
+        for moving in self.movers.by_device.values().flat_map(Mover::all) {
+            if moving.user == user {
+                count += 1;
+                sum = sum.saturating_add(moving.what.bytes);
+            }
+        }
+        let (what, key) = if count >= most {
+            (format!("{most} moves"), "limits.moves_per_user")
+        } else if count > 0 && sum.saturating_add(bytes) > most_bytes {
+            (format!("{most_bytes} bytes in moves"), "limits.move_bytes_per_user")
+        } else {
+            return Ok(());
+        };
+        let message = format!("{what} at a time are the limit of user {user}");
+        Err(Failure::new(ErrorKind::TooMany, message)
+            .hint(format!("repeat when some are done, or raise `{key}`")))
+    }
+
+    pub(super) fn end_move(
+        &mut self,
+        ports: &mut P,
+        moving: &Moving<P::Fd>,
+        result: Result<(), Failure>,
+    ) {
+        let body = match result {
+            Ok(()) => ReplyBody::Moved { bytes: moving.what.bytes },
+            Err(failure) => ReplyBody::Failure(failure),
+        };
+        // Who hung up meanwhile asks again.
+        if self.clients.conns.contains_key(&moving.conn) {
+            self.answer_later(ports, moving.conn, moving.number, body, None);
+        }
+    }
+
+    /// Nobody waits for these any more; what runs, runs to its end.
+    pub(in crate::policy) fn forget_moves(&mut self, conn: ConnId) {
+        for mover in self.movers.by_device.values_mut() {
+            mover.waiting.retain(|(_, moving)| moving.conn != conn);
+        }
+    }
+
+    /// Moves that have not begun are refused.
+    pub(in crate::policy) fn refuse_moves(&mut self, ports: &mut P, failure: &Failure) {
+        let waiting: Vec<Moving<P::Fd>> = self
+            .movers
+            .by_device
+            .values_mut()
+            .flat_map(|mover| mover.waiting.drain(..))
+            .map(|(_, moving)| moving)
+            .collect();
+        for moving in waiting {
+            self.end_move(ports, &moving, Err(failure.clone()));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Moves become jobs of a mover, with the leases and mappings that they need.
+
+use millpond_mover::channel::{Job, ToMover, Work};
+use millpond_wire::message::{MoveWork, TensorMove};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, LeaseId, Mode, SlabId, TensorId};
+
+use super::{Moving, SENT};
+use crate::policy::clients::Lease;
+use crate::policy::pond::Pond;
+use crate::policy::ports::Ports;
+use crate::policy::release::Ending;
+
+impl<P: Ports> Pond<P> {
+    /// Sends the next job, with everything that it needs; false if there is none, or no room.
+    pub(super) fn send_next(&mut self, ports: &mut P, device: GpuUuid) -> bool {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return false };
+        if mover.sent.len() >= SENT {
+            return false;
+        }
+        let Some((job, mut moving)) = mover.waiting.pop_front() else { return false };
+        match self.lease_for_job(ports, device, &moving) {
+            Ok(()) => {}
+            Err(failure) => {
+                self.end_move(ports, &moving, Err(failure));
+                return true;
+            }
+        }
+        let slabs = [Some(moving.slab), moving.from];
+        for slab in slabs.into_iter().flatten() {
+            self.map_for_job(ports, device, slab);
+        }
+        let work = self.work_of(&moving);
+        let message = ToMover::Job(Job { job, epoch: self.epoch, work });
+        ports.tell_mover(device, message, moving.file.take());
+        if let Some(mover) = self.movers.by_device.get_mut(&device) {
+            mover.sent.insert(job, moving);
+        }
+        true
+    }
+
+    fn work_of(&self, moving: &Moving<P::Fd>) -> Work {
+        let at = |tensor: TensorId| self.catalog.get(tensor).map_or(0, |tensor| tensor.offset);
+        let TensorMove { tensor, offset, bytes, work, .. } = moving.what;
+        let (slab, offset) = (moving.slab, at(tensor) + offset);
+        match work {
+            MoveWork::Put { file_offset } => Work::Put { slab, offset, bytes, file_offset },
+            MoveWork::Get { file_offset } => Work::Get { slab, offset, bytes, file_offset },
+            MoveWork::Copy { from, from_offset } => Work::Copy {
+                slab,
+                offset,
+                bytes,
+                from: moving.from.unwrap_or(slab),
+                from_offset: at(from) + from_offset,
+            },
+            MoveWork::Zero => Work::Zero { slab, offset, bytes },
+        }
+    }
+
+    /// The tensors of a move: its own, and the one that it is copied from.
+    fn tensors_of(what: &TensorMove) -> impl Iterator<Item = TensorId> {
+        let from = match what.work {
+            MoveWork::Copy { from, .. } if from != what.tensor => Some(from),
+            _ => None,
+        };
+        std::iter::once(what.tensor).chain(from)
+    }
+
+    /// The mover's leases for a job: its tensors must not go while it works on them.
+    fn lease_for_job(
+        &mut self,
+        ports: &mut P,
+        device: GpuUuid,
+        moving: &Moving<P::Fd>,
+    ) -> Result<(), Failure> {
+        let Some(mover) = self.movers.by_device.get(&device) else { return Ok(()) };
+        let Some(client) = mover.client else { return Ok(()) };
+        let gone = |tensor: &TensorId| self.catalog.get(*tensor).is_none();
+        if let Some(tensor) = Self::tensors_of(&moving.what).find(gone) {
+            let message = format!("tensor {tensor} was deleted");
+            return Err(Failure::new(ErrorKind::NotFound, message));
+        }
+        // The next daemon must know who may still write.
+        self.record_client(ports, client)?;
+        let since_ms = ports.now_ms();
+        for tensor in Self::tensors_of(&moving.what) {
+            let Some(mover) = self.movers.by_device.get_mut(&device) else { return Ok(()) };
+            let next = LeaseId(mover.next_lease);
+            let (lease, uses) = mover.leases.entry(tensor).or_insert((next, 0));
+            *uses += 1;
+            if *uses == 1 {
+                let lease = *lease;
+                mover.next_lease += 1;
+                let mode = Mode::ReadWrite;
+                if let Some(client) = self.clients.clients.get_mut(&client) {
+                    client.leases.insert(lease, Lease { tensor, mode, since_ms });
+                }
+                if let Some(tensor) = self.catalog.get_mut(tensor) {
+                    tensor.leases.insert((client, lease));
+                }
+                self.schedule(tensor);
+            }
+        }
+        Ok(())
+    }
+
+    fn map_for_job(&mut self, ports: &mut P, device: GpuUuid, slab: SlabId) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let uses = mover.slabs.entry(slab).or_insert(0);
+        *uses += 1;
+        if *uses == 1
+            && let Some(found) = self.slabs.get(slab)
+        {
+            let map = ToMover::Map { slab, bytes: found.bytes };
+            ports.tell_mover(device, map, found.fd.clone());
+        }
+    }
+
+    /// A job that was sent needs its leases and mappings no more.
+    pub(super) fn let_job_go(&mut self, ports: &mut P, device: GpuUuid, moving: &Moving<P::Fd>) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let client = mover.client;
+        for slab in [Some(moving.slab), moving.from].into_iter().flatten() {
+            if let Some(uses) = mover.slabs.get_mut(&slab) {
+                *uses = uses.saturating_sub(1);
+                let wanted =
+                    |(_, it): &(u64, Moving<P::Fd>)| it.slab == slab || it.from == Some(slab);
+                // Mapping it again for the next job would cost more than the job.
+                if *uses == 0 && !mover.waiting.iter().any(wanted) {
+                    mover.slabs.remove(&slab);
+                    ports.tell_mover(device, ToMover::Unmap { slab }, None);
+                }
+            }
+        }
+        let mut over = Vec::new();
+        for tensor in Self::tensors_of(&moving.what) {
+            if let Some((lease, uses)) = mover.leases.get_mut(&tensor) {
+                *uses = uses.saturating_sub(1);
+                if *uses == 0 {
+                    over.push(*lease);
+                    mover.leases.remove(&tensor);
+                }
+            }
+        }
+        let rests = mover.leases.is_empty();
+        let Some(client) = client else { return };
+        for lease in over {
+            self.end_lease(ports, client, lease, Ending::Released);
+        }
+        if rests {
+            self.forget_client(ports, client);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! A mover is started, speaks, hangs, dies, and is replaced.
+
+use std::collections::BTreeMap;
+
+use millpond_mover::channel::{FromMover, ToMover, Why};
+use millpond_wire::message::{EventKind, MoverInfo};
+use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
+
+use super::{Mover, MoverLimits, SLOWEST_BYTES_PER_MS, Stage};
+use crate::policy::clients::Client;
+use crate::policy::owner::{Caller, Owner};
+use crate::policy::pond::Pond;
+use crate::policy::ports::Ports;
+
+impl<P: Ports> Pond<P> {
+    /// Starts a mover where there is work and none, and gives one what it can take.
+    pub(super) fn feed_mover(&mut self, ports: &mut P, device: GpuUuid) {
+        let Some(mover) = self.movers.by_device.get(&device) else { return };
+        match mover.stage {
+            Stage::Absent if !mover.waiting.is_empty() => {
+                // One that an earlier daemon left behind still writes.
+                let left = |(id, client): (&ClientId, &Client<P::Fd>)| {
+                    client.mover && self.movers.device_of(*id).is_none()
+                };
+                if !self.clients.clients.iter().any(left) {
+                    if let Some(mover) = self.movers.by_device.get_mut(&device) {
+                        mover.stage = Stage::Starting;
+                    }
+                    self.await_mover(ports, device);
+                    ports.start_mover(device);
+                }
+            }
+            Stage::Ready => {
+                while self.send_next(ports, device) {}
+                self.await_mover(ports, device);
+            }
+            _ => {}
+        }
+    }
+
+    /// When the mover of a GPU counts as hung, or may go.
+    fn await_mover(&mut self, ports: &P, device: GpuUuid) {
+        let MoverLimits { patience_ms, idle_ms } = self.limits.movers;
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
+        let within = match (mover.stage, largest) {
+            (Stage::Absent, _) => None,
+            (Stage::Starting | Stage::Ending, _) => Some(patience_ms),
+            (Stage::Ready, None) => Some(idle_ms),
+            (Stage::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
+        };
+        mover.deadline_ms = within.map(|within| ports.monotonic_ms().saturating_add(within));
+    }
+
+    /// The process of a mover runs; it has not said anything yet.
+    pub fn mover_started(&mut self, ports: &mut P, device: GpuUuid, pid: u32, pidfd: P::Fd) {
+        let id = ClientId(ports.random_id());
+        let tenant = self.clients.tenant("local");
+        let owner = Owner { tenant, user: self.about.daemon_user, group: 0 };
+        ports.watch(id, &pidfd);
+        self.clients.insert(
+            id,
+            Client {
+                // It may have to map anything.
+                caller: Caller { owner, groups: [].into(), admin: true },
+                pid,
+                program: "millpond mover".to_owned(),
+                since_ms: ports.now_ms(),
+                pidfd: Some(pidfd),
+                conn: None,
+                unclaimed: false,
+                recorded: false,
+                leases: BTreeMap::new(),
+                mover: true,
+            },
+        );
+        let mover = self.movers.by_device.entry(device).or_default();
+        mover.client = Some(id);
+        mover.moved_bytes = 0;
+        let text = format!("pid {pid} for {device}");
+        self.happened(ports, EventKind::MoverStarted, None, None, None, text);
+    }
+
+    /// There is no mover, and this is why; nobody waits for one any more.
+    pub fn mover_not_started(&mut self, ports: &mut P, device: GpuUuid, text: &str) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        if mover.client.is_none() {
+            mover.stage = Stage::Absent;
+            mover.deadline_ms = None;
+        }
+        let failure = Failure::new(ErrorKind::Mover, format!("no mover for {device}: {text}"))
+            .hint("run `millpond doctor`");
+        let waiting = std::mem::take(&mut mover.waiting);
+        for (_, moving) in waiting {
+            self.end_move(ports, &moving, Err(failure.clone()));
+        }
+    }
+
+    /// A mover has said something.
+    pub fn mover_said(&mut self, ports: &mut P, device: GpuUuid, said: FromMover) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        if mover.stage == Stage::Ending && !matches!(said, FromMover::Done { .. }) {
+            return;
+        }
+        match said {
+            FromMover::Ready => mover.stage = Stage::Ready,
+            FromMover::Failed { text } => {
+                mover.stage = Stage::Ending;
+                self.mover_not_started(ports, device, &text);
+            }
+            FromMover::Mapped { .. } | FromMover::Unmapped { .. } => {}
+            FromMover::MapFailed { slab, text } => {
+                // Its jobs fail one by one, each with its own answer; this one says why.
+                tracing::error!(%slab, "the mover of {device} cannot map a slab: {text}");
+            }
+            FromMover::Done { job } => {
+                if let Some(moving) = mover.sent.remove(&job) {
+                    mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
+                    self.let_job_go(ports, device, &moving);
+                    self.end_move(ports, &moving, Ok(()));
+                }
+            }
+            FromMover::JobFailed { job, why: Why::Driver, text } => {
+                // Whether it still writes is not known: its process has to go first.
+                tracing::error!(job, "the mover of {device} failed: {text}");
+                self.lose_mover(ports, device, &text);
+            }
+            FromMover::JobFailed { job, why, text } => {
+                if let Some(moving) = mover.sent.remove(&job) {
+                    let kind = match why {
+                        Why::File => ErrorKind::File,
+                        Why::Range => ErrorKind::Driver,
+                        Why::Epoch | Why::Driver => ErrorKind::Internal,
+                    };
+                    self.let_job_go(ports, device, &moving);
+                    self.end_move(ports, &moving, Err(Failure::new(kind, text)));
+                }
+            }
+        }
+        self.feed_mover(ports, device);
+    }
+
+    /// A mover's channel has ended: it dies, and its pidfd says when it is gone.
+    pub fn mover_hung_up(&mut self, ports: &mut P, device: GpuUuid) {
+        let ending = |mover: &Mover<P::Fd>| mover.stage == Stage::Ending;
+        if !self.movers.by_device.get(&device).is_some_and(ending) {
+            self.lose_mover(ports, device, "it hung up");
+        }
+    }
+
+    /// Kills a mover that cannot be trusted; what it had is answered when it is gone.
+    fn lose_mover(&mut self, ports: &mut P, device: GpuUuid, why: &str) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        mover.stage = Stage::Ending;
+        let client = mover.client.and_then(|client| self.clients.clients.get(&client));
+        if let Some(pidfd) = client.and_then(|client| client.pidfd.as_ref()) {
+            ports.kill(pidfd);
+        }
+        let text = format!("the mover of {device}: {why}");
+        tracing::warn!("{text}; killing it");
+        self.happened(ports, EventKind::MoverLost, None, None, None, text);
+        self.await_mover(ports, device);
+    }
+
+    /// A mover that was killed and does not go: nobody waits for it, but no other is started, and
+    /// what it may still write to stays its own.
+    fn give_up_on_mover(&mut self, ports: &mut P, device: GpuUuid) {
+        self.lose_mover(ports, device, "it does not end");
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let sent = std::mem::take(&mut mover.sent).into_values();
+        let all: Vec<_> = sent.chain(mover.waiting.drain(..).map(|(_, moving)| moving)).collect();
+        for moving in all {
+            let message = format!("the mover of {device} hangs in the kernel and cannot be ended");
+            let failure = Failure::new(ErrorKind::Mover, message);
+            self.end_move(ports, &moving, Err(failure.hint("look at the machine's kernel log")));
+        }
+    }
+
+    /// The process of a mover is gone: nothing of it can land any more.
+    pub(in crate::policy) fn mover_gone(&mut self, ports: &mut P, client: ClientId) {
+        let Some(device) = self.movers.device_of(client) else {
+            // An earlier daemon's; what waited for its end can begin.
+            let devices: Vec<GpuUuid> = self.movers.by_device.keys().copied().collect();
+            for device in devices {
+                self.feed_mover(ports, device);
+            }
+            return;
+        };
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let was_lost = !mover.sent.is_empty() || mover.stage != Stage::Ending;
+        let sent = std::mem::take(&mut mover.sent);
+        mover.stage = Stage::Absent;
+        mover.client = None;
+        mover.slabs.clear();
+        mover.leases.clear();
+        mover.deadline_ms = None;
+        for moving in sent.into_values() {
+            let failure = Failure::new(
+                ErrorKind::Mover,
+                format!("the mover of {device} died during a {}", moving.what.work.name()),
+            );
+            self.end_move(ports, &moving, Err(failure.hint("repeat it: another mover is started")));
+        }
+        if was_lost {
+            tracing::warn!("the mover of {device} is gone");
+        }
+        self.feed_mover(ports, device);
+    }
+
+    /// Ends movers that hang or have nothing to do. Returns when to come again.
+    pub(in crate::policy) fn care_for_movers(&mut self, ports: &mut P) -> Option<u64> {
+        let now = ports.monotonic_ms();
+        let due: Vec<GpuUuid> = self
+            .movers
+            .by_device
+            .iter()
+            .filter(|(_, mover)| mover.deadline_ms.is_some_and(|at| at <= now))
+            .map(|(device, _)| *device)
+            .collect();
+        for device in due {
+            let Some(mover) = self.movers.by_device.get_mut(&device) else { continue };
+            match mover.stage {
+                Stage::Ready if mover.is_idle() => {
+                    mover.stage = Stage::Ending;
+                    ports.tell_mover(device, ToMover::Stop, None);
+                    let text = format!("the mover of {device} had nothing to do");
+                    self.happened(ports, EventKind::MoverStopped, None, None, None, text);
+                    self.await_mover(ports, device);
+                }
+                Stage::Ending => self.give_up_on_mover(ports, device),
+                _ => self.lose_mover(ports, device, "it said nothing for too long"),
+            }
+        }
+        self.movers.by_device.values().filter_map(|mover| mover.deadline_ms).min()
+    }
+
+    /// Movers that run, for `status`.
+    pub(in crate::policy) fn mover_list(&self) -> Vec<MoverInfo> {
+        let running = self.movers.by_device.iter().filter_map(|(device, mover)| {
+            let client = self.clients.clients.get(&mover.client?)?;
+            Some(MoverInfo {
+                device: *device,
+                pid: client.pid,
+                moves: u32::try_from(mover.all().count()).unwrap_or(u32::MAX),
+                moved_bytes: mover.moved_bytes,
+            })
+        });
+        running.collect()
+    }
+}

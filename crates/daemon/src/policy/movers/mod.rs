@@ -1,0 +1,129 @@
+//! Bytes go in and out of tensors, by one mover for each GPU.
+//!
+//! A mover is a process like any other that maps memory: it is among the clients, holds a lease on
+//! every tensor that it works on, and those end when its work has landed or its process is gone.
+//! It is started when there is something to move, told what to map and what to move, ended when it
+//! has had nothing to do for a while, and killed when it does nothing although it should. The next
+//! one starts only when the one before is gone: what a dying one still writes must not land on the
+//! work of its successor.
+
+mod asks;
+mod jobs;
+mod life;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use millpond_wire::message::TensorMove;
+use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
+
+use super::ports::ConnId;
+
+/// Jobs that a mover has at a time: enough that it never waits for the next.
+const SENT: usize = 16;
+/// The slowest file that is waited for; what takes longer hangs.
+const SLOWEST_BYTES_PER_MS: u64 = 20_000;
+
+/// How patient the pond is with its movers.
+#[derive(Clone, Copy, Debug)]
+pub struct MoverLimits {
+    /// A mover that has said nothing for so long, and for the time that its work may take, hangs.
+    pub patience_ms: u64,
+    /// A mover without work is ended after so long.
+    pub idle_ms: u64,
+}
+
+/// One move that waits or runs.
+#[derive(Debug)]
+struct Moving<F> {
+    conn: ConnId,
+    number: u64,
+    client: ClientId,
+    user: u32,
+    what: TensorMove,
+    file: Option<F>,
+    /// The tensors' slabs: its own, and the one that it is copied from.
+    slab: SlabId,
+    from: Option<SlabId>,
+}
+
+/// Where a mover is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// There is no process.
+    Absent,
+    /// It has been asked for, and may hang before it says anything.
+    Starting,
+    /// It works.
+    Ready,
+    /// It was told to stop, or killed, or has hung up; its pidfd says when it is gone.
+    Ending,
+}
+
+/// The mover of one GPU.
+#[derive(Debug)]
+pub(super) struct Mover<F> {
+    stage: Stage,
+    client: Option<ClientId>,
+    /// Not sent yet, oldest first.
+    waiting: VecDeque<(u64, Moving<F>)>,
+    sent: BTreeMap<u64, Moving<F>>,
+    /// Slabs that it was told to map, and how many of the jobs it has are on each.
+    slabs: BTreeMap<SlabId, usize>,
+    /// Its lease on each tensor, and how many of its jobs need it.
+    leases: BTreeMap<TensorId, (LeaseId, usize)>,
+    next_lease: u64,
+    /// When it counts as hung, or may go.
+    deadline_ms: Option<u64>,
+    moved_bytes: u64,
+}
+
+impl<F> Default for Mover<F> {
+    fn default() -> Self {
+        Self {
+            stage: Stage::Absent,
+            client: None,
+            waiting: VecDeque::new(),
+            sent: BTreeMap::new(),
+            slabs: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            next_lease: 1,
+            deadline_ms: None,
+            moved_bytes: 0,
+        }
+    }
+}
+
+impl<F> Mover<F> {
+    fn all(&self) -> impl Iterator<Item = &Moving<F>> {
+        self.sent.values().chain(self.waiting.iter().map(|(_, moving)| moving))
+    }
+
+    fn is_idle(&self) -> bool {
+        self.sent.is_empty() && self.waiting.is_empty()
+    }
+}
+
+/// All movers.
+#[derive(Debug)]
+pub(super) struct Movers<F> {
+    by_device: BTreeMap<GpuUuid, Mover<F>>,
+    next_job: u64,
+}
+
+impl<F> Default for Movers<F> {
+    fn default() -> Self {
+        Self { by_device: BTreeMap::new(), next_job: 1 }
+    }
+}
+
+impl<F> Movers<F> {
+    /// Whether nothing waits or runs.
+    pub(super) fn are_idle(&self) -> bool {
+        self.by_device.values().all(Mover::is_idle)
+    }
+
+    fn device_of(&self, client: ClientId) -> Option<GpuUuid> {
+        let found = self.by_device.iter().find(|(_, mover)| mover.client == Some(client));
+        found.map(|(device, _)| *device)
+    }
+}

@@ -1,0 +1,311 @@
+//! Bytes are moved by a process that may die, hang or lie.
+
+use millpond_mover::channel::{FromMover, Why, Work};
+use millpond_wire::ErrorKind;
+use millpond_wire::Token;
+use millpond_wire::message::{EventKind, MoveWork, TensorMove};
+
+use super::*;
+
+const FILE: u64 = 900;
+const PIDFD: u64 = 901;
+
+fn what(tensor: TensorId, work: MoveWork, bytes: u64) -> TensorMove {
+    TensorMove { token: Token::random(), tensor, offset: 0, bytes, work }
+}
+
+fn put(tensor: TensorId, bytes: u64) -> TensorMove {
+    what(tensor, MoveWork::Put { file_offset: 0 }, bytes)
+}
+
+impl Play {
+    /// Asks for a move; its answer comes later.
+    fn start_move(&mut self, conn: ConnId, what: TensorMove) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        let fd = what.work.has_file().then_some(FILE);
+        let body = RequestBody::TensorMove(what);
+        self.pond.message(&mut self.world, conn, Ok(Request { number, body }), fd);
+        number
+    }
+
+    fn refused_move(&mut self, conn: ConnId, what: TensorMove) -> ErrorKind {
+        let number = self.start_move(conn, what);
+        match self.answer(number) {
+            Some(ReplyBody::Failure(failure)) => failure.kind,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    /// The mover that was asked for runs and is ready.
+    fn mover_runs(&mut self) {
+        assert_eq!(self.world.movers_wanted.pop(), Some(GPU));
+        self.pond.mover_started(&mut self.world, GPU, 77, PIDFD);
+        self.says(FromMover::Ready);
+    }
+
+    fn says(&mut self, said: FromMover) {
+        self.pond.mover_said(&mut self.world, GPU, said);
+    }
+
+    /// The jobs that the mover was given since the last time.
+    fn jobs(&mut self) -> Vec<(u64, Work)> {
+        let told = std::mem::take(&mut self.world.told);
+        let job = |(message, _): &(ToMover, Option<u64>)| match message {
+            ToMover::Job(job) => Some((job.job, job.work)),
+            _ => None,
+        };
+        told.iter().filter_map(job).collect()
+    }
+
+    fn mover_client(&self) -> Option<ClientId> {
+        let movers = self.pond.clients.clients.iter().filter(|(_, client)| client.mover);
+        movers.map(|(id, _)| *id).next()
+    }
+
+    fn mover_dies(&mut self) {
+        let client = self.mover_client().expect("a mover");
+        self.pond.process_gone(&mut self.world, client);
+    }
+}
+
+#[test]
+fn a_put_is_mapped_moved_answered_and_unmapped() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 40 * MIB));
+    let first = play.start_move(conn, put(info.tensor, MIB));
+    let second = play.start_move(conn, TensorMove { offset: MIB, ..put(info.tensor, MIB) });
+    play.mover_runs();
+    assert!(
+        matches!(play.world.told[0], (ToMover::Map { slab, .. }, Some(_)) if slab == info.slab)
+    );
+    assert!(matches!(play.world.told[1], (ToMover::Job(_), Some(FILE))));
+    let jobs = play.jobs();
+    assert_eq!(jobs.len(), 2, "the next one waits in the mover, not here");
+    // While it works, its lease keeps the memory, and the next daemon knows about it.
+    assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 1);
+    assert!(play.world.held.values().any(|fd| *fd == PIDFD));
+    play.delete(conn, info.tensor);
+    play.says(FromMover::Done { job: jobs[0].0 });
+    assert_eq!(play.answer(first), Some(ReplyBody::Moved { bytes: MIB }));
+    assert!(play.exists(info.tensor) && play.world.told.is_empty());
+    play.says(FromMover::Done { job: jobs[1].0 });
+    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: MIB }));
+    assert!(!play.exists(info.tensor));
+    assert!(matches!(play.world.told[..], [(ToMover::Unmap { slab }, None)] if slab == info.slab));
+    play.check_held();
+}
+
+#[test]
+fn a_mover_without_work_is_ended_and_the_next_one_starts_when_it_is_gone() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", MIB));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.says(FromMover::Done { job });
+    play.world.told.clear();
+    play.world.now += 499;
+    assert_eq!(play.pond.tick(&mut play.world), Some(500));
+    assert!(play.world.told.is_empty());
+    play.world.now += 1;
+    play.pond.tick(&mut play.world);
+    assert!(matches!(play.world.told[..], [(ToMover::Stop, None)]));
+    let late = play.start_move(conn, put(info.tensor, 10));
+    assert!(play.world.movers_wanted.is_empty());
+    play.mover_dies();
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.says(FromMover::Done { job });
+    assert_eq!(play.answer(late), Some(ReplyBody::Moved { bytes: 10 }));
+    assert!(play.world.killed.is_empty());
+}
+
+#[test]
+fn a_dead_movers_jobs_fail_when_it_is_gone_and_its_slabs_are_not_recycled() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let number = play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    play.pond.mover_hung_up(&mut play.world, GPU);
+    assert_eq!(play.answer(number), None, "it may still write");
+    play.mover_dies();
+    let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
+    assert_eq!(failure.kind, ErrorKind::Mover);
+    let (next, _) = play.create(conn, spec("y", 100));
+    assert_ne!(next.slab, info.slab);
+    play.check_held();
+}
+
+#[test]
+fn a_mover_that_hangs_is_killed_after_a_time_that_its_work_explains() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 40 * MIB));
+    let number = play.start_move(conn, put(info.tensor, 40 * MIB));
+    play.mover_runs();
+    play.world.now += 1001;
+    let again = play.pond.tick(&mut play.world).unwrap();
+    assert!(again > play.world.now && play.world.killed.is_empty());
+    play.world.now = again;
+    play.pond.tick(&mut play.world);
+    assert_eq!(play.world.killed, [PIDFD]);
+    assert_eq!(play.answer(number), None);
+    // And if even that does not end it, nobody waits for it.
+    play.world.now += 1000;
+    play.pond.tick(&mut play.world);
+    let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
+    assert_eq!(failure.kind, ErrorKind::Mover);
+    play.delete(conn, info.tensor);
+    assert!(play.exists(info.tensor), "it may still write there");
+    play.mover_dies();
+    assert!(!play.exists(info.tensor));
+    play.check_held();
+}
+
+#[test]
+fn a_mover_that_cannot_start_is_an_answer() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let number = play.start_move(conn, put(info.tensor, 10));
+    play.pond.mover_not_started(&mut play.world, GPU, "no such file");
+    let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
+    assert!(failure.message.contains("no such file"), "{failure}");
+    let number = play.start_move(conn, put(info.tensor, 10));
+    play.world.movers_wanted.remove(0);
+    play.pond.mover_started(&mut play.world, GPU, 77, PIDFD);
+    play.world.movers_wanted.clear();
+    play.says(FromMover::Failed { text: "no context".into() });
+    let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
+    assert!(failure.message.contains("no context"), "{failure}");
+}
+
+#[test]
+fn a_repeat_joins_the_move_that_is_under_way() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let what = put(info.tensor, 10);
+    play.start_move(conn, what);
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.pond.hung_up(&mut play.world, conn);
+    let conn = play.connect(1);
+    play.hello(conn, client, false);
+    let again = play.start_move(conn, what);
+    assert!(play.jobs().is_empty());
+    play.says(FromMover::Done { job });
+    assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10 }));
+}
+
+#[test]
+fn who_hangs_up_before_its_move_began_is_forgotten() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.start_move(conn, put(info.tensor, 10));
+    play.pond.hung_up(&mut play.world, conn);
+    play.mover_runs();
+    assert!(play.jobs().is_empty() && play.pond.is_idle());
+}
+
+#[test]
+fn the_next_daemon_ends_the_movers_of_the_last_and_waits_for_their_end() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    play.restart();
+    assert_eq!(play.world.killed, [PIDFD]);
+    let (conn, _) = play.client(1);
+    play.start_move(conn, put(info.tensor, 10));
+    assert!(play.world.movers_wanted.is_empty(), "the old one may still write");
+    play.delete(conn, info.tensor);
+    assert!(play.exists(info.tensor));
+    play.mover_dies();
+    assert_eq!(play.world.movers_wanted, [GPU]);
+    play.check_held();
+}
+
+#[test]
+fn a_mover_that_rests_is_not_known_to_the_next_daemon() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.says(FromMover::Done { job });
+    play.restart();
+    assert!(play.world.killed.is_empty() && play.mover_client().is_none());
+}
+
+#[test]
+fn what_cannot_be_moved_is_refused_at_once() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (writing, _) = play.create(conn, spec("x", 100));
+    let (ready, _) = play.create(conn, TensorCreate { zero: true, ..spec("y", 100) });
+    let get = MoveWork::Get { file_offset: 0 };
+    let copy = |from: &TensorInfo, from_offset| MoveWork::Copy { from: from.tensor, from_offset };
+    for (what, kind) in [
+        (put(writing.tensor, 101), ErrorKind::Invalid),
+        (TensorMove { offset: u64::MAX, ..put(writing.tensor, 1) }, ErrorKind::Invalid),
+        (what(writing.tensor, get, 1), ErrorKind::NotReady),
+        (what(ready.tensor, copy(&writing, 0), 1), ErrorKind::NotReady),
+        (what(ready.tensor, copy(&ready, 1), 2), ErrorKind::Invalid),
+        (what(TensorId::random(), MoveWork::Zero, 1), ErrorKind::NotFound),
+    ] {
+        assert_eq!(play.refused_move(conn, what), kind, "{what:?}");
+    }
+    assert_eq!(play.refused_move(other, put(ready.tensor, 1)), ErrorKind::NotFound);
+    let none = play.start_move(conn, put(ready.tensor, 0));
+    assert_eq!(play.answer(none), Some(ReplyBody::Moved { bytes: 0 }));
+    assert!(play.world.movers_wanted.is_empty());
+}
+
+#[test]
+fn one_user_cannot_fill_the_queue_of_all() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (mine, _) = play.create(conn, spec("x", 40 * MIB));
+    let (theirs, _) = play.create(other, spec("x", 100));
+    play.start_move(conn, put(mine.tensor, 40 * MIB));
+    assert_eq!(play.refused_move(conn, put(mine.tensor, 40 * MIB)), ErrorKind::TooMany);
+    for _ in 0..7 {
+        play.start_move(conn, put(mine.tensor, 1));
+    }
+    assert_eq!(play.refused_move(conn, put(mine.tensor, 1)), ErrorKind::TooMany);
+    let number = play.start_move(other, put(theirs.tensor, 1));
+    assert_eq!(play.answer(number), None);
+}
+
+#[test]
+fn a_bad_file_is_the_users_business_and_a_bad_driver_the_movers_end() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let file = play.start_move(conn, put(info.tensor, 10));
+    let driver = play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    let jobs = play.jobs();
+    let fails = |job, why| FromMover::JobFailed { job, why, text: "no".into() };
+    play.says(fails(jobs[0].0, Why::File));
+    let Some(ReplyBody::Failure(failure)) = play.answer(file) else { panic!("no answer") };
+    assert_eq!(failure.kind, ErrorKind::File);
+    play.says(fails(jobs[1].0, Why::Driver));
+    assert_eq!(play.world.killed, [PIDFD]);
+    assert_eq!(play.answer(driver), None);
+    play.mover_dies();
+    let Some(ReplyBody::Failure(failure)) = play.answer(driver) else { panic!("no answer") };
+    assert_eq!(failure.kind, ErrorKind::Mover);
+    let kinds: Vec<EventKind> = play.pond.events.kept().map(|event| event.kind).collect();
+    assert!(kinds.contains(&EventKind::MoverStarted) && kinds.contains(&EventKind::MoverLost));
+}

@@ -1,0 +1,138 @@
+//! The page of counters that clients read instead of asking.
+//!
+//! One memfd, held by the keeper like the journal, so that it is the same for every daemon of a
+//! pond. Clients get a description of it that cannot be written through, and its mode keeps other
+//! users from opening a better one.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use millpond_wire::{limits, page};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+
+use crate::driver::SharedFd;
+
+/// What is added to a counter. Any odd number comes back to the same value only after 2^64 steps;
+/// with this one a value that is read while it is written is not one of an earlier time either.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The page, as the daemon has it.
+#[derive(Debug)]
+pub struct Page {
+    file: File,
+    reader: SharedFd,
+}
+
+impl Page {
+    /// A new one. Nobody has read it yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn create() -> io::Result<Self> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(rustix::fs::memfd_create("millpond-page", flags)?);
+        file.write_all_at(&[0; page::BYTES], 0)?;
+        rustix::fs::fcntl_add_seals(&file, SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW)?;
+        rustix::fs::fchmod(&file, Mode::RUSR | Mode::RGRP | Mode::ROTH)?;
+        Self::open(file.into())
+    }
+
+    /// The page of an earlier daemon. Whatever clients know from then, they have to ask again.
+    ///
+    /// # Errors
+    /// What the system says; a page of another size is none.
+    pub fn open(fd: OwnedFd) -> io::Result<Self> {
+        let file = File::from(fd);
+        let mut bytes = [0; page::BYTES];
+        file.read_exact_at(&mut bytes, 0)?;
+        let words = bytes.as_chunks::<8>().0;
+        let next: Vec<u8> = words.iter().flat_map(stepped).collect();
+        file.write_all_at(&next, 0)?;
+        let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+        let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { file, reader: Arc::new(reader) })
+    }
+
+    /// For the keeper to hold.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn to_hold(&self) -> io::Result<SharedFd> {
+        Ok(Arc::new(self.file.as_fd().try_clone_to_owned()?))
+    }
+
+    /// For clients.
+    #[must_use]
+    pub fn reader(&self) -> SharedFd {
+        Arc::clone(&self.reader)
+    }
+
+    /// Changes a slot.
+    ///
+    /// # Errors
+    /// What the system says; it has no reason to say anything.
+    pub fn bump(&self, slot: usize) -> io::Result<()> {
+        let at = (slot % limits::PAGE_SLOTS) as u64 * 8;
+        // As it is, not as it was left: a successor that did not come to serve has written too.
+        let mut word = [0; 8];
+        self.file.read_exact_at(&mut word, at)?;
+        self.file.write_all_at(&stepped(&word), at)
+    }
+}
+
+fn stepped(word: &[u8; 8]) -> [u8; 8] {
+    u64::from_le_bytes(*word).wrapping_add(STEP).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(fd: &SharedFd) -> Vec<u8> {
+        let mut bytes = vec![0; page::BYTES];
+        File::from(fd.try_clone().unwrap()).read_exact_at(&mut bytes, 0).unwrap();
+        bytes
+    }
+
+    fn changed(before: &[u8], after: &[u8]) -> Vec<usize> {
+        let words = before.chunks(8).zip(after.chunks(8)).enumerate();
+        words.filter(|(_, (a, b))| a != b).map(|(slot, _)| slot).collect()
+    }
+
+    #[test]
+    fn a_bump_changes_one_slot_and_a_new_daemon_all() {
+        let page = Page::create().unwrap();
+        let (reader, held) = (page.reader(), page.to_hold().unwrap());
+        let before = read(&reader);
+        page.bump(7).unwrap();
+        page.bump(511).unwrap();
+        let after = read(&reader);
+        assert_eq!(changed(&before, &after), [7, 511]);
+        let next = Page::open(held.try_clone().unwrap()).unwrap();
+        assert_eq!(changed(&after, &read(&reader)).len(), limits::PAGE_SLOTS);
+        assert_eq!(read(&reader), read(&next.reader()));
+        let before = read(&reader);
+        page.bump(7).unwrap();
+        assert_eq!(changed(&before, &read(&reader)), [7], "also if both are there");
+    }
+
+    #[test]
+    fn nobody_writes_through_what_clients_get_and_nobody_changes_its_size() {
+        let page = Page::create().unwrap();
+        let reader = File::from(page.reader().try_clone().unwrap());
+        assert!(reader.write_all_at(&[1], 0).is_err());
+        assert!(reader.set_len(0).is_err() && page.file.set_len(0).is_err());
+        assert!(page.file.set_len(1 << 20).is_err());
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(reader.metadata().unwrap().permissions().mode() & 0o777, 0o444);
+    }
+
+    #[test]
+    fn something_that_is_no_page_is_not_taken_for_one() {
+        let short = rustix::fs::memfd_create("short", MemfdFlags::CLOEXEC).unwrap();
+        assert!(Page::open(short).is_err());
+    }
+}

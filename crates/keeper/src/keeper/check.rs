@@ -1,0 +1,121 @@
+//! What a program says about itself before a daemon is started from it.
+//!
+//! Asked by the keeper and not by whoever wants the upgrade: only here it is the same user, the
+//! same limits and the same view of the files as for the daemon itself.
+
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use millpond_wire::socket;
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+
+use crate::channel;
+use crate::handover::Launch;
+
+/// The argument that makes `millpond daemon` print one line of [`About`] and end.
+pub const CHECK_ARGUMENT: &str = "--check";
+/// What [`About::program`] says.
+pub const PROGRAM: &str = "millpond";
+/// How long a program may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest answer that is looked at.
+const ANSWER_BYTES: u64 = 4096;
+
+/// What a program says about itself, as one line of JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// `millpond`.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// Version of the protocol with clients.
+    pub protocol: u16,
+    /// Newest format of the journal that it reads.
+    pub journal: u32,
+    /// Version of the channel between keeper and daemon.
+    pub channel: u32,
+}
+
+/// A question that is not answered yet.
+pub(super) struct Check {
+    pub launch: Launch,
+    child: Child,
+    pub pidfd: OwnedFd,
+    pub until: Instant,
+}
+
+impl Check {
+    /// Asks; why that is not possible.
+    pub(super) fn start(launch: Launch) -> Result<Check, String> {
+        let (child, pidfd) = launch.ask(CHECK_ARGUMENT).map_err(|error| error.to_string())?;
+        Ok(Check { launch, child, pidfd, until: Instant::now() + PATIENCE })
+    }
+
+    /// What it said. To be called when the pidfd has fired, or it is too late.
+    pub(super) fn answer(mut self, gone: bool) -> Result<(Launch, About), String> {
+        if !gone {
+            self.kill();
+            return Err(format!("it did not say what it is within {} s", PATIENCE.as_secs()));
+        }
+        let status = self.child.wait().map_err(|error| error.to_string())?;
+        let mut text = String::new();
+        if let Some(output) = self.child.stdout.take() {
+            // Somebody else may still have the other end: what is there now is the answer.
+            socket::set_nonblocking(&output).map_err(|error| error.to_string())?;
+            let _ = output.take(ANSWER_BYTES).read_to_string(&mut text);
+        }
+        judge(status, &text).map(|about| (self.launch, about))
+    }
+
+    /// With whatever it has started.
+    pub(super) fn kill(&mut self) {
+        let _ = rustix::process::kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+fn judge(status: ExitStatus, text: &str) -> Result<About, String> {
+    if !status.success() {
+        return Err(format!("asked what it is, it ended with {status}"));
+    }
+    let about = serde_json::from_str::<About>(text.trim())
+        .ok()
+        .filter(|about| about.program == PROGRAM)
+        .ok_or("it is not a millpond")?;
+    if about.channel != channel::VERSION {
+        let (theirs, ours) = (about.channel, channel::VERSION);
+        return Err(format!(
+            "version {} speaks version {theirs} of the keeper's channel, this keeper {ours}",
+            about.version
+        ));
+    }
+    Ok(about)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    fn about(channel: u32) -> About {
+        let (program, version) = (PROGRAM.to_owned(), "9.9.9".to_owned());
+        About { program, version, protocol: 1, journal: 1, channel }
+    }
+
+    #[test]
+    fn only_a_millpond_that_speaks_the_channel_is_taken() {
+        let (good, bad) = (ExitStatus::from_raw(0), ExitStatus::from_raw(256));
+        let said = serde_json::to_string(&about(channel::VERSION)).unwrap() + "\n";
+        assert_eq!(judge(good, &said), Ok(about(channel::VERSION)));
+        assert!(judge(bad, &said).unwrap_err().contains("exit status: 1"));
+        assert_eq!(judge(good, "hello").unwrap_err(), "it is not a millpond");
+        let other = said.replace("\"millpond\"", "\"pond\"");
+        assert_eq!(judge(good, &other).unwrap_err(), "it is not a millpond");
+        let newer = serde_json::to_string(&about(channel::VERSION + 1)).unwrap();
+        assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 2"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Everything that is held, here and by the service manager.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use millpond_wire::{Epoch, runtime_dir};
+
+use super::fd_store::{self, FdStore, Head};
+use crate::channel::{HoldKey, KeyView};
+
+/// Everything that is held.
+#[derive(Default)]
+pub(super) struct Holds {
+    fds: BTreeMap<HoldKey, OwnedFd>,
+    store: Option<FdStore>,
+    /// The service manager made the sockets, and removes them.
+    pub activated: bool,
+}
+
+impl Holds {
+    /// Sorts what the service manager gave. Of two journals the table says which one counts.
+    pub(super) fn given(given: Vec<(String, OwnedFd)>) -> Holds {
+        let mut holds = Holds::default();
+        let mut journals = Vec::new();
+        for (name, fd) in given {
+            match fd_store::key_of(&name) {
+                Some(key) if key.view() == KeyView::Journal => journals.push(fd),
+                Some(key) => drop(holds.fds.insert(key, fd)),
+                None => match listener(&fd) {
+                    Some(key) => {
+                        holds.activated = true;
+                        holds.fds.insert(key, fd);
+                    }
+                    None => tracing::warn!("the service manager gave '{name}', which nobody knows"),
+                },
+            }
+        }
+        let counts = holds.fds.get(&HoldKey::store()).and_then(read_head).map(|head| head.journal);
+        let right = journals.iter().position(|fd| Some(fd_store::file_number(fd)) == counts);
+        if !journals.is_empty() {
+            let journal = journals.swap_remove(right.unwrap_or(0));
+            holds.fds.insert(HoldKey::journal(), journal);
+        }
+        holds
+    }
+
+    /// From now on the service manager keeps the same. The epoch of the last daemon that it knows
+    /// of.
+    pub(super) fn open_store(&mut self) -> io::Result<Epoch> {
+        let table = self.fds.remove(&HoldKey::store());
+        let Some(mut store) = FdStore::open(table)? else { return Ok(Epoch(0)) };
+        let head = store.head();
+        self.activated |= head.activated;
+        store.set_head(Head { activated: self.activated, ..head });
+        self.fds.insert(HoldKey::store(), store.table()?);
+        store.retain(self.fds.iter());
+        for (key, fd) in &self.fds {
+            store.keep(key, fd);
+        }
+        self.store = Some(store);
+        Ok(head.epoch)
+    }
+
+    pub(super) fn set_epoch(&mut self, epoch: Epoch) {
+        if let Some(store) = &mut self.store {
+            store.set_head(Head { epoch, ..store.head() });
+        }
+    }
+
+    pub(super) fn insert(&mut self, key: HoldKey, fd: OwnedFd) {
+        if let Some(store) = &mut self.store {
+            store.keep(&key, &fd);
+        }
+        let before = self.fds.insert(key.clone(), fd);
+        let (Some(store), Some(before), Some(now)) = (&mut self.store, before, self.fds.get(&key))
+        else {
+            return;
+        };
+        // The new one is kept by now; the same file under the same key has the same name.
+        if fd_store::file_number(&before) != fd_store::file_number(now) {
+            store.forget(&key, &before);
+        }
+    }
+
+    pub(super) fn extend(&mut self, all: impl Iterator<Item = (HoldKey, OwnedFd)>) {
+        all.for_each(|(key, fd)| self.insert(key, fd));
+    }
+
+    pub(super) fn remove(&mut self, key: &HoldKey) -> Option<OwnedFd> {
+        let fd = self.fds.remove(key)?;
+        if let Some(store) = &mut self.store {
+            store.forget(key, &fd);
+        }
+        Some(fd)
+    }
+
+    pub(super) fn get(&self, key: &HoldKey) -> Option<&OwnedFd> {
+        self.fds.get(key)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&HoldKey, &OwnedFd)> {
+        self.fds.iter()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.fds.len()
+    }
+
+    /// Tells the service manager what it did not take yet.
+    pub(super) fn flush(&mut self) {
+        if let Some(store) = &mut self.store {
+            store.flush();
+        }
+    }
+}
+
+fn read_head(table: &OwnedFd) -> Option<Head> {
+    let table = File::from(table.try_clone().ok()?);
+    fd_store::read_table(&table).ok().map(|(head, _)| head)
+}
+
+/// The key of a socket of a pond, by the path that it is bound to.
+fn listener(fd: &OwnedFd) -> Option<HoldKey> {
+    let address = rustix::net::getsockname(fd).ok()?;
+    let address = rustix::net::SocketAddrUnix::try_from(address).ok()?;
+    let path = address.path_bytes()?;
+    let name = path.rsplit(|byte| *byte == b'/').next()?;
+    let known = [runtime_dir::SOCKET, runtime_dir::ADMIN_SOCKET];
+    let name = known.into_iter().find(|known| known.as_bytes() == name)?;
+    // One that blocks would stop the daemon's event loop.
+    millpond_wire::socket::set_nonblocking(fd).ok()?;
+    HoldKey::listen(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use rustix::fs::MemfdFlags;
+
+    use super::*;
+
+    fn memfd(text: &str) -> OwnedFd {
+        let file = File::from(rustix::fs::memfd_create("test", MemfdFlags::CLOEXEC).unwrap());
+        file.write_all_at(text.as_bytes(), 0).unwrap();
+        file.into()
+    }
+
+    #[test]
+    fn what_is_given_is_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        let sock = millpond_wire::socket::listen(&folder.path().join("sock")).unwrap();
+        let other = millpond_wire::socket::listen(&folder.path().join("other")).unwrap();
+        let (old, new) = (memfd("old"), memfd("new"));
+        let number = fd_store::file_number(&new);
+        let mut head = format!("7 {number} 1").into_bytes();
+        head.resize(128, 0);
+        let table = memfd(std::str::from_utf8(&head).unwrap());
+        let given = Holds::given(vec![
+            ("unknown".to_owned(), sock),
+            ("other".to_owned(), other),
+            ("journal#1".to_owned(), old),
+            (format!("journal#{number}"), new),
+            ("store#3".to_owned(), table),
+            ("slab/1#4".to_owned(), memfd("")),
+        ]);
+        let keys: Vec<_> = given.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["journal", "listen/sock", "slab/1", "store"]);
+        let journal = given.get(&HoldKey::journal()).unwrap();
+        assert_eq!(fd_store::file_number(journal), number, "the one that the table names");
+        assert!(given.activated);
+    }
+}

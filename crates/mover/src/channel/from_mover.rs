@@ -1,0 +1,126 @@
+//! What the mover says.
+
+use millpond_wire::SlabId;
+
+use super::ChannelError;
+use super::codec::{Reader, Writer};
+
+/// What a mover says to its daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromMover {
+    /// The answer to `Start`: context and ring are there.
+    Ready,
+    /// The other answer to `Start`: no driver, no such GPU, no context. The mover exits.
+    Failed {
+        /// Why.
+        text: String,
+    },
+    /// The slab can be used in jobs.
+    Mapped {
+        /// Which.
+        slab: SlabId,
+    },
+    /// The slab cannot be used.
+    MapFailed {
+        /// Which.
+        slab: SlabId,
+        /// Why.
+        text: String,
+    },
+    /// The mover does not hold the slab any more. Also the answer for one that it never held.
+    Unmapped {
+        /// Which.
+        slab: SlabId,
+    },
+    /// Every byte has landed.
+    Done {
+        /// Which job.
+        job: u64,
+    },
+    /// The job did not happen, or in part. Nothing of it goes on any more.
+    JobFailed {
+        /// Which job.
+        job: u64,
+        /// Whose fault.
+        why: Why,
+        /// In words.
+        text: String,
+    },
+}
+
+/// Why a job failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is of another epoch.
+    Epoch,
+    /// The slab is not mapped, or does not have these bytes.
+    Range,
+    /// The user's side: reading or writing the file failed, or it is too short.
+    File,
+    /// The driver. This mover is not to be trusted any more, and exits.
+    Driver,
+}
+
+mod kind {
+    pub const READY: u8 = 32;
+    pub const FAILED: u8 = 33;
+    pub const MAPPED: u8 = 34;
+    pub const MAP_FAILED: u8 = 35;
+    pub const UNMAPPED: u8 = 36;
+    pub const DONE: u8 = 37;
+    pub const JOB_FAILED: u8 = 38;
+}
+
+impl Why {
+    /// All of them; the place is the number on the channel.
+    const ALL: [Why; 4] = [Why::Epoch, Why::Range, Why::File, Why::Driver];
+
+    fn number(self) -> u8 {
+        let place = Why::ALL.iter().position(|why| *why == self);
+        place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
+    }
+}
+
+impl FromMover {
+    /// The bytes of this message. A text is cut at 4096 bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        match self {
+            FromMover::Ready => Writer::new(kind::READY).0,
+            FromMover::Failed { text } => Writer::new(kind::FAILED).text(text).0,
+            FromMover::Mapped { slab } => Writer::new(kind::MAPPED).slab(*slab).0,
+            FromMover::MapFailed { slab, text } => {
+                Writer::new(kind::MAP_FAILED).slab(*slab).text(text).0
+            }
+            FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).0,
+            FromMover::Done { job } => Writer::new(kind::DONE).u64(*job).0,
+            FromMover::JobFailed { job, why, text } => {
+                Writer::new(kind::JOB_FAILED).u64(*job).u8(why.number()).text(text).0
+            }
+        }
+    }
+
+    /// Reads a message completely.
+    ///
+    /// # Errors
+    /// [`ChannelError::Malformed`].
+    pub fn decode(bytes: &[u8]) -> Result<FromMover, ChannelError> {
+        let mut reader = Reader(bytes);
+        let message = match reader.u8()? {
+            kind::READY => FromMover::Ready,
+            kind::FAILED => FromMover::Failed { text: reader.text()? },
+            kind::MAPPED => FromMover::Mapped { slab: reader.slab()? },
+            kind::MAP_FAILED => FromMover::MapFailed { slab: reader.slab()?, text: reader.text()? },
+            kind::UNMAPPED => FromMover::Unmapped { slab: reader.slab()? },
+            kind::DONE => FromMover::Done { job: reader.u64()? },
+            kind::JOB_FAILED => {
+                let job = reader.u64()?;
+                let why = Why::ALL.get(usize::from(reader.u8()?)).copied();
+                let why = why.ok_or(ChannelError::Malformed("unknown reason"))?;
+                FromMover::JobFailed { job, why, text: reader.text()? }
+            }
+            _ => return Err(ChannelError::Malformed("unknown kind")),
+        };
+        reader.end(message)
+    }
+}

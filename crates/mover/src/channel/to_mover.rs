@@ -1,0 +1,191 @@
+//! What the daemon says.
+
+use millpond_wire::{Epoch, GpuUuid, SlabId};
+
+use super::ChannelError;
+use super::codec::{Reader, Writer};
+
+/// What the daemon says to its mover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToMover {
+    /// The first message.
+    Start {
+        /// The daemon's epoch: a job of another one is refused.
+        epoch: Epoch,
+        /// The GPU.
+        device: GpuUuid,
+        /// Threads that read and write files; 0 for [`crate::settings::default_threads`].
+        threads: u16,
+        /// Bytes of one pinned buffer; 0 for [`crate::settings::BLOCK_BYTES`].
+        block_bytes: u32,
+        /// Pinned buffers of each thread; 0 for [`crate::settings::DEPTH`].
+        depth: u8,
+    },
+    /// Map this slab whole, for reading and writing. Comes with its descriptor.
+    Map {
+        /// Which.
+        slab: SlabId,
+        /// Its size.
+        bytes: u64,
+    },
+    /// Let go of this slab as soon as no job uses it.
+    Unmap {
+        /// Which.
+        slab: SlabId,
+    },
+    /// Move bytes. Comes with the file's descriptor, if it is about a file.
+    Job(Job),
+    /// Finish what was asked, then exit with code 0.
+    Stop,
+}
+
+/// Something to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its number, for the answer.
+    pub job: u64,
+    /// The epoch of the daemon that wants it.
+    pub epoch: Epoch,
+    /// What to do.
+    pub work: Work,
+}
+
+/// What a job does. All offsets of a slab are from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// From a file to a slab.
+    Put {
+        /// The slab.
+        slab: SlabId,
+        /// Where in the slab.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+        /// Where in the file.
+        file_offset: u64,
+    },
+    /// From a slab to a file.
+    Get {
+        /// The slab.
+        slab: SlabId,
+        /// Where in the slab.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+        /// Where in the file.
+        file_offset: u64,
+    },
+    /// From a slab to a slab, which may be the same if the ranges do not overlap.
+    Copy {
+        /// The slab that is written.
+        slab: SlabId,
+        /// Where in it.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+        /// The slab that is read.
+        from: SlabId,
+        /// Where in it.
+        from_offset: u64,
+    },
+    /// Zeros.
+    Zero {
+        /// The slab.
+        slab: SlabId,
+        /// Where in it.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+}
+
+mod kind {
+    pub const START: u8 = 1;
+    pub const MAP: u8 = 2;
+    pub const UNMAP: u8 = 3;
+    pub const STOP: u8 = 4;
+    pub const PUT: u8 = 16;
+    pub const GET: u8 = 17;
+    pub const COPY: u8 = 18;
+    pub const ZERO: u8 = 19;
+}
+
+impl ToMover {
+    /// How many descriptors travel with this message.
+    #[must_use]
+    pub fn descriptors(&self) -> usize {
+        match self {
+            ToMover::Map { .. }
+            | ToMover::Job(Job { work: Work::Put { .. } | Work::Get { .. }, .. }) => 1,
+            _ => 0,
+        }
+    }
+
+    /// The bytes of this message.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        match *self {
+            ToMover::Start { epoch, device, threads, block_bytes, depth } => {
+                let writer = Writer::new(kind::START).u64(epoch.0).raw(&device.0);
+                writer.raw(&threads.to_le_bytes()).raw(&block_bytes.to_le_bytes()).u8(depth).0
+            }
+            ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).0,
+            ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).0,
+            ToMover::Stop => Writer::new(kind::STOP).0,
+            ToMover::Job(Job { job, epoch, work }) => {
+                let begin = |kind| Writer::new(kind).u64(job).u64(epoch.0);
+                match work {
+                    Work::Put { slab, offset, bytes, file_offset } => {
+                        begin(kind::PUT).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
+                    }
+                    Work::Get { slab, offset, bytes, file_offset } => {
+                        begin(kind::GET).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
+                    }
+                    Work::Copy { slab, offset, bytes, from, from_offset } => {
+                        let writer = begin(kind::COPY).slab(slab).u64(offset).u64(bytes);
+                        writer.slab(from).u64(from_offset).0
+                    }
+                    Work::Zero { slab, offset, bytes } => {
+                        begin(kind::ZERO).slab(slab).u64(offset).u64(bytes).0
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a message completely.
+    ///
+    /// # Errors
+    /// [`ChannelError::Malformed`].
+    pub fn decode(bytes: &[u8]) -> Result<ToMover, ChannelError> {
+        let mut reader = Reader(bytes);
+        let message = match reader.u8()? {
+            kind::START => ToMover::Start {
+                epoch: reader.epoch()?,
+                device: GpuUuid(reader.array()?),
+                threads: u16::from_le_bytes(reader.array()?),
+                block_bytes: u32::from_le_bytes(reader.array()?),
+                depth: reader.u8()?,
+            },
+            kind::MAP => ToMover::Map { slab: reader.slab()?, bytes: reader.u64()? },
+            kind::UNMAP => ToMover::Unmap { slab: reader.slab()? },
+            kind::STOP => ToMover::Stop,
+            kind @ kind::PUT..=kind::ZERO => {
+                let (job, epoch) = (reader.u64()?, reader.epoch()?);
+                let (slab, offset, bytes) = (reader.slab()?, reader.u64()?, reader.u64()?);
+                let work = match kind {
+                    kind::PUT => Work::Put { slab, offset, bytes, file_offset: reader.u64()? },
+                    kind::GET => Work::Get { slab, offset, bytes, file_offset: reader.u64()? },
+                    kind::COPY => {
+                        let (from, from_offset) = (reader.slab()?, reader.u64()?);
+                        Work::Copy { slab, offset, bytes, from, from_offset }
+                    }
+                    _ => Work::Zero { slab, offset, bytes },
+                };
+                ToMover::Job(Job { job, epoch, work })
+            }
+            _ => return Err(ChannelError::Malformed("unknown kind")),
+        };
+        reader.end(message)
+    }
+}

@@ -1,0 +1,44 @@
+//! The ends of a mover other than a return from its main function.
+
+use millpond_cuda::CudaError;
+use rustix::process::{Signal, getpid, kill_process};
+
+use crate::channel::{FromMover, MoverEnd, Why};
+
+/// The exit code after a driver call failed.
+const DRIVER_EXIT: i32 = 70;
+
+/// The driver failed under a job. Nothing that this process says about GPU memory counts any more,
+/// so it says this one thing and is gone.
+pub(crate) fn driver_failed(channel: &MoverEnd, job: u64, error: &CudaError) -> ! {
+    tracing::error!(job, %error, "the driver failed under a job");
+    let text = error.to_string();
+    // If the daemon is gone it does not need to know.
+    let _ = channel.send(&FromMover::JobFailed { job, why: Why::Driver, text });
+    std::process::exit(DRIVER_EXIT)
+}
+
+/// The driver failed beside the jobs.
+pub(crate) fn lost(what: &str, error: &CudaError) -> ! {
+    tracing::error!(%error, "{what}");
+    std::process::exit(DRIVER_EXIT)
+}
+
+/// The daemon hung up. Killed and not exited: exit handlers of a driver may wait for a thread that
+/// hangs in it, and nobody is left to wait for a code.
+pub(crate) fn hung_up() -> ! {
+    tracing::debug!("the daemon hung up");
+    let _ = kill_process(getpid(), Signal::KILL);
+    std::process::abort()
+}
+
+/// Ends the process with a thread that panics: its blocks would never be done.
+pub(crate) struct PanicEndsAll;
+
+impl Drop for PanicEndsAll {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Why a mover ends.
+
+use std::io;
+
+use millpond_cuda::{CudaError, DriverError};
+
+use crate::channel::ChannelError;
+
+/// Why there is no mover, or none any more. The daemon starts the next one.
+#[derive(Debug, thiserror::Error)]
+pub enum MoverError {
+    /// Started by hand.
+    #[error(
+        "standard input is not a mover's channel: this command is started by Millpond itself, \
+         use `millpond serve`"
+    )]
+    NotAChannel,
+    /// The daemon does not follow the protocol.
+    #[error("expected {expected} on the mover's channel")]
+    Unexpected {
+        /// What should have come.
+        expected: &'static str,
+    },
+    /// The channel broke.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// No ring can be made like this.
+    #[error(
+        "a ring of {threads} threads with {depth} buffers of {block_bytes} bytes is not possible: \
+         at most 64 threads, 16 buffers, 64 MiB in whole pages, 2 GiB together"
+    )]
+    Ring {
+        /// Threads.
+        threads: u16,
+        /// Bytes of a buffer.
+        block_bytes: u32,
+        /// Buffers of a thread.
+        depth: u8,
+    },
+    /// A wish for tests was not understood.
+    #[error("{variable}='{value}' is not {expected}")]
+    Fault {
+        /// The variable.
+        variable: &'static str,
+        /// What it held.
+        value: String,
+        /// What it may hold.
+        expected: &'static str,
+    },
+    /// There is no driver, or no such GPU.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A driver call failed.
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
+    /// The system said no.
+    #[error("{what}: {source}")]
+    Io {
+        /// Doing what.
+        what: &'static str,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+impl MoverError {
+    pub(crate) fn io<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
+        move |error| MoverError::Io { what, source: error.into() }
+    }
+}

@@ -1,0 +1,188 @@
+//! The mover's main loop.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
+use millpond_wire::{Epoch, GpuUuid, SlabId};
+
+use crate::channel::{self, ChannelError, FromMover, MoverEnd, ToMover, Why};
+use crate::end;
+use crate::error::MoverError;
+use crate::fault::Faults;
+use crate::file::UserFile;
+use crate::job::{Job, Work};
+use crate::queue::Queue;
+use crate::settings::Ring;
+use crate::slab::{Slab, Slabs};
+use crate::stdin;
+use crate::worker::{Shared, Worker};
+
+/// The last byte of a file that the kernel can name.
+const FILE_END: u64 = i64::MAX.cast_unsigned();
+
+/// Runs as the mover that a daemon started: the channel is on standard input. Returns after `Stop`;
+/// a hang-up ends the process at once.
+///
+/// # Errors
+/// [`MoverError`]; the daemon was told, if it can be, and starts the next mover.
+pub fn run_from_stdin() -> Result<(), MoverError> {
+    let channel = Arc::new(stdin::take()?);
+    // A thread of its own: this one may be inside a driver call when the daemon hangs up.
+    let watched = Arc::clone(&channel);
+    thread("millpond-hangup", move || {
+        let _ = watched.wait_for_hang_up();
+        end::hung_up()
+    })?;
+    match run(&channel) {
+        // Seen here before it was seen there.
+        Err(MoverError::Channel(ChannelError::HungUp)) => end::hung_up(),
+        result => result,
+    }
+}
+
+fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
+    let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = channel.receive()?
+    else {
+        return Err(MoverError::Unexpected { expected: "`Start`" });
+    };
+    let started = Ring::new(threads, block_bytes, depth)
+        .and_then(|ring| Mover::start(channel, epoch, device, ring));
+    match started {
+        Ok(mover) => {
+            channel.send(&FromMover::Ready)?;
+            mover.serve()
+        }
+        Err(error) => {
+            channel.send(&FromMover::Failed { text: error.to_string() })?;
+            Err(error)
+        }
+    }
+}
+
+struct Mover {
+    epoch: Epoch,
+    channel: Arc<MoverEnd>,
+    shared: Arc<Shared>,
+    slabs: Slabs,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Why a job was not accepted.
+struct Refusal {
+    why: Why,
+    text: String,
+}
+
+impl Mover {
+    fn start(
+        channel: &Arc<MoverEnd>,
+        epoch: Epoch,
+        device: GpuUuid,
+        ring: Ring,
+    ) -> Result<Mover, MoverError> {
+        let provider = &millpond_softgpu::PROVIDER;
+        let driver = Driver::open(DriverChoice::from_env(), Some(provider))?;
+        let faults = match driver.kind() {
+            DriverKind::Soft => Faults::from_environment()?,
+            DriverKind::Cuda => Faults::default(),
+        };
+        let device = driver.device_by_uuid(DeviceUuid(device.0))?;
+        let context = Context::primary(&device)?;
+        let queue = Queue::new(ring);
+        let shared = Arc::new(Shared { queue, channel: Arc::clone(channel), faults });
+        let mut threads = Vec::new();
+        for number in 0..ring.threads {
+            let worker = Worker::new(&context, ring, &shared)?;
+            threads.push(thread(&format!("millpond-move{number}"), move || worker.run())?);
+        }
+        let slabs = Slabs::new(context, Arc::clone(channel));
+        Ok(Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads })
+    }
+
+    fn serve(mut self) -> Result<(), MoverError> {
+        loop {
+            match self.channel.receive()? {
+                (ToMover::Map { slab, bytes }, Some(fd)) => {
+                    let answer = self.slabs.map(slab, &fd, bytes);
+                    self.channel.send(&answer)?;
+                }
+                (ToMover::Unmap { slab }, _) => {
+                    if let Some(answer) = self.slabs.unmap(slab) {
+                        self.channel.send(&answer)?;
+                    }
+                }
+                (ToMover::Job(job), file) => match self.accept(job, file) {
+                    Ok(job) => self.shared.queue.push(job),
+                    Err(Refusal { why, text }) => {
+                        self.channel.send(&FromMover::JobFailed { job: job.job, why, text })?;
+                    }
+                },
+                (ToMover::Stop, _) => break,
+                _ => return Err(MoverError::Unexpected { expected: "`Map`, `Job` or `Stop`" }),
+            }
+        }
+        self.shared.queue.close();
+        for thread in self.threads.drain(..) {
+            // A thread that panics ends the process.
+            let _ = thread.join();
+        }
+        Ok(())
+    }
+
+    /// Checks a job before any of it happens.
+    fn accept(&self, job: channel::Job, file: Option<OwnedFd>) -> Result<Job, Refusal> {
+        if job.epoch != self.epoch {
+            let (its, ours) = (job.epoch, self.epoch);
+            let text = format!("the job is of epoch {its}, this mover of epoch {ours}");
+            return Err(Refusal { why: Why::Epoch, text });
+        }
+        let (work, slab, place) = match (job.work, file.map(UserFile::new)) {
+            (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => {
+                (Work::Put(file), slab, (offset, bytes, file_offset))
+            }
+            (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => {
+                (Work::Get(file), slab, (offset, bytes, file_offset))
+            }
+            (channel::Work::Copy { slab, offset, bytes, from, from_offset }, _) => {
+                let source = self.part(from, from_offset, bytes)?;
+                if slab == from && offset.abs_diff(from_offset) < bytes {
+                    return Err(range(format!("a copy inside slab {slab} overlaps itself")));
+                }
+                (Work::Copy(source, from_offset), slab, (offset, bytes, 0))
+            }
+            (channel::Work::Zero { slab, offset, bytes }, _) => {
+                (Work::Zero, slab, (offset, bytes, 0))
+            }
+            // The channel has counted the descriptors.
+            _ => return Err(range("the job has no file".to_owned())),
+        };
+        let (offset, bytes, file_offset) = place;
+        let slab = self.part(slab, offset, bytes)?;
+        if file_offset.checked_add(bytes).is_none_or(|end| end > FILE_END) {
+            return Err(range(format!("no file has {bytes} bytes at {file_offset}")));
+        }
+        Ok(Job::new(job.job, work, slab, place, self.shared.queue.block_bytes()))
+    }
+
+    fn part(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
+        let found = self.slabs.get(slab);
+        let found = found.ok_or_else(|| range(format!("slab {slab} is not mapped")))?;
+        if !found.has(offset, bytes) {
+            let size = found.mapping().bytes();
+            let text = format!("slab {slab} of {size} bytes has no {bytes} bytes at {offset}");
+            return Err(range(text));
+        }
+        Ok(Arc::clone(found))
+    }
+}
+
+fn range(text: String) -> Refusal {
+    Refusal { why: Why::Range, text }
+}
+
+fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, MoverError> {
+    let builder = std::thread::Builder::new().name(name.to_owned());
+    builder.spawn(body).map_err(MoverError::io("starting a thread"))
+}

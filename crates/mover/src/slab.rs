@@ -1,0 +1,99 @@
+//! Slabs that are mapped here.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use millpond_cuda::{Access, AddressRange, Allocation, Context, CudaError, Mapping};
+use millpond_wire::SlabId;
+
+use crate::channel::{FromMover, MoverEnd};
+use crate::end;
+
+/// A mapped slab. Jobs share it; the last one that lets go after `Unmap` unmaps it, so nothing is
+/// ever unmapped under work that runs, and nobody waits.
+pub(crate) struct Slab {
+    // Unmapped first, then told: fields are dropped in this order.
+    mapping: Mapping,
+    notice: Notice,
+}
+
+/// Tells that the slab is not mapped any more, when it is dropped after `Unmap`.
+struct Notice {
+    slab: SlabId,
+    asked: AtomicBool,
+    channel: Arc<MoverEnd>,
+}
+
+impl Slab {
+    pub(crate) fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// Whether these bytes are inside.
+    pub(crate) fn has(&self, offset: u64, bytes: u64) -> bool {
+        offset.checked_add(bytes).is_some_and(|end| end <= self.mapping.bytes())
+    }
+}
+
+impl Drop for Notice {
+    fn drop(&mut self) {
+        if self.asked.load(Ordering::Acquire) {
+            // If the daemon is gone, the watcher ends this process.
+            let _ = self.channel.send(&FromMover::Unmapped { slab: self.slab });
+        }
+    }
+}
+
+/// All slabs that jobs may name.
+pub(crate) struct Slabs {
+    context: Context,
+    channel: Arc<MoverEnd>,
+    mapped: HashMap<SlabId, Arc<Slab>>,
+}
+
+impl Slabs {
+    pub(crate) fn new(context: Context, channel: Arc<MoverEnd>) -> Slabs {
+        Slabs { context, channel, mapped: HashMap::new() }
+    }
+
+    pub(crate) fn get(&self, slab: SlabId) -> Option<&Arc<Slab>> {
+        self.mapped.get(&slab)
+    }
+
+    /// Maps a slab and says what to answer.
+    pub(crate) fn map(&mut self, slab: SlabId, fd: &OwnedFd, bytes: u64) -> FromMover {
+        if self.mapped.contains_key(&slab) {
+            return FromMover::MapFailed { slab, text: format!("slab {slab} is mapped already") };
+        }
+        match self.map_new(fd, bytes) {
+            Ok(mapping) => {
+                let channel = Arc::clone(&self.channel);
+                let notice = Notice { slab, asked: AtomicBool::new(false), channel };
+                self.mapped.insert(slab, Arc::new(Slab { mapping, notice }));
+                FromMover::Mapped { slab }
+            }
+            Err(error) if error.is_sticky() => end::lost("the context is lost", &error),
+            Err(error) => FromMover::MapFailed { slab, text: error.to_string() },
+        }
+    }
+
+    fn map_new(&self, fd: &OwnedFd, bytes: u64) -> Result<Mapping, CudaError> {
+        let driver = self.context.driver();
+        let allocation = Allocation::import(driver, fd.as_fd(), bytes)?;
+        let range = AddressRange::reserve(driver, bytes)?;
+        Mapping::map(&self.context, &range, 0, &allocation, Access::ReadWrite)
+    }
+
+    /// Lets go of a slab. The answer comes from its last user, or from here if it is not mapped.
+    pub(crate) fn unmap(&mut self, slab: SlabId) -> Option<FromMover> {
+        match self.mapped.remove(&slab) {
+            Some(mapped) => {
+                mapped.notice.asked.store(true, Ordering::Release);
+                None
+            }
+            None => Some(FromMover::Unmapped { slab }),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Messages of every kind.
+
+use millpond_keeper::channel::{HoldKey, Message};
+use millpond_wire::message::{
+    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Reply,
+    ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet, TensorGrant,
+    TensorInfo, VERSION, WAIT_FOREVER, Welcome,
+};
+use millpond_wire::{
+    Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode, PondId,
+    Shape, SlabId, TensorId, TensorName, TensorState, Token,
+};
+use planus::Builder;
+use uuid::Uuid;
+
+use crate::Folder;
+
+const ID: Uuid = Uuid::from_u64_pair(0x1111_2222_3333_4444, 0x5555_6666_7777_8888);
+
+fn name(text: &str) -> Option<TensorName> {
+    TensorName::new(text).ok()
+}
+
+pub fn requests(folder: &Folder) {
+    let (tensor, client) = (TensorId(ID), ClientId(ID));
+    let claim = LeaseClaim { lease: LeaseId(3), tensor, mode: Mode::ReadWrite, token: [9; 16] };
+    let create = TensorCreate {
+        tensor,
+        name: name("acts/x"),
+        dtype: Dtype::Bf16,
+        shape: Shape::new([4096, 8]).expect("a shape"),
+        device: Some(GpuUuid([1; 16])),
+        audience: Audience::Group,
+        ephemeral: true,
+        zero: true,
+        lease: Some(LeaseId(1)),
+    };
+    let bare = TensorCreate { name: None, device: None, lease: None, ..create.clone() };
+    let by_name = Target::Name("~1000/acts/x".parse().expect("a name"));
+    let get = |target, wait_ms| {
+        let (lease, mode) = (LeaseId(2), Mode::ReadOnly);
+        RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms })
+    };
+    let hello =
+        Hello { version: VERSION, capabilities: 1, client, program: "seed".into(), claims: true };
+    for (seed, body) in [
+        ("hello", RequestBody::Hello(hello)),
+        ("claim", RequestBody::Claim(Claim { leases: vec![claim; 3], last: true })),
+        ("goodbye", RequestBody::Goodbye),
+        ("ping", RequestBody::Ping),
+        ("status", RequestBody::PondStatus),
+        ("clients", RequestBody::ClientList),
+        ("create", RequestBody::TensorCreate(create)),
+        ("create-bare", RequestBody::TensorCreate(bare)),
+        ("get", get(by_name.clone(), 5000)),
+        ("get-id", get(Target::Id(tensor), WAIT_FOREVER)),
+        ("publish", RequestBody::TensorPublish { tensor, token: Token(ID) }),
+        ("delete", RequestBody::TensorDelete { tensor }),
+        ("inspect", RequestBody::TensorInspect(by_name)),
+        ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
+        ("list", RequestBody::TensorList { prefix: "acts/".into() }),
+        ("release", RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] }),
+        ("subscribe", RequestBody::Subscribe { from: 7 }),
+    ] {
+        folder.seed(seed, Request { number: 5, body }.encode(&mut Builder::new()));
+    }
+}
+
+fn info(text: &str) -> TensorInfo {
+    TensorInfo {
+        tensor: TensorId(ID),
+        name: name(text),
+        dtype: Dtype::F32,
+        shape: Shape::new([2, 3]).expect("a shape"),
+        device: GpuUuid([3; 16]),
+        bytes: 24,
+        state: TensorState::Ready,
+        generation: 2,
+        user: 1000,
+        audience: Audience::Everybody,
+        ephemeral: false,
+        created_unix_ms: 1,
+        slab: SlabId(ID),
+        slab_bytes: 2 << 20,
+        offset: 256,
+        leases: 1,
+    }
+}
+
+fn lease() -> LeaseInfo {
+    LeaseInfo {
+        tensor: TensorId(ID),
+        name: name("acts/x"),
+        mode: Mode::ReadOnly,
+        bytes: 24,
+        since_unix_ms: 5,
+        client: ClientId(ID),
+        pid: 77,
+        program: "worker".into(),
+    }
+}
+
+pub fn replies(folder: &Folder) {
+    let failure = Failure {
+        similar: vec!["acts/y".into(), "acts/z".into()],
+        requested_bytes: Some(1),
+        free_bytes: Some(0),
+        capacity_bytes: Some(5),
+        holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }; 2],
+        ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
+    };
+    let client = ClientInfo {
+        client: ClientId(ID),
+        pid: 1,
+        user: 2,
+        program: "x".into(),
+        since_unix_ms: 3,
+        silent: true,
+        leases: vec![lease(); 3],
+    };
+    let welcome = Welcome {
+        version: VERSION,
+        capabilities: 0,
+        pond: PondId(ID),
+        epoch: Epoch(1),
+        daemon_version: "0.1.0".into(),
+        tenant: "local".into(),
+        user: 1000,
+        admin: true,
+    };
+    let granted = Some((LeaseId(1), Mode::ReadWrite, [1; 16]));
+    let event = Event {
+        sequence: 1,
+        unix_ms: 2,
+        kind: EventKind::TensorFreed,
+        tensor: Some(TensorId(ID)),
+        name: name("acts/x"),
+        user: Some(3),
+        text: "gone".into(),
+    };
+    for (seed, body) in [
+        ("failure", ReplyBody::Failure(failure)),
+        ("done", ReplyBody::Done),
+        ("welcome", ReplyBody::Welcome(welcome)),
+        ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
+        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None })),
+        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted })),
+        ("published", ReplyBody::Published { generation: 4 }),
+        ("details", ReplyBody::Details { info: info("a"), leases: vec![lease(); 2] }),
+        ("tensors", ReplyBody::Tensors(vec![info("a"), info("b"), info("public/c")])),
+        ("clients", ReplyBody::Clients(vec![client; 3])),
+        ("status", ReplyBody::Status(Box::new(status()))),
+        ("event", ReplyBody::Event(event)),
+        ("memfd", ReplyBody::InMemfd { bytes: 70_000 }),
+    ] {
+        folder.seed(seed, Reply { number: 5, body }.encode(&mut Builder::new()));
+    }
+}
+
+fn status() -> Status {
+    let device = DeviceInfo {
+        device: GpuUuid([3; 16]),
+        index: 0,
+        name: "H200".into(),
+        total_bytes: 10,
+        capacity_bytes: 9,
+        slab_bytes: 8,
+        tensor_bytes: 7,
+        recycled_bytes: 1,
+        physical_used_bytes: Some(8),
+        slabs: 1,
+        tensors: 2,
+    };
+    Status {
+        pond: PondId(ID),
+        epoch: Epoch(3),
+        daemon_version: "0.1.0".into(),
+        daemon_pid: 4,
+        keeper_pid: 5,
+        driver: "soft".into(),
+        driver_ready: true,
+        started_unix_ms: 9,
+        devices: vec![device; 2],
+        clients: 1,
+        silent_clients: 1,
+        leases: 1,
+        journal_bytes: 5,
+        runtime_dir: "/run/millpond".into(),
+        lost_tensors: 0,
+    }
+}
+
+pub fn keeper_channel(folder: &Folder) {
+    let keys = vec![
+        HoldKey::journal(),
+        HoldKey::listen("pond.sock").expect("a key"),
+        HoldKey::folder_lock(),
+        HoldKey::gpu_lock(GpuUuid([1; 16])),
+        HoldKey::slab(SlabId(ID)),
+        HoldKey::client(ClientId(ID)),
+    ];
+    let (epoch, config) = (Epoch(3), b"{\"driver\":\"soft\"}".to_vec());
+    for (seed, message) in [
+        ("start", Message::Start { epoch, keeper_pid: 7, config: config.clone() }),
+        ("held", Message::Held { keys: keys.clone() }),
+        ("ready", Message::Ready),
+        ("ping", Message::Ping { number: 9 }),
+        ("stop", Message::Stop),
+        ("hold", Message::Hold { keys: keys.clone() }),
+        ("drop", Message::Drop { keys }),
+        ("pong", Message::Pong { number: 9 }),
+        ("serving", Message::Serving),
+        ("adopt", Message::Adopt { epoch, daemon_pid: 8, config }),
+        ("adopt-done", Message::AdoptDone),
+    ] {
+        folder.seed(seed, &message.encode().expect("a message"));
+    }
+}

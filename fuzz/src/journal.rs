@@ -1,0 +1,166 @@
+//! The journal: frames, records, and what recovery makes of any list of them.
+
+use std::collections::HashMap;
+
+use millpond_daemon::journal::{read_frames, write_frame};
+use millpond_daemon::policy::{Held, Pond};
+use millpond_wire::record::{ClientRecord, DeviceRecord, Record, SlabRecord, TensorRecord};
+use millpond_wire::{
+    Audience, ClientId, Dtype, Epoch, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName, Token,
+};
+use planus::Builder;
+use uuid::Uuid;
+
+use crate::bytes::Bytes;
+use crate::memory;
+use crate::world::{self, LIMITS, World};
+
+/// Records after which a journal is long enough: more of the same only takes time.
+const RECORDS: usize = 200;
+
+/// The first byte says whether bytes are frames, one record, or decisions about records.
+pub fn check(data: &[u8]) {
+    let Some((kind, rest)) = data.split_first() else { return };
+    match kind % 3 {
+        0 => memory::within(data, 64, || frames(rest)),
+        1 => memory::within(data, 64, || record(rest)),
+        // A decision of one byte can be a slab.
+        _ => memory::within(data, 4096, || recovery(&mut Bytes(rest))),
+    }
+}
+
+fn frames(data: &[u8]) {
+    if let Ok((records, length)) = read_frames(data) {
+        let length = usize::try_from(length).expect("a length of bytes");
+        assert!(length <= data.len());
+        let again = read_frames(&data[..length]).expect("what was read once");
+        assert_eq!(again.0, records);
+    }
+}
+
+fn record(data: &[u8]) {
+    let Ok(record) = Record::decode(data) else { return };
+    if record == Record::Unknown {
+        return;
+    }
+    let mut builder = Builder::new();
+    assert_eq!(Record::decode(record.encode(&mut builder)).ok().as_ref(), Some(&record));
+}
+
+fn recovery(decide: &mut Bytes<'_>) {
+    let mut held = HashMap::new();
+    let kept = decide.byte();
+    for number in 0..4u8 {
+        if kept & 1 << number != 0 {
+            held.insert(Held::Slab(SlabId(id(number))), number.into());
+        }
+        if kept & 0x10 << number != 0 {
+            held.insert(Held::Client(ClientId(id(number))), number.into());
+        }
+    }
+    let mut records =
+        vec![Record::Opened { pond: PondId(id(0)), key: [7; 16], created_unix_ms: 1 }];
+    while !decide.is_empty() && records.len() < RECORDS {
+        records.push(some_record(decide));
+    }
+    let (mut bytes, mut frame, mut builder) = (Vec::new(), Vec::new(), Builder::new());
+    for record in &records {
+        write_frame(&mut frame, record.encode(&mut builder)).expect("a short record");
+        bytes.extend_from_slice(&frame);
+    }
+    let (read, length) = read_frames(&bytes).expect("what was written can be read");
+    assert_eq!((read.len(), length), (records.len(), bytes.len() as u64));
+    let first = recovered(read, held);
+    // The next daemon finds the same, from the whole journal and from a compacted one.
+    let second = recovered(first.1.records, first.1.held.clone());
+    assert_eq!(sorted(&first.0), sorted(&second.0));
+    let third = recovered(first.0.clone(), first.1.held);
+    assert_eq!(sorted(&first.0), sorted(&third.0));
+}
+
+/// The books after a recovery, and what is left around them.
+fn recovered(records: Vec<Record>, held: HashMap<Held, u64>) -> (Vec<Record>, World) {
+    let mut world = World { records: records.clone(), held: held.clone(), ..World::default() };
+    let (mut pond, _) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS)
+        .expect("it begins with its opening record");
+    world::driver_ready(&mut pond, &mut world);
+    pond.tick(&mut world);
+    let books = pond.snapshot();
+    world::check_books(&books, &world.held);
+    (books, world)
+}
+
+/// The bytes of the records, in an order that does not depend on that of a hash map.
+fn sorted(records: &[Record]) -> Vec<Vec<u8>> {
+    let mut builder = Builder::new();
+    let mut all: Vec<_> =
+        records.iter().map(|record| record.encode(&mut builder).to_vec()).collect();
+    all.sort();
+    all
+}
+
+fn id(number: u8) -> Uuid {
+    Uuid::from_u128(u128::from(number) + 1)
+}
+
+fn some_id(decide: &mut Bytes<'_>) -> Uuid {
+    id(decide.byte() % 4)
+}
+
+fn some_record(decide: &mut Bytes<'_>) -> Record {
+    match decide.below(12) {
+        0 => Record::ClientSeen(ClientRecord {
+            client: ClientId(some_id(decide)),
+            pid: decide.byte().into(),
+            user: decide.below(3) as u32,
+            group: decide.below(2) as u32,
+            groups: vec![1; decide.below(3)],
+            tenant: decide.pick(&["local", "other"]).to_owned(),
+            program: "p".to_owned(),
+            since_unix_ms: decide.number(),
+        }),
+        1 => Record::ClientGone(ClientId(some_id(decide))),
+        2 | 3 => Record::SlabMade(SlabRecord {
+            slab: SlabId(some_id(decide)),
+            device: GpuUuid([decide.below(2) as u8 + 1; 16]),
+            bytes: decide.number(),
+            class: decide.byte() % 5,
+            tenant: decide.pick(&["local", "other"]).to_owned(),
+            user: decide.below(3) as u32,
+            group: decide.below(2) as u32,
+            audience: decide.pick(Audience::ALL),
+        }),
+        4 => Record::SlabTainted(SlabId(some_id(decide))),
+        5 => Record::SlabGone(SlabId(some_id(decide))),
+        6 | 7 => Record::TensorMade(TensorRecord {
+            tensor: TensorId(some_id(decide)),
+            name: TensorName::new(decide.pick(&["a", "b", "public/a", "?"])).ok(),
+            dtype: decide.pick(Dtype::ALL),
+            shape: Shape::new(vec![decide.number()]).unwrap_or_default(),
+            slab: SlabId(some_id(decide)),
+            offset: decide.number(),
+            bytes: decide.number(),
+            ready: decide.flag(),
+            generation: decide.number(),
+            ephemeral: decide.flag(),
+            creator: ClientId(some_id(decide)),
+            created_unix_ms: 3,
+            published: decide.flag().then(|| Token(id(9))),
+            deleted: decide.flag(),
+        }),
+        8 => Record::TensorPublished {
+            tensor: TensorId(some_id(decide)),
+            token: Token(some_id(decide)),
+            generation: decide.number(),
+        },
+        9 => Record::TensorDeleted(TensorId(some_id(decide))),
+        10 => Record::TensorFreed(TensorId(some_id(decide))),
+        _ => Record::DeviceSeen(DeviceRecord {
+            device: GpuUuid([decide.below(2) as u8 + 1; 16]),
+            index: decide.byte().into(),
+            name: "test".to_owned(),
+            total_bytes: decide.number(),
+            capacity_bytes: decide.number(),
+        }),
+    }
+}

@@ -1,0 +1,47 @@
+//! What travels: read it, write it, read it again, and it is the same.
+
+use millpond_keeper::channel::Message;
+use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
+use planus::Builder;
+
+use crate::memory;
+
+/// Names and shapes may be shared inside a message, which is then smaller than what it says.
+const SHARED: usize = 64;
+
+/// What clients send to the daemon.
+pub fn requests(data: &[u8]) {
+    memory::within(data, SHARED, || {
+        let Ok(request) = Request::decode(data) else { return };
+        let mut builder = Builder::new();
+        if request.body == RequestBody::Unknown {
+            return; // What is not known cannot be written.
+        }
+        let again = Request::decode(request.encode(&mut builder));
+        assert_eq!(again.as_ref().ok(), Some(&request), "{again:?}");
+    });
+}
+
+/// What the daemon answers.
+pub fn replies(data: &[u8]) {
+    memory::within(data, SHARED, || {
+        let Ok(reply) = Reply::decode(data) else { return };
+        let mut builder = Builder::new();
+        if reply.body == ReplyBody::Unknown {
+            return; // What is not known cannot be written.
+        }
+        let again = Reply::decode(reply.encode(&mut builder));
+        assert_eq!(again.as_ref().ok(), Some(&reply), "{again:?}");
+    });
+}
+
+/// What keeper and daemon say to each other.
+pub fn keeper_channel(data: &[u8]) {
+    memory::within(data, 8, || {
+        let Ok(message) = Message::decode(data) else { return };
+        assert!(message.descriptors() <= millpond_wire::limits::MESSAGE_FDS);
+        let bytes = message.encode().expect("what was read can be written");
+        assert_eq!(bytes, data, "each message has one spelling");
+        assert_eq!(Message::decode(&bytes).ok().as_ref(), Some(&message));
+    });
+}

@@ -1,0 +1,170 @@
+//! A world for the policy, in which everything that it does is looked at.
+
+use std::collections::{HashMap, HashSet};
+
+use millpond_daemon::policy::{ConnId, Device, Held, Limits, Pond, PortError, Ports};
+use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, GpuUuid, SlabId};
+
+/// The pond's GPU.
+pub const GPU: GpuUuid = GpuUuid([1; 16]);
+/// What the pond may take of it.
+pub const CAPACITY: u64 = 1 << 30;
+/// Small, so that they are reached.
+pub const LIMITS: Limits =
+    Limits { clients: 6, tensors: 12, leases_per_client: 5, recycle_bytes: 80 << 20 };
+
+/// What a daemon's surroundings remember.
+#[derive(Default)]
+pub struct World {
+    /// Both clocks.
+    pub now: u64,
+    /// The journal.
+    pub records: Vec<Record>,
+    /// What the keeper holds.
+    pub held: HashMap<Held, u64>,
+    /// Requests that have no answer yet.
+    pub open: HashSet<(ConnId, u64)>,
+    /// Slabs that the driver was asked for.
+    pub asked: Vec<SlabId>,
+    /// Connections that the policy wants to end.
+    pub closed: Vec<ConnId>,
+    /// Leases that were granted, with their proofs.
+    pub granted: Vec<LeaseClaim>,
+    /// So many of the next writes fail.
+    pub failing: u32,
+    /// Messages that every connection has waiting.
+    pub backlog: usize,
+    /// The last descriptor.
+    pub last_fd: u64,
+}
+
+impl World {
+    fn works(&mut self) -> Result<(), PortError> {
+        if self.failing == 0 {
+            return Ok(());
+        }
+        self.failing -= 1;
+        Err(PortError("no memory".to_owned()))
+    }
+
+    /// What the next daemon finds: the journal and the descriptors.
+    pub fn after_death(&self) -> World {
+        World {
+            now: self.now,
+            records: self.records.clone(),
+            held: self.held.clone(),
+            granted: self.granted.clone(),
+            last_fd: self.last_fd,
+            ..World::default()
+        }
+    }
+}
+
+impl Ports for World {
+    type Fd = u64;
+
+    fn now_ms(&self) -> u64 {
+        self.now
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.now
+    }
+
+    fn journal(&mut self, record: &Record) -> Result<(), PortError> {
+        self.works()?;
+        self.records.push(record.clone());
+        Ok(())
+    }
+
+    fn hold(&mut self, what: Held, fd: &u64) -> Result<(), PortError> {
+        self.works()?;
+        self.held.insert(what, *fd);
+        Ok(())
+    }
+
+    fn let_go(&mut self, what: Held, _fd: Option<u64>) {
+        self.held.remove(&what);
+    }
+
+    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
+        if let ReplyBody::Event(_) = reply.body {
+            assert_eq!(reply.number, 0, "an event answers nothing");
+            return;
+        }
+        let first = self.open.remove(&(conn, reply.number));
+        assert!(first, "an answer that nobody waits for: {reply:?}");
+        if let ReplyBody::Tensor(grant) = &reply.body {
+            assert_eq!(fd.is_some(), grant.lease.is_some(), "descriptors come with leases");
+            if let Some((lease, mode, token)) = grant.lease {
+                let tensor = grant.info.tensor;
+                self.granted.push(LeaseClaim { lease, tensor, mode, token });
+            }
+        }
+    }
+
+    fn backlog(&self, _conn: ConnId) -> usize {
+        self.backlog
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        self.closed.push(conn);
+    }
+
+    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+
+    fn unwatch(&mut self, _client: ClientId) {}
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+        assert!(device == GPU && bytes > 0 && bytes <= CAPACITY);
+        self.asked.push(slab);
+    }
+
+    fn read_physical(&mut self) {}
+}
+
+/// The driver answers with its GPU.
+pub fn driver_ready(pond: &mut Pond<World>, world: &mut World) {
+    let device = Device {
+        uuid: GPU,
+        index: 0,
+        name: "test".to_owned(),
+        total_bytes: 1 << 40,
+        capacity_bytes: CAPACITY,
+        physical_used_bytes: None,
+    };
+    pond.driver_ready(world, "test".to_owned(), vec![device]);
+}
+
+/// The books are whole: what they say is held, nothing else is, and no two tensors share a byte.
+pub fn check_books(books: &[Record], held: &HashMap<Held, u64>) {
+    let mut expected = HashSet::new();
+    let mut slabs = HashMap::new();
+    let mut used: Vec<(SlabId, u64, u64)> = Vec::new();
+    for record in books {
+        match record {
+            Record::SlabMade(made) => {
+                expected.insert(Held::Slab(made.slab));
+                slabs.insert(made.slab, made.bytes);
+            }
+            Record::ClientSeen(seen) => {
+                expected.insert(Held::Client(seen.client));
+            }
+            Record::TensorMade(made) => {
+                let end = made.offset.checked_add(made.bytes).expect("an end");
+                let slab = slabs.get(&made.slab).expect("its slab comes before a tensor");
+                assert!(end <= *slab, "a tensor lies in its slab");
+                used.push((made.slab, made.offset, end));
+            }
+            _ => {}
+        }
+    }
+    used.sort();
+    for pair in used.windows(2) {
+        assert!(pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1, "two tensors share bytes");
+    }
+    // A record without its descriptor is a lost one; the other way round nothing may be.
+    assert!(held.keys().all(|held| expected.contains(held)), "held, but not in the books");
+}

@@ -1,0 +1,289 @@
+//! The siege: real processes, really killed, under load.
+//!
+//! ```text
+//! pondtool siege [--kills N] [--clients N] [--seed N] [--roles worker,daemon,keeper,mover]
+//!                [--spares N] [--out FILE] [--json]
+//! ```
+//!
+//! A pond of its own, clients that make, read and delete what all of them share, and `kill -9` for
+//! one role after the other: at any time, right after a client has said what it is about to do,
+//! while stopped, and several at once. Never keeper and daemon together. Every byte that is read is
+//! judged. In the end everything must be gone: tensors, leases, physical memory, descriptors,
+//! processes. Exits non-zero if anything was wrong, and then says seed, last lines and log.
+
+mod client;
+mod crew;
+mod killer;
+mod pattern;
+mod report;
+mod rng;
+mod role;
+mod step;
+
+use std::fmt::Debug;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use self::crew::Crew;
+use self::killer::Killer;
+use self::report::Tally;
+use self::rng::Rng;
+use self::role::Role;
+use super::{Trouble, print, wrong};
+use crate::process::{descriptor_list, descriptors};
+use crate::{Accounts, Options, PATIENCE, Process, TestPond, driver, eventually};
+
+/// Where all clients' names are.
+pub(crate) const PREFIX: &str = "siege/";
+
+struct Plan {
+    kills: usize,
+    clients: usize,
+    spares: usize,
+    seed: u64,
+    roles: Vec<Role>,
+    out: Option<PathBuf>,
+    json: bool,
+}
+
+/// The program of one client.
+pub(crate) fn client() -> Result<(), Trouble> {
+    client::run()
+}
+
+/// The siege itself.
+pub(crate) fn main(options: &[&str]) -> ExitCode {
+    let plan = match Plan::parse(options) {
+        Ok(plan) => plan,
+        Err((_, message)) => {
+            complain(&format!("pondtool siege: {message}"));
+            return ExitCode::from(2);
+        }
+    };
+    let tally = Arc::new(Mutex::new(Tally::default()));
+    let siege = std::panic::AssertUnwindSafe(|| run(&plan, &tally));
+    // What hangs or dies panics in the harness: that is a violation like any other.
+    let measured = std::panic::catch_unwind(siege).unwrap_or_else(|_| {
+        lock(&tally).violations.push("the siege did not come to its end".to_owned());
+        json!({})
+    });
+    let tally = lock(&tally);
+    let mut report = tally.json();
+    report["seed"] = json!(plan.seed);
+    report["clients"] = json!(plan.clients);
+    report["driver"] = json!(driver::choice().to_string());
+    report["measured"] = measured;
+    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    if let Some(path) = &plan.out
+        && let Err(error) = std::fs::write(path, format!("{text}\n"))
+    {
+        complain(&format!("{}: {error}", path.display()));
+        return ExitCode::FAILURE;
+    }
+    if plan.json {
+        print(&text);
+    } else {
+        summary(&report);
+    }
+    if tally.violations.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    tally.last_lines().for_each(complain);
+    tally.violations.iter().take(50).for_each(|text| complain(&format!("VIOLATION: {text}")));
+    complain(&format!("the siege failed; again with: pondtool siege --seed {}", plan.seed));
+    ExitCode::FAILURE
+}
+
+fn summary(report: &Value) {
+    print(&format!(
+        "siege: {} kills ({}), {} requests, {} reads verified ({} MiB), {} wrong, {} lost, {} failed, {} s",
+        report["kills_total"],
+        report["kills"],
+        report["requests_total"],
+        report["reads_verified"],
+        report["bytes_verified"].as_u64().unwrap_or(0) >> 20,
+        report["wrong_reads"],
+        report["lost_tensors"],
+        report["failed_requests"],
+        report["measured"]["seconds"],
+    ));
+    print(&format!("recovery in ms: {}", report["recovery_ms"]));
+}
+
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
+    let start = Instant::now();
+    // A mover goes soon, so that its context is not in the last reading.
+    let pond = TestPond::prepare(Options::giving_back().flag("--mover-idle-seconds", "1"));
+    let before_serve = pond.physical();
+    pond.serve();
+    // The next daemon and the next keeper start with what was held, as those in the end do.
+    pond.kill_daemon();
+    pond.kill_keeper();
+    pond.wait_for_keeper();
+    eventually("the driver", || pond.status().driver_ready.then_some(()));
+    let (at_rest, served) = (Rest::of(&pond), pond.physical());
+
+    let mut rng = Rng::new(plan.seed);
+    let crew = Crew::start(&pond, plan.clients, plan.spares, rng.next(), Arc::clone(tally));
+    let bag = role::bag(&plan.roles, plan.kills, &mut rng);
+    let (status, begun) = (pond.status(), Instant::now());
+    let killer = Killer { pond: &pond, crew, rng, bag, tally: Arc::clone(tally), status };
+    killer.run().end();
+    let under_fire = begun.elapsed();
+
+    let complaint = |text: String| lock(tally).violations.push(text);
+    let left = pond.control().list(PREFIX).unwrap_or_default();
+    for tensor in &left {
+        // An ephemeral one of a killed client may be on its way out.
+        let _ = pond.control().delete(tensor.tensor);
+    }
+    pond.wait_for_keeper();
+    same("what the pond holds", &at_rest, || Rest::of(&pond)).unwrap_or_else(|text| {
+        let status = pond.status();
+        let lists = [descriptor_list(status.daemon_pid), descriptor_list(status.keeper_pid)];
+        complaint(format!("{text}; descriptors of daemon and keeper: {lists:?}"));
+    });
+    let near = |used: u64, right: u64| used.abs_diff(right) <= driver::tolerance();
+    let after = settle(&pond, |used| near(used, served));
+    if !near(after, served) {
+        complaint(format!("physical memory: {served} bytes before, {after} bytes after"));
+    }
+    if let Ok(keeper) = Process::open(pond.status().keeper_pid) {
+        keeper.terminate();
+        if !keeper.wait(PATIENCE) {
+            complaint("the pond does not stop".to_owned());
+        }
+    }
+    let stopped = settle(&pond, |used| near(used, before_serve));
+    if !near(stopped, before_serve) {
+        complaint(format!("after the stop {stopped} bytes are in use, before {before_serve}"));
+    }
+    // This pond's gauge is the only process that may be left.
+    let others = eventually("the end of all processes", || {
+        let count = pond.processes().len();
+        (count <= 1).then_some(count)
+    });
+    if !lock(tally).violations.is_empty() {
+        let log = pond.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(60)..].iter().for_each(|line| complain(line));
+    }
+    json!({
+        "seconds": start.elapsed().as_secs_f64().round(),
+        "seconds_under_fire": under_fire.as_secs_f64().round(),
+        "leftovers_deleted": left.len(),
+        "descriptors": { "daemon": at_rest.daemon_fds, "keeper": at_rest.keeper_fds },
+        "physical_bytes": {
+            "before_serve": before_serve, "served": served, "after": after, "after_stop": stopped,
+            "tolerance": driver::tolerance(),
+        },
+        "processes_left": others.saturating_sub(1),
+    })
+}
+
+/// What must be the same before and after.
+#[derive(Debug, PartialEq, Eq)]
+struct Rest {
+    accounts: Accounts,
+    clients: u32,
+    daemon_fds: usize,
+    keeper_fds: usize,
+}
+
+impl Rest {
+    fn of(pond: &TestPond) -> Self {
+        let accounts = pond.accounts();
+        let status = pond.status();
+        Self {
+            accounts,
+            clients: status.clients,
+            daemon_fds: descriptors(status.daemon_pid),
+            keeper_fds: descriptors(status.keeper_pid),
+        }
+    }
+}
+
+/// Waits until it is as it was.
+fn same<T: Debug + PartialEq>(what: &str, right: &T, ask: impl Fn() -> T) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        let now = ask();
+        if now == *right {
+            return Ok(());
+        }
+        if start.elapsed() > PATIENCE {
+            return Err(format!("{what}: it was {right:?}, it is {now:?}"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The last reading, once it is good or time is over.
+fn settle(pond: &TestPond, is_good: impl Fn(u64) -> bool) -> u64 {
+    let start = Instant::now();
+    loop {
+        let used = pond.physical();
+        if is_good(used) || start.elapsed() > PATIENCE {
+            return used;
+        }
+    }
+}
+
+impl Plan {
+    fn parse(options: &[&str]) -> Result<Self, Trouble> {
+        let mut plan = Self {
+            kills: 300,
+            clients: 8,
+            spares: if driver::is_soft() { 3 } else { 8 },
+            seed: u64::from(std::process::id()),
+            roles: Role::ALL.to_vec(),
+            out: None,
+            json: false,
+        };
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            if *option == "--json" {
+                plan.json = true;
+                continue;
+            }
+            let value = options.next().ok_or_else(|| wrong(format!("{option} needs a value")))?;
+            let number = || {
+                let number = value.parse::<u64>();
+                number.map_err(|_| wrong(format!("{option} {value}: not a number")))
+            };
+            let count = || number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+            match *option {
+                "--kills" => plan.kills = count()?,
+                "--clients" => plan.clients = count()?.max(1),
+                "--spares" => plan.spares = count()?,
+                "--seed" => plan.seed = number()?,
+                "--out" => plan.out = Some(PathBuf::from(value)),
+                "--roles" => plan.roles = roles(value)?,
+                _ => return Err(wrong(format!("there is no {option}"))),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+fn roles(text: &str) -> Result<Vec<Role>, Trouble> {
+    text.split(',')
+        .map(|name| {
+            let found = Role::ALL.into_iter().find(|role| role.name() == name);
+            found.ok_or_else(|| wrong(format!("'{name}' is nobody who can be killed")))
+        })
+        .collect()
+}

@@ -1,0 +1,167 @@
+//! Processes that are stopped and not dead: nothing of theirs is taken away, and nobody else waits.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
+
+use std::time::Duration;
+
+use millpond::{Dtype, TensorSpec};
+use millpond_tests::{
+    Options, PATIENCE, Process, TestPond, Worker, eventually, eventually_equal, say,
+};
+
+const BYTES: u64 = 40 << 20;
+
+fn process(worker: &Worker) -> Process {
+    Process::open(worker.pid()).unwrap()
+}
+
+/// Others work as if nothing was.
+fn others_are_served(pond: &TestPond) {
+    let mut other = pond.worker();
+    other.ask("make other 100000 3");
+    other.ask("hash other");
+    other.ask("delete other");
+    other.ask("drop-all");
+    other.ask("flush");
+    other.finish();
+}
+
+#[test]
+fn a_stopped_holder_keeps_its_lease_and_goes_on_with_it() {
+    let pond = TestPond::start(Options::giving_back());
+    let baseline = pond.physical();
+    let mut holder = pond.worker();
+    let hash = holder.ask(&format!("make held {BYTES} 1"));
+    eventually_equal("leases", &1, || pond.accounts().leases);
+    process(&holder).stop();
+    pond.control().delete("held").unwrap();
+    others_are_served(&pond);
+    // The next daemon does not know what it holds, and waits for it all the same.
+    pond.kill_daemon();
+    others_are_served(&pond);
+    assert_eq!(pond.accounts().slab_bytes, BYTES, "somebody may still read it");
+    process(&holder).go_on();
+    assert_eq!(holder.ask("hash held"), hash);
+    assert_eq!(holder.ask("lost held"), "false");
+    holder.ask("drop-all");
+    holder.ask("flush");
+    eventually_equal("slabs", &0, || pond.accounts().slab_bytes);
+    pond.assert_physical("everything was released", baseline);
+    holder.finish();
+}
+
+#[test]
+fn a_stopped_holder_that_is_killed_frees_what_it_held() {
+    let pond = TestPond::start(Options::giving_back());
+    let baseline = pond.physical();
+    for with_a_restart in [false, true] {
+        let mut holder = pond.worker();
+        holder.ask(&format!("make held {BYTES} 1"));
+        process(&holder).stop();
+        if with_a_restart {
+            pond.kill_daemon();
+        }
+        pond.control().delete("held").unwrap();
+        assert_eq!(pond.accounts().slab_bytes, BYTES);
+        holder.kill();
+        eventually_equal("slabs", &0, || pond.accounts().slab_bytes);
+        eventually_equal("leases", &0, || pond.accounts().leases);
+        pond.assert_physical("the holder is gone", baseline);
+    }
+}
+
+#[test]
+fn a_stopped_writer_keeps_its_readers_waiting_and_nobody_else() {
+    let pond = TestPond::start(Options::new());
+    let (mut writer, mut reader) = (pond.worker(), pond.worker());
+    writer.ask("begin slow 70000");
+    let hash = writer.ask("write slow 2");
+    process(&writer).stop();
+    let refused = reader.try_ask("get slow 50").unwrap_err();
+    assert!(refused.starts_with("timeout"), "{refused}");
+    reader.tell("get slow 30000");
+    others_are_served(&pond);
+    process(&writer).go_on();
+    writer.ask("publish slow");
+    assert_eq!(reader.answer().unwrap(), hash);
+    writer.finish();
+    reader.finish();
+}
+
+/// The keeper's watchdog ends a daemon that does not answer; a call that met it is answered by the
+/// next one.
+#[test]
+fn a_stopped_daemon_is_replaced() {
+    let pond = TestPond::start(Options::new().flag("--watchdog-seconds", "1"));
+    let mut holder = pond.worker();
+    let hash = holder.ask("make held 100000 1");
+    let before = pond.status();
+    let daemon = Process::open(before.daemon_pid).unwrap();
+    daemon.stop();
+    pond.control().reserve(TensorSpec::new("met", Dtype::U8, [10])).unwrap();
+    assert!(daemon.wait(PATIENCE));
+    let now = pond.status();
+    assert!(now.epoch > before.epoch && now.keeper_pid == before.keeper_pid);
+    pond.control().inspect("met").unwrap();
+    assert_eq!((holder.ask("hash held"), holder.ask("lost held")), (hash, "false".to_owned()));
+    holder.finish();
+}
+
+/// What a stopped keeper is given waits in its channel, which counts as held; one that takes
+/// nothing for long is replaced.
+#[test]
+fn a_stopped_keeper_delays_nobody() {
+    let pond = TestPond::start(Options::new());
+    let before = pond.status();
+    let keeper = Process::open(before.keeper_pid).unwrap();
+    keeper.stop();
+    let mut maker = pond.worker();
+    let hashes: Vec<String> =
+        (0..6).map(|index| maker.ask(&format!("put made/{index} {} {index}", 33 << 20))).collect();
+    maker.finish();
+    assert_eq!(pond.status().epoch, before.epoch);
+    // The daemon dies while the keeper is still stopped: nobody is there to start another one, and
+    // then somebody is.
+    let daemon = Process::open(before.daemon_pid).unwrap();
+    daemon.kill();
+    assert!(daemon.wait(PATIENCE));
+    std::thread::sleep(Duration::from_millis(50));
+    keeper.go_on();
+    eventually("the next daemon", || {
+        let status = pond.connect().and_then(|pond| pond.status()).ok()?;
+        (status.epoch > before.epoch).then_some(())
+    });
+    let mut reader = pond.worker();
+    for (index, hash) in hashes.iter().enumerate() {
+        assert_eq!(reader.ask(&format!("hash made/{index}")), *hash);
+    }
+    assert_eq!(pond.accounts().lost, 0);
+    reader.finish();
+}
+
+/// Eight stopped clients with everything mapped, and a hundred requests of another one.
+#[test]
+fn many_stopped_clients() {
+    let pond = TestPond::start(Options::giving_back());
+    let mut maker = pond.worker();
+    maker.ask("put shared 2000000 4");
+    let holders: Vec<Worker> = (0..8)
+        .map(|_| {
+            let mut holder = pond.worker();
+            holder.ask("map shared");
+            process(&holder).stop();
+            holder
+        })
+        .collect();
+    let start = std::time::Instant::now();
+    for index in 0..100 {
+        maker.ask(&format!("put quick/{} 5000 {index}", index % 7));
+        maker.ask(&format!("delete quick/{}", index % 7));
+    }
+    say(&format!("100 tensors beside 8 stopped clients: {:?}", start.elapsed()));
+    assert_eq!(pond.accounts().leases, 8);
+    holders.into_iter().for_each(Worker::kill);
+    eventually_equal("leases", &0, || pond.accounts().leases);
+    maker.finish();
+}

@@ -1,0 +1,267 @@
+//! Every kind of request, with every process killed around it: before the request is read, while
+//! it is served, right after the answer. Nothing is lost, nothing is leaked, and who lives gets an
+//! answer.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
+
+use std::time::Duration;
+
+use millpond::ErrorKind;
+use millpond_tests::{
+    Accounts, Options, PATIENCE, Process, TestPond, Worker, content, eventually, eventually_equal,
+    is_soft, say,
+};
+
+const BYTES: u64 = 65_536;
+const SEED: u64 = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Client,
+    Daemon,
+    Keeper,
+}
+
+/// A request, what it needs before, and what must be so after its answer.
+struct Kind {
+    name: &'static str,
+    /// What the client does first.
+    before: &'static [&'static str],
+    /// The request, in the words of `pondtool shell`; the last one is met by the kill.
+    request: &'static [&'static str],
+    /// Whether the tensor is published in the end, if there is one.
+    then: Then,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Nothing,
+    Writing,
+    Ready,
+}
+
+struct Scene {
+    pond: TestPond,
+    holder: Worker,
+    hash: String,
+    accounts: Accounts,
+    physical: u64,
+    kills: usize,
+}
+
+impl Scene {
+    fn start() -> Self {
+        let pond = TestPond::start(Options::giving_back());
+        let mut holder = pond.worker();
+        let hash = holder.ask(&format!("make kept {BYTES} 1"));
+        eventually_equal("leases", &1, || pond.accounts().leases);
+        let (accounts, physical) = (pond.accounts(), pond.physical());
+        Self { pond, holder, hash, accounts, physical, kills: 0 }
+    }
+
+    fn kill(&mut self, role: Role) {
+        self.kills += 1;
+        let before = self.pond.status();
+        let pid = if role == Role::Daemon { before.daemon_pid } else { before.keeper_pid };
+        let victim = Process::open(pid).unwrap();
+        victim.kill();
+        eventually("who takes over", || {
+            let now = self.pond.control().status().ok()?;
+            let new = now.epoch > before.epoch || now.keeper_pid != before.keeper_pid;
+            new.then_some(())
+        });
+        assert!(victim.wait(PATIENCE));
+        self.pond.reap();
+    }
+
+    /// Takes away what the request made, and looks that all is as it was.
+    fn tidy(&mut self, after: &str) {
+        match self.pond.control().delete("t") {
+            Ok(()) => {}
+            Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{after}: {error}"),
+        }
+        eventually_equal(after, &self.accounts, || self.pond.accounts());
+        assert_eq!(self.holder.ask("hash kept"), self.hash, "{after}");
+    }
+
+    fn end(mut self, what: &str) {
+        self.pond.assert_physical(what, self.physical);
+        self.pond.control().delete("kept").unwrap();
+        self.holder.ask("drop-all");
+        self.holder.ask("flush");
+        eventually_equal(what, &0, || self.pond.accounts().slab_bytes);
+        say(&format!("{what}: kills: {}", self.kills));
+    }
+}
+
+/// Around the request, and sometimes right after its answer.
+fn moment(round: u64) -> Option<Duration> {
+    (round % 6 != 5).then(|| Duration::from_micros(round * round * 17 % 5000))
+}
+
+fn rounds() -> u64 {
+    if is_soft() { 24 } else { 6 }
+}
+
+fn each_role(kind: &Kind) {
+    let mut scene = Scene::start();
+    let mut worker = scene.pond.worker();
+    for round in 0..rounds() {
+        // In turn, so that the keeper has no daemon that dies again and again.
+        for role in [Role::Client, Role::Daemon, Role::Keeper] {
+            let after = format!("{} with the {role:?} killed, round {round}", kind.name);
+            let is_hello = kind.before.is_empty() && kind.then == Then::Nothing;
+            if is_hello {
+                worker = scene.pond.worker();
+            }
+            kind.before.iter().for_each(|line| drop(worker.ask(line)));
+            kind.request.iter().for_each(|line| worker.tell(line));
+            let mut answers = kind.request.len();
+            match moment(round) {
+                Some(delay) => std::thread::sleep(delay),
+                None => {
+                    worker.answer().unwrap();
+                    answers -= 1;
+                }
+            }
+            if role == Role::Client {
+                scene.kills += 1;
+                std::mem::replace(&mut worker, scene.pond.worker()).kill();
+            } else {
+                scene.kill(role);
+                for _ in 0..answers {
+                    worker.answer().unwrap_or_else(|error| panic!("{after}: {error}"));
+                }
+                check(&scene, kind, &after);
+                worker.ask("drop-all");
+                worker.ask("flush");
+            }
+            scene.tidy(&after);
+        }
+    }
+    worker.finish();
+    scene.end(kind.name);
+}
+
+/// What an answered request has done, a restart does not undo.
+fn check(scene: &Scene, kind: &Kind, after: &str) {
+    let state = scene.pond.control().inspect("t");
+    match kind.then {
+        Then::Nothing => assert_eq!(state.unwrap_err().kind(), ErrorKind::NotFound, "{after}"),
+        Then::Writing => assert_eq!(state.unwrap().info.generation, 0, "{after}"),
+        Then::Ready => {
+            assert_eq!(state.unwrap().info.generation, 1, "{after}");
+            let mut reader = scene.pond.worker();
+            assert_eq!(reader.ask("hash t"), content::hash_of(BYTES, SEED), "{after}");
+            reader.finish();
+        }
+    }
+}
+
+#[test]
+fn create_of_a_small_one() {
+    let request = &["begin t 65536"];
+    each_role(&Kind { name: "create, small", before: &["connect"], request, then: Then::Writing });
+}
+
+#[test]
+fn create_of_one_with_a_slab_of_its_own() {
+    let request = &["begin t 37748736"];
+    each_role(&Kind {
+        name: "create, own slab",
+        before: &["connect"],
+        request,
+        then: Then::Writing,
+    });
+}
+
+#[test]
+fn get() {
+    let (before, request) = (&["put t 65536 5"], &["get t"]);
+    each_role(&Kind { name: "get", before, request, then: Then::Ready });
+}
+
+#[test]
+fn publish() {
+    let (before, request) = (&["begin t 65536", "write t 5"], &["publish t"]);
+    each_role(&Kind { name: "publish", before, request, then: Then::Ready });
+}
+
+#[test]
+fn delete() {
+    let (before, request) = (&["put t 65536 5"], &["delete t"]);
+    each_role(&Kind { name: "delete", before, request, then: Then::Nothing });
+}
+
+/// The last lease of a tensor that is deleted already: the release frees its memory.
+#[test]
+fn release() {
+    let before = &["make t 65536 5", "delete t"];
+    let request = &["drop t", "flush"];
+    each_role(&Kind { name: "release", before, request, then: Then::Nothing });
+}
+
+#[test]
+fn hello() {
+    each_role(&Kind { name: "hello", before: &[], request: &["connect"], then: Then::Nothing });
+}
+
+/// A client that holds something claims it from the next daemon by itself; that is met as well.
+#[test]
+fn claim() {
+    let mut scene = Scene::start();
+    let mut worker = scene.pond.worker();
+    for round in 0..rounds() {
+        for role in [Role::Client, Role::Daemon, Role::Keeper] {
+            let after = format!("claim with the {role:?} killed, round {round}");
+            let hash = worker.ask("make t 65536 5");
+            scene.kill(Role::Daemon);
+            std::thread::sleep(moment(round).unwrap_or(Duration::from_millis(20)));
+            if role == Role::Client {
+                scene.kills += 1;
+                std::mem::replace(&mut worker, scene.pond.worker()).kill();
+            } else {
+                scene.kill(role);
+                assert_eq!(worker.ask("lost t"), "false", "{after}");
+                assert_eq!(worker.ask("hash t"), hash, "{after}");
+                eventually_equal("leases", &2, || scene.pond.accounts().leases);
+                worker.ask("drop-all");
+                worker.ask("flush");
+            }
+            scene.tidy(&after);
+            // Resets the keeper's patience with daemons that die.
+            if round % 3 == 2 {
+                scene.kill(Role::Keeper);
+            }
+        }
+    }
+    worker.finish();
+    scene.end("claim");
+}
+
+/// A get that waits outlives any number of daemons, and is answered by the one that hears the
+/// publish.
+#[test]
+fn a_get_that_waits() {
+    let mut scene = Scene::start();
+    let (mut reader, mut writer) = (scene.pond.worker(), scene.pond.worker());
+    for round in 0..rounds() {
+        let role = [Role::Daemon, Role::Keeper][usize::from(round % 2 == 1)];
+        writer.ask(&format!("begin t {BYTES}"));
+        writer.ask("write t 5");
+        reader.tell("get t 30000");
+        std::thread::sleep(moment(round).unwrap_or_default());
+        scene.kill(role);
+        writer.ask("publish t");
+        assert_eq!(reader.answer().unwrap(), content::hash_of(BYTES, SEED));
+        for worker in [&mut reader, &mut writer] {
+            worker.ask("drop-all");
+            worker.ask("flush");
+        }
+        scene.tidy(&format!("a waiting get, round {round}"));
+    }
+    reader.finish();
+    writer.finish();
+    scene.end("a get that waits");
+}
