@@ -168,6 +168,7 @@ impl World {
             Rc::default(),
             ports.held.clone(),
             Channel::pair(),
+            Rc::clone(&self.gone),
             None,
             Trace::default(),
         );

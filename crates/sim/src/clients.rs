@@ -98,6 +98,7 @@ impl World {
         }
         client.hang_up();
         client.alive = false;
+        self.gone.borrow_mut().insert(client.pid);
         client.leases.clear();
         client.calls.clear();
         let pid = client.pid;

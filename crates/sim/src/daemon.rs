@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{
-    ConnId, Device, DriverFailure, Held, Limits, Owner, Pond, Ports,
+    ConnId, Device, DriverFailure, Held, Limits, MoverLimits, Owner, Pond, Ports,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, Request, RequestBody, VERSION};
@@ -124,6 +124,7 @@ impl World {
             journal,
             held,
             channel,
+            Rc::clone(&self.gone),
             self.mutation,
             self.trace.clone(),
         );
@@ -174,8 +175,12 @@ impl World {
         Limits {
             clients: 100,
             tensors: 1000,
+            tensors_per_user: 1000,
             leases_per_client: 100,
             recycle_bytes: self.recycle_bytes,
+            moves_per_user: 100,
+            move_bytes_per_user: 1 << 40,
+            movers: MoverLimits { patience_ms: 3000, idle_ms: 500 },
         }
     }
 
@@ -217,7 +222,7 @@ impl World {
         running.next_conn += 1;
         running.ports.conns.insert(conn, socket);
         let owner = Owner { tenant: running.pond.tenant("local"), user, group: 100 };
-        self.event(|pond, _| pond.connected(conn, owner, &[], admin, pid, Fd::Process(pid)))?;
+        self.event(|pond, _| pond.connected(conn, owner, &[], admin, pid))?;
         Ok(conn)
     }
 

@@ -1,12 +1,13 @@
 //! The policy's ports in the simulated world, with the daemon's death at any of its calls.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_daemon::journal::write_frame;
 use millpond_daemon::policy::{ConnId, DriverFailure, Held, PortError, Ports};
 use millpond_keeper::channel::{HoldKey, Message};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId};
@@ -70,6 +71,10 @@ pub struct SimPorts {
     pub ended: Vec<ConnId>,
     /// Processes that are watched.
     pub watched: BTreeMap<ClientId, u32>,
+    /// Movers that are to be started.
+    pub wanted_movers: Vec<GpuUuid>,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
     /// What the driver thread is to do.
     pub asks: VecDeque<Ask>,
     /// What it has said.
@@ -102,6 +107,7 @@ impl SimPorts {
         journal: File,
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
+        gone: Rc<RefCell<BTreeSet<u32>>>,
         mutation: Option<Mutation>,
         trace: Trace,
     ) -> Self {
@@ -116,6 +122,8 @@ impl SimPorts {
             conns: BTreeMap::new(),
             ended: Vec::new(),
             watched: BTreeMap::new(),
+            wanted_movers: Vec::new(),
+            gone,
             asks: VecDeque::new(),
             told: VecDeque::new(),
             sent: Vec::new(),
@@ -319,6 +327,12 @@ impl Ports for SimPorts {
         }
     }
 
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<Fd> {
+        let pid = self.conns.get(&conn)?.borrow().pid;
+        // Nobody can be asked for the pidfd of a process that is gone.
+        (!self.gone.borrow().contains(&pid)).then_some(Fd::Process(pid))
+    }
+
     fn watch(&mut self, client: ClientId, pidfd: &Fd) {
         if let Fd::Process(pid) = pidfd {
             self.watched.insert(client, *pid);
@@ -340,6 +354,22 @@ impl Ports for SimPorts {
             self.asks.push_back(Ask::Read);
         }
     }
+
+    fn page(&self) -> Option<Fd> {
+        None
+    }
+
+    fn bump(&mut self, _slots: [usize; 2]) {}
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        if self.lives() {
+            self.wanted_movers.push(device);
+        }
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, _message: ToMover, _fd: Option<Fd>) {}
+
+    fn kill(&mut self, _pidfd: &Fd) {}
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Err(PortError("nobody can be asked here".to_owned()))

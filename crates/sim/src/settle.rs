@@ -37,6 +37,12 @@ impl World {
     pub fn settle(&mut self) -> Result<(), Violation> {
         self.busy = false;
         self.faults = 0;
+        // Who has said goodbye exits.
+        for client in 0..self.clients.len() {
+            if self.clients[client].alive && matches!(self.clients[client].line, Line::Closed) {
+                self.kill_client(client);
+            }
+        }
         if let Daemon::Running(running) = &mut self.daemon {
             running.ports.faults = 0;
         }
@@ -126,10 +132,9 @@ impl World {
     /// What is left.
     pub fn drain(&mut self) -> Result<(), Violation> {
         for client in 0..self.clients.len() {
-            if self.clients[client].alive && !matches!(self.clients[client].line, Line::Closed) {
+            if self.clients[client].alive {
                 self.kill_client(client);
             }
-            self.clients[client].alive = false;
         }
         self.ghosts.clear();
         self.settle()?;

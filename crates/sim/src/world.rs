@@ -1,7 +1,7 @@
 //! The whole world of one schedule, and the scheduler that decides what happens next.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_daemon::policy::ConnId;
@@ -46,6 +46,8 @@ pub struct World {
     pub rng: Rng,
     /// Milliseconds.
     pub clock: Rc<Cell<u64>>,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
     /// The GPU.
     pub card: Card,
     /// The keeper, unless it is dead.
@@ -121,6 +123,7 @@ impl World {
         let mut world = Self {
             rng,
             clock: Rc::new(Cell::new(1)),
+            gone: Rc::default(),
             card: Card::new(CARD_BYTES),
             keeper: Some(Keeper::new(held, 0)),
             daemon: Daemon::Dead,
