@@ -74,11 +74,19 @@ impl World {
             if self.oracle.must_exist(known, lives) {
                 ensure(there, "what was made is there", detail)?;
                 let ready = state == Some(TensorState::Ready);
-                ensure(ready || !(known.published || known.zero), "what was published is ready", detail)?;
+                ensure(
+                    ready || !(known.published || known.zero),
+                    "what was published is ready",
+                    detail,
+                )?;
             }
             ensure(!(there && known.deleted), "what was deleted is gone", detail)?;
             let orphan = known.ephemeral && !known.named_later && !lives;
-            ensure(!(there && orphan) || self.faulted, "what is ephemeral ends with its creator", detail)?;
+            ensure(
+                !(there && orphan) || self.faulted,
+                "what is ephemeral ends with its creator",
+                detail,
+            )?;
             let refused = known.sends == 1 && known.refusals == 1 && !known.created;
             ensure(!(there && refused), "what was refused is not made", detail)?;
         }

@@ -142,8 +142,8 @@ impl World {
         let pond = match records {
             Some(records) => {
                 let held = objects(&ports.held);
-                let (pond, found) =
-                    Pond::recover(&mut ports, records, held, Epoch(epoch), limits).map_err(failed)?;
+                let (pond, found) = Pond::recover(&mut ports, records, held, Epoch(epoch), limits)
+                    .map_err(failed)?;
                 self.trace.say(|| format!("  recovered {found:?}"));
                 ensure(found.lost_tensors == 0, "nothing is lost", || format!("{found:?}"))?;
                 pond
@@ -282,7 +282,8 @@ impl World {
         }
         running.driver_hangs = self.busy && self.rng.once_in(40);
         let lock = HoldKey::gpu_lock(GPU);
-        if !running.ports.held.contains_key(&lock) && running.ports.hold_key(lock, Fd::Other).is_err()
+        if !running.ports.held.contains_key(&lock)
+            && running.ports.hold_key(lock, Fd::Other).is_err()
         {
             // Without its lock the GPU is not this pond's, and the daemon ends.
             self.daemon_dies();
@@ -346,8 +347,11 @@ impl World {
                 journal.borrow_mut().extend_from_slice(&frame);
             }
         }
-        let held =
-            if unheld { Ok(()) } else { ports.hold_key(HoldKey::journal(), Fd::Journal(Rc::clone(&journal))) };
+        let held = if unheld {
+            Ok(())
+        } else {
+            ports.hold_key(HoldKey::journal(), Fd::Journal(Rc::clone(&journal)))
+        };
         if held.is_ok() && !ports.dead {
             ports.length = journal.borrow().len();
             ports.journal = journal;

@@ -114,7 +114,6 @@ pub struct Oracle {
     pub epoch: u64,
 }
 
-
 impl Oracle {
     /// A client will ask for this.
     pub fn asked(&mut self, creator: u32, user: u32, create: &TensorCreate) -> usize {
@@ -242,9 +241,8 @@ impl Oracle {
                 format!("{who} found {found:#x} at {at} of {}, not {right:#x}", known.id)
             })?;
             let other = tensor_of(found).and_then(|other| self.tensors.get(other));
-            let foreign = other.is_some_and(|other| {
-                (other.user, other.audience) != (known.user, known.audience)
-            });
+            let foreign = other
+                .is_some_and(|other| (other.user, other.audience) != (known.user, known.audience));
             ensure(!foreign, "nobody sees another owner's bytes", || {
                 format!("{who} found a word of {other:?} in {}", known.id)
             })?;

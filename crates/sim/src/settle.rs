@@ -142,7 +142,8 @@ impl World {
         let program = "operator".to_owned();
         let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
         let books = self.books()?;
-        let gone = books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
+        let gone =
+            books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
         let asked: Vec<_> = std::iter::once(RequestBody::Hello(hello)).chain(gone).collect();
         for answer in self.as_operator(asked)? {
             let well = matches!(answer, ReplyBody::Done | ReplyBody::Welcome(_));
@@ -157,7 +158,9 @@ impl World {
         let keeper = self.keeper.as_ref().map(|keeper| &keeper.holds);
         let left = keeper.into_iter().flatten().map(|(key, _)| key);
         let left: Vec<_> = left
-            .filter(|key| matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_)))
+            .filter(|key| {
+                matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_))
+            })
             .collect();
         ensure(left.is_empty(), "no descriptor leaks", || format!("{left:?}"))
     }

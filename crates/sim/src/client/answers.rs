@@ -44,7 +44,12 @@ impl Client {
     ///
     /// # Errors
     /// The rule that it breaks.
-    pub fn read(&mut self, bytes: &[u8], fd: Option<Fd>, around: &mut Around<'_>) -> Result<(), Violation> {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        fd: Option<Fd>,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
         let reply = Reply::decode(bytes)
             .map_err(|error| Violation::new("replies can be read", error.to_string()))?;
         match std::mem::replace(&mut self.line, Line::Down) {
@@ -113,7 +118,12 @@ impl Client {
         ensure(all, "a lease without proof is refused", || format!("{lies:?}"))
     }
 
-    fn answered(&mut self, reply: Reply, fd: Option<Fd>, around: &mut Around<'_>) -> Result<(), Violation> {
+    fn answered(
+        &mut self,
+        reply: Reply,
+        fd: Option<Fd>,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
         let Reply { number, body } = reply;
         let Some(call) = self.calls.remove(&number) else {
             if let ReplyBody::Tensor(grant) = &body
@@ -137,7 +147,11 @@ impl Client {
             }
             let detail = || format!("pid {} {what:?}: {failure:?}", self.pid);
             ensure(failure.kind != ErrorKind::Lost, "nothing is lost", detail)?;
-            ensure(around.faults || failure.kind != ErrorKind::Internal, "no reason to fail", detail)?;
+            ensure(
+                around.faults || failure.kind != ErrorKind::Internal,
+                "no reason to fail",
+                detail,
+            )?;
             if let What::Get(Some(tensor)) | What::Publish(tensor) = what
                 && failure.kind == ErrorKind::NotFound
             {
@@ -192,7 +206,8 @@ impl Client {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
         let claim = LeaseClaim { lease, tensor: id, mode, token };
-        let held = Lease { claim, tensor, memory: Some(memory), ending: false, written: false, ready };
+        let held =
+            Lease { claim, tensor, memory: Some(memory), ending: false, written: false, ready };
         self.leases.insert(lease, held);
         Ok(())
     }

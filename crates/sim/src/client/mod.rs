@@ -182,7 +182,8 @@ impl Client {
     pub fn ask(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>) {
         let number = self.next_number;
         self.next_number += 1;
-        self.calls.insert(number, Call { body, what, lease, sends: 0, expects: false, sent_on: None });
+        self.calls
+            .insert(number, Call { body, what, lease, sends: 0, expects: false, sent_on: None });
     }
 
     /// Sends a request over the connection; a closed one is noticed when it is read.

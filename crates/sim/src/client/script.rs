@@ -147,7 +147,9 @@ impl Client {
         if named {
             // From now on it may replace the others of that name, and the others this one.
             let user = self.user;
-            let same = |known: &crate::oracle::Known| known.user == user && known.name.as_deref() == Some("r");
+            let same = |known: &crate::oracle::Known| {
+                known.user == user && known.name.as_deref() == Some("r")
+            };
             for other in stage.oracle.tensors.iter_mut().filter(|known| same(known)) {
                 other.may_be_gone = true;
             }
@@ -176,7 +178,8 @@ impl Client {
     pub fn look_at_all(&self, oracle: &Oracle) -> Result<(), Violation> {
         for (_, lease) in self.mapped() {
             if let Some(memory) = &lease.memory {
-                let complete = lease.written || lease.ready || oracle.tensors[lease.tensor].published;
+                let complete =
+                    lease.written || lease.ready || oracle.tensors[lease.tensor].published;
                 oracle.read(lease.tensor, memory, complete, &format!("pid {}", self.pid))?;
             }
         }
