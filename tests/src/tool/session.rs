@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use millpond::{
     Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
@@ -50,6 +50,7 @@ impl Session {
                 self.held.insert(name.to_owned(), tensor);
                 Ok(name.to_owned())
             }
+            ["again", name, times] => self.again(name, number(times)?),
             ["hash", name] => match self.held.get(name) {
                 Some(tensor) => hash(tensor),
                 None => hash(&self.pond()?.get(name).map_err(trouble)?),
@@ -145,6 +146,18 @@ impl Session {
 
     fn churning(&self) -> Result<&Churn, Trouble> {
         self.churn.as_ref().ok_or_else(|| wrong("nothing churns"))
+    }
+
+    /// Gets something many times. Says what it is, its generation, and the nanoseconds of each get.
+    fn again(&mut self, name: &str, times: u64) -> Said {
+        let pond = self.pond()?;
+        let begun = Instant::now();
+        let mut last = pond.get(name).map_err(trouble)?;
+        for _ in 1..times {
+            last = pond.get(name).map_err(trouble)?;
+        }
+        let each = begun.elapsed().as_nanos() / u128::from(times.max(1));
+        Ok(format!("{} {} {each}", last.id(), last.generation()))
     }
 
     fn begin(&mut self, name: &str, bytes: u64) -> Said {

@@ -1,0 +1,200 @@
+//! What must be true when everything has come to rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use millpond_daemon::journal::read_frames;
+use millpond_daemon::policy::Pond;
+use millpond_keeper::channel::{HoldKey, KeyView};
+use millpond_wire::record::Record;
+use millpond_wire::{Mode, TensorId, TensorState};
+
+use crate::card::Fd;
+use crate::client::Line;
+use crate::daemon::{Daemon, Running, objects};
+use crate::oracle::{Violation, ensure};
+use crate::ports::SimPorts;
+use crate::rng::Rng;
+use crate::settle::Books;
+use crate::socket::Channel;
+use crate::trace::Trace;
+use crate::world::World;
+
+impl World {
+    /// Every invariant, after [`World::settle`].
+    ///
+    /// # Errors
+    /// The one that is broken.
+    pub fn check(&mut self) -> Result<(), Violation> {
+        let books = self.books()?;
+        self.settle()?;
+        self.check_leases(&books)?;
+        self.check_tensors(&books)?;
+        self.check_accounts(&books)?;
+        self.check_bytes(&books)?;
+        self.check_replay()
+    }
+
+    /// The daemon's leases are those that living clients hold.
+    fn check_leases(&self, books: &Books) -> Result<(), Violation> {
+        for info in &books.clients {
+            let lives = self.clients.iter().any(|client| client.alive && client.id == info.client);
+            ensure(lives, "who is gone holds nothing", || format!("{info:?}"))?;
+        }
+        for client in self.clients.iter().filter(|client| client.alive) {
+            let info = books.clients.iter().find(|info| info.client == client.id);
+            let mut known: Vec<(TensorId, Mode)> = info
+                .into_iter()
+                .flat_map(|info| &info.leases)
+                .map(|lease| (lease.tensor, lease.mode))
+                .collect();
+            let held = client.leases.values().map(|lease| (lease.claim.tensor, lease.claim.mode));
+            let mut held: Vec<_> = held.collect();
+            let order = |lease: &(TensorId, Mode)| (lease.0, lease.1.code());
+            known.sort_by_key(order);
+            held.sort_by_key(order);
+            ensure(known == held, "leases are what living clients hold", || {
+                format!("pid {} holds {held:?}, the daemon knows {known:?}", client.pid)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What was answered is so.
+    fn check_tensors(&self, books: &Books) -> Result<(), Violation> {
+        let listed: BTreeMap<TensorId, _> =
+            books.tensors.iter().map(|info| (info.tensor, info)).collect();
+        for known in &self.oracle.tensors {
+            let creator = self.client_at(known.creator);
+            let lives = creator.is_some_and(|it| it.alive && !matches!(it.line, Line::Closed));
+            let info = listed.get(&known.id);
+            let state = info.map(|info| info.state);
+            let there = state.is_some_and(|state| state != TensorState::Deleted);
+            let detail = || format!("{known:?} is {info:?}");
+            if self.oracle.must_exist(known, lives) {
+                ensure(there, "what was made is there", detail)?;
+                let ready = state == Some(TensorState::Ready);
+                ensure(ready || !(known.published || known.zero), "what was published is ready", detail)?;
+            }
+            ensure(!(there && known.deleted), "what was deleted is gone", detail)?;
+            let orphan = known.ephemeral && !known.named_later && !lives;
+            ensure(!(there && orphan) || self.faulted, "what is ephemeral ends with its creator", detail)?;
+            let refused = known.sends == 1 && known.refusals == 1 && !known.created;
+            ensure(!(there && refused), "what was refused is not made", detail)?;
+        }
+        for info in &books.tensors {
+            // A record of its end that was refused is written by the next daemon.
+            let kept = self.faulted || info.state != TensorState::Deleted || info.leases > 0;
+            ensure(kept, "memory goes with its last lease", || format!("{info:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// Books, held descriptors and physical memory agree.
+    fn check_accounts(&self, books: &Books) -> Result<(), Violation> {
+        let (Daemon::Running(running), Some(keeper)) = (&self.daemon, &self.keeper) else {
+            return Err(Violation::new("keeper and daemon live", "one is dead"));
+        };
+        let kept: BTreeSet<&HoldKey> = keeper.holds.keys().collect();
+        let held: BTreeSet<&HoldKey> = running.ports.held.keys().collect();
+        ensure(kept == held, "keeper and daemon hold the same", || {
+            format!("keeper {kept:?}, daemon {held:?}")
+        })?;
+        let mut recorded = BTreeSet::new();
+        for record in running.pond.snapshot() {
+            match record {
+                Record::SlabMade(made) => recorded.insert(HoldKey::slab(made.slab)),
+                Record::ClientSeen(seen) => recorded.insert(HoldKey::client(seen.client)),
+                _ => false,
+            };
+        }
+        let object = |key: &&HoldKey| matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_));
+        let held: BTreeSet<HoldKey> = held.into_iter().filter(object).cloned().collect();
+        ensure(recorded == held, "what is in the books is held", || {
+            format!("books {recorded:?}, held {held:?}")
+        })?;
+        let mut slabs = BTreeMap::new();
+        for fd in keeper.holds.values() {
+            if let Fd::Memory(memory) = fd {
+                slabs.insert(memory.serial, memory.bytes);
+            }
+        }
+        let held_bytes: u64 = slabs.values().sum();
+        let booked: u64 = books.status.devices.iter().map(|device| device.slab_bytes).sum();
+        ensure(held_bytes == booked, "accounts are what is held", || {
+            format!("{booked} in the books, {held_bytes} held")
+        })?;
+        let mut mapped: BTreeSet<usize> = BTreeSet::new();
+        for client in self.clients.iter().filter(|client| client.alive) {
+            mapped.extend(client.mapped().filter_map(|(_, it)| Some(it.memory.as_ref()?.serial)));
+            mapped.extend(client.kernels.iter().map(|kernel| kernel.memory.serial));
+        }
+        for ghost in &self.ghosts {
+            mapped.extend(ghost.mapped.iter().chain(&ghost.writes).map(|(_, it)| it.serial));
+        }
+        for memory in self.card.alive() {
+            let known = slabs.contains_key(&memory.serial) || mapped.contains(&memory.serial);
+            ensure(known, "no byte leaks", || format!("memory {} is nobody's", memory.serial))?;
+        }
+        Ok(())
+    }
+
+    /// Every published byte is what was written, for whoever comes now.
+    fn check_bytes(&self, books: &Books) -> Result<(), Violation> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        for info in books.tensors.iter().filter(|info| info.state == TensorState::Ready) {
+            let Some(Fd::Memory(memory)) = keeper.holds.get(&HoldKey::slab(info.slab)) else {
+                return Err(Violation::new("nothing is lost", format!("{info:?}")));
+            };
+            if let Some(&tensor) = self.oracle.index.get(&info.tensor) {
+                self.oracle.read(tensor, memory, true, "a new reader")?;
+            }
+        }
+        for client in self.clients.iter().filter(|client| client.alive) {
+            client.look_at_all(&self.oracle)?;
+        }
+        Ok(())
+    }
+
+    /// The journal says what the daemon knows.
+    fn check_replay(&self) -> Result<(), Violation> {
+        let Daemon::Running(running) = &self.daemon else { return Ok(()) };
+        let Running { pond, ports, epoch, .. } = running.as_ref();
+        let (records, _) = read_frames(&ports.journal.borrow())
+            .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
+        let mut other = SimPorts::new(
+            Rc::clone(&self.clock),
+            Rng::new(0),
+            Rc::default(),
+            ports.held.clone(),
+            Channel::pair(),
+            Rc::clone(&self.gone),
+            None,
+            Trace::default(),
+        );
+        let held = objects(&ports.held);
+        let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.limits())
+            .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
+        let (mut live, mut again) = (pond.snapshot(), again.snapshot());
+        if self.faulted {
+            // What could not be recorded as gone, the next daemon gives back.
+            live.retain(lasts);
+            again.retain(lasts);
+        }
+        let mut builder = planus::Builder::new();
+        let mut order = |records: &mut Vec<Record>| {
+            records.sort_by_cached_key(|record| record.encode(&mut builder).to_vec());
+        };
+        order(&mut live);
+        order(&mut again);
+        let first = live.iter().zip(&again).find(|(live, again)| live != again);
+        ensure(live == again, "the journal says what the daemon knows", || {
+            format!("{} records, {} replayed; {first:?}", live.len(), again.len())
+        })
+    }
+}
+
+/// Tensors that nobody has asked to go.
+fn lasts(record: &Record) -> bool {
+    matches!(record, Record::TensorMade(made) if !made.deleted && !made.ephemeral)
+}

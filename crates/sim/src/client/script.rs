@@ -1,0 +1,282 @@
+//! What a client does next.
+
+use millpond_wire::message::{Life, RequestBody, Target, TensorCreate, TensorGet, TensorPublish};
+use millpond_wire::{Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
+
+use super::{Client, Kernel, Line, What};
+use crate::mutation::Mutation;
+use crate::oracle::{Oracle, Violation};
+use crate::rng::Rng;
+use crate::trace::Trace;
+
+const MIB: u64 = 1 << 20;
+
+/// How large the tensors of a schedule are.
+#[derive(Clone, Copy, Debug)]
+pub enum Sizes {
+    /// Many in one slab.
+    Small,
+    /// All classes.
+    Mixed,
+    /// Each its own slab.
+    Large,
+}
+
+impl Sizes {
+    fn draw(self, rng: &mut Rng) -> u64 {
+        let small = 1 + rng.below(4 * 256);
+        let large = (32 + 8 * rng.below(3)) * MIB;
+        match self {
+            Sizes::Small => small,
+            Sizes::Large => large,
+            Sizes::Mixed => match rng.below(4) {
+                0 => large,
+                1 => MIB + rng.below(8) * MIB,
+                _ => small,
+            },
+        }
+    }
+}
+
+/// What surrounds a client that acts.
+pub struct Stage<'a> {
+    /// The observer.
+    pub oracle: &'a mut Oracle,
+    /// Chance.
+    pub rng: &'a mut Rng,
+    /// The broken rule.
+    pub mutation: Option<Mutation>,
+    /// Of this schedule.
+    pub sizes: Sizes,
+    /// For whoever replays.
+    pub trace: &'a Trace,
+}
+
+impl Client {
+    /// Does one thing of its own accord.
+    ///
+    /// # Errors
+    /// If it sees what it must not.
+    pub fn act(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        match stage.rng.below(20) {
+            0..=4 => self.create(stage),
+            5..=7 => self.get(stage),
+            8..=9 => self.queue_kernel(stage),
+            10..=12 => self.publish(stage)?,
+            13..=14 => self.look(stage)?,
+            15..=16 => self.retire(stage)?,
+            17 => self.delete(stage),
+            18 => self.give_up_or_ping(stage),
+            _ => self.leave(stage),
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, stage: &mut Stage<'_>) {
+        let rng = &mut *stage.rng;
+        let name = match rng.below(8) {
+            0..=2 => None,
+            3 => Some("public/p".to_owned()),
+            _ => Some(format!("t{}", rng.below(4))),
+        };
+        let audience = [Audience::User, Audience::User, Audience::Everybody];
+        let create = TensorCreate {
+            tensor: TensorId(rng.id()),
+            name: name.and_then(|name| TensorName::new(name).ok()),
+            dtype: Dtype::U8,
+            shape: shape(stage.sizes.draw(rng)),
+            device: None,
+            audience: rng.pick(&audience).copied().unwrap_or(Audience::User),
+            ephemeral: rng.once_in(5),
+            zero: rng.once_in(4),
+            lease: (!rng.once_in(5)).then(|| self.new_lease()),
+            life: Life::default(),
+        };
+        stage.trace.say(|| format!("  create {create:?}"));
+        let tensor = stage.oracle.asked(self.pid, self.user, &create);
+        let lease = create.lease;
+        self.ask(RequestBody::TensorCreate(create), What::Create(tensor), lease);
+    }
+
+    fn get(&mut self, stage: &mut Stage<'_>) {
+        let rng = &mut *stage.rng;
+        let lease = self.new_lease();
+        let by_name = rng.once_in(3);
+        let known = stage.oracle.tensors.len();
+        // The youngest are the most interesting.
+        let recent = known.saturating_sub(1 + rng.index(known.min(6)));
+        let (target, tensor) = match stage.oracle.tensors.get(recent) {
+            Some(known) if !by_name => (Target::Id(known.id), Some(recent)),
+            _ => {
+                let name = ["t0", "t1", "t2", "public/p", "r"];
+                let name = rng.pick(&name).copied().unwrap_or("t0");
+                let Ok(name) = name.parse() else { return };
+                (Target::Name(name), None)
+            }
+        };
+        let mode = if rng.once_in(3) { Mode::ReadWrite } else { Mode::ReadOnly };
+        let wait_ms = if rng.once_in(3) { 1 + rng.below(1000) } else { 0 };
+        stage.trace.say(|| format!("  get {target} lease {lease} {mode} wait {wait_ms}"));
+        let get = TensorGet { target, lease, mode, wait_ms };
+        self.ask(RequestBody::TensorGet(get), What::Get(tensor), Some(lease));
+    }
+
+    /// Work on the card that writes a tensor, some time.
+    fn queue_kernel(&mut self, stage: &mut Stage<'_>) {
+        let writable = self.writable();
+        let Some(&lease) = stage.rng.pick(&writable) else { return };
+        let Some(held) = self.leases.get(&lease) else { return };
+        let Some(memory) = held.memory.clone() else { return };
+        stage.trace.say(|| format!("  kernel over lease {lease}"));
+        self.kernels.push(Kernel { lease, tensor: held.tensor, memory });
+    }
+
+    /// Writes, waits for the card, publishes.
+    fn publish(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        let writable = self.writable();
+        let Some(&lease) = stage.rng.pick(&writable) else { return Ok(()) };
+        self.queue_kernel_of(lease);
+        self.synchronise(lease, stage.oracle)?;
+        let Some(held) = self.leases.get_mut(&lease) else { return Ok(()) };
+        held.written = true;
+        let tensor = held.tensor;
+        let named = stage.oracle.tensors[tensor].name.is_none()
+            && stage.oracle.tensors[tensor].user == self.user
+            && stage.rng.once_in(2);
+        let name = if named { TensorName::new("r").ok() } else { None };
+        if named {
+            // From now on it may replace the others of that name, and the others this one.
+            let user = self.user;
+            let same = |known: &crate::oracle::Known| known.user == user && known.name.as_deref() == Some("r");
+            for other in stage.oracle.tensors.iter_mut().filter(|known| same(known)) {
+                other.may_be_gone = true;
+            }
+            let twin = stage.oracle.tensors.iter().any(same);
+            let known = &mut stage.oracle.tensors[tensor];
+            known.name = Some("r".to_owned());
+            known.named_later = true;
+            known.may_be_gone |= twin;
+        }
+        let (id, token) = (stage.oracle.tensors[tensor].id, Token(stage.rng.id()));
+        stage.trace.say(|| format!("  publish {id} as {name:?}"));
+        let publish = TensorPublish { tensor: id, token, name, replace: true };
+        self.ask(RequestBody::TensorPublish(publish), What::Publish(tensor), None);
+        Ok(())
+    }
+
+    /// Looks at everything that it has mapped.
+    fn look(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        self.look_at_all(stage.oracle)
+    }
+
+    /// Looks at everything that it has mapped.
+    ///
+    /// # Errors
+    /// If it sees what it must not.
+    pub fn look_at_all(&self, oracle: &Oracle) -> Result<(), Violation> {
+        for (_, lease) in self.mapped() {
+            if let Some(memory) = &lease.memory {
+                let complete = lease.written || lease.ready || oracle.tensors[lease.tensor].published;
+                oracle.read(lease.tensor, memory, complete, &format!("pid {}", self.pid))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the card, unmaps; the pond is told later.
+    fn retire(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        let mapped: Vec<LeaseId> = self.mapped().map(|(id, _)| id).collect();
+        let Some(&lease) = stage.rng.pick(&mapped) else { return Ok(()) };
+        stage.trace.say(|| format!("  retire lease {lease}"));
+        self.end_lease(lease, stage.oracle, stage.mutation)
+    }
+
+    /// The end of one lease.
+    ///
+    /// # Errors
+    /// If its last work lands where it must not.
+    pub fn end_lease(
+        &mut self,
+        lease: LeaseId,
+        oracle: &Oracle,
+        mutation: Option<Mutation>,
+    ) -> Result<(), Violation> {
+        if mutation == Some(Mutation::ReleaseBeforeUnmap) {
+            // Its kernels keep the mapping, and run when they like.
+            self.queue_kernel_of(lease);
+        } else {
+            self.synchronise(lease, oracle)?;
+        }
+        if let Some(held) = self.leases.get_mut(&lease) {
+            held.memory = None;
+        }
+        Ok(())
+    }
+
+    fn queue_kernel_of(&mut self, lease: LeaseId) {
+        let Some(held) = self.leases.get(&lease) else { return };
+        let writable = held.claim.mode == Mode::ReadWrite;
+        if let Some(memory) = held.memory.clone().filter(|_| writable) {
+            self.kernels.push(Kernel { lease, tensor: held.tensor, memory });
+        }
+    }
+
+    fn synchronise(&mut self, lease: LeaseId, oracle: &Oracle) -> Result<(), Violation> {
+        for kernel in self.take_kernels(lease) {
+            oracle.write(kernel.tensor, &kernel.memory, &format!("pid {}", self.pid))?;
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, stage: &mut Stage<'_>) {
+        let known = stage.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(8)));
+        let Some(known) = stage.oracle.tensors.get_mut(tensor) else { return };
+        known.may_be_gone |= known.user == self.user;
+        let id = known.id;
+        stage.trace.say(|| format!("  delete {id}"));
+        self.ask(RequestBody::TensorDelete { tensor: id }, What::Delete(tensor), None);
+    }
+
+    /// A caller loses patience.
+    fn give_up_or_ping(&mut self, stage: &mut Stage<'_>) {
+        let leases = |what: &What| matches!(what, What::Create(_) | What::Get(_));
+        let given: Vec<u64> =
+            self.calls.iter().filter(|(_, call)| leases(&call.what)).map(|(n, _)| *n).collect();
+        let Some(number) = stage.rng.pick(&given) else {
+            self.ask(RequestBody::Ping, What::Other, None);
+            return;
+        };
+        stage.trace.say(|| format!("  gives up request {number}"));
+        let Some(call) = self.calls.remove(number) else { return };
+        let waits = self.is_up() && call.sent_on == Some(self.generation);
+        if waits {
+            self.late.extend(call.lease);
+        }
+        // An answer on an earlier connection was lost.
+        if call.sends > u32::from(waits) {
+            self.strays.extend(call.lease);
+        }
+    }
+
+    /// The connection breaks, or the process says goodbye.
+    fn leave(&mut self, stage: &mut Stage<'_>) {
+        let idle = self.leases.is_empty()
+            && self.calls.is_empty()
+            && self.late.is_empty()
+            && self.strays.is_empty();
+        if idle && self.is_up() && stage.rng.once_in(2) {
+            stage.trace.say(|| "  goodbye".to_owned());
+            self.send(u64::MAX, RequestBody::Goodbye);
+            self.hang_up();
+            self.line = Line::Closed;
+        } else {
+            stage.trace.say(|| "  hangs up".to_owned());
+            self.hang_up();
+        }
+    }
+}
+
+fn shape(bytes: u64) -> Shape {
+    Shape::new([bytes]).unwrap_or_else(|_| unreachable!("a small number is a shape"))
+}

@@ -1,0 +1,64 @@
+//! Rules that are broken on purpose, to see that the harness notices. They live in the simulated
+//! shell, keeper and client only; the policy is always the real one.
+
+use std::str::FromStr;
+
+macro_rules! mutations {
+    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
+        /// One broken rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Mutation {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Mutation {
+            /// All of them.
+            pub const ALL: &'static [Mutation] = &[$(Mutation::$variant,)*];
+
+            /// As it is written on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Mutation::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+mutations! {
+    /// Records are written after the replies of the same event were sent.
+    JournalAfterReply "journal-after-reply",
+    /// The keeper is told to hold something after the record of it was written.
+    HoldAfterJournal "hold-after-journal",
+    /// The end of a connection is taken for the end of its process.
+    LeaseEndsAtHangUp "lease-ends-at-hang-up",
+    /// The end of a process is taken for the release of its leases.
+    RecycleWithoutRelease "recycle-without-release",
+    /// A slab is let go before the record says so.
+    DropBeforeJournal "drop-before-journal",
+    /// The next daemon gets the epoch of the last.
+    EpochRepeats "epoch-repeats",
+    /// A keeper starts the next daemon without reading what the last one had sent.
+    QueueNotRead "queue-not-read",
+    /// A new keeper does not get the slabs.
+    HandOverIncomplete "hand-over-incomplete",
+    /// A torn record stays at the end of the journal.
+    TornTailKept "torn-tail-kept",
+    /// A compacted journal is used before the keeper holds it.
+    CompactionNotHeld "compaction-not-held",
+    /// A client says that it has unmapped before it has.
+    ReleaseBeforeUnmap "release-before-unmap",
+    /// A client forgets what it holds when it connects again.
+    ClaimsForgotten "claims-forgotten",
+}
+
+impl FromStr for Mutation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Mutation::ALL.iter().copied().find(|mutation| mutation.name() == text);
+        found.ok_or_else(|| {
+            let known: Vec<_> = Mutation::ALL.iter().map(|mutation| mutation.name()).collect();
+            format!("'{text}' is not one of {}", known.join(", "))
+        })
+    }
+}

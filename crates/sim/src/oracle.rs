@@ -1,0 +1,254 @@
+//! What was promised, as an observer outside knows it: every answer, every placement.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use millpond_wire::message::{ReplyBody, TensorCreate, TensorInfo};
+use millpond_wire::{Audience, Epoch, PondId, SlabId, TensorId};
+
+use crate::card::{Memory, places, tensor_of, word_of};
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which rule, in a few words that never change.
+    pub invariant: &'static str,
+    /// To what.
+    pub detail: String,
+}
+
+impl Violation {
+    /// The rule and the case.
+    pub fn new(invariant: &'static str, detail: impl Into<String>) -> Self {
+        Self { invariant, detail: detail.into() }
+    }
+}
+
+/// Fails with a violation unless a condition holds.
+///
+/// # Errors
+/// The violation.
+pub fn ensure(
+    holds: bool,
+    invariant: &'static str,
+    detail: impl FnOnce() -> String,
+) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(invariant, detail())) }
+}
+
+/// What is known of one tensor from requests and answers.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Identity.
+    pub id: TensorId,
+    /// Whose.
+    pub user: u32,
+    /// Shared with whom.
+    pub audience: Audience,
+    /// Made of zeroes.
+    pub zero: bool,
+    /// Ends with its creator.
+    pub ephemeral: bool,
+    /// A publish was to name it, which makes it last.
+    pub named_later: bool,
+    /// Who asked for it.
+    pub creator: u32,
+    /// Its name, from its creation or a publish.
+    pub name: Option<String>,
+    /// Where it lies, once an answer has said so.
+    pub place: Option<Place>,
+    /// Its creator was told that it exists.
+    pub created: bool,
+    /// A publish of it was answered.
+    pub published: bool,
+    /// Its owner has asked for its end, or for another of its name.
+    pub may_be_gone: bool,
+    /// Its owner was told that it is deleted.
+    pub deleted: bool,
+    /// Answers that said no to its creation.
+    pub refusals: u32,
+    /// How often its creation was sent.
+    pub sends: u32,
+}
+
+/// A range of a slab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which.
+    pub slab: SlabId,
+    /// From where.
+    pub offset: u64,
+    /// How far.
+    pub bytes: u64,
+}
+
+impl Place {
+    /// Of an answer.
+    #[must_use]
+    pub fn of(info: &TensorInfo) -> Self {
+        Self { slab: info.slab, offset: info.offset, bytes: info.bytes }
+    }
+
+    /// Whether two ranges share a block.
+    #[must_use]
+    pub fn overlaps(&self, other: &Place) -> bool {
+        let end = |place: &Place| place.offset + place.bytes.max(1);
+        self.slab == other.slab && self.offset < end(other) && other.offset < end(self)
+    }
+}
+
+/// The observer.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    /// Every tensor that was ever asked for.
+    pub tensors: Vec<Known>,
+    /// By identity.
+    pub index: BTreeMap<TensorId, usize>,
+    /// In the order in which memory was handed out.
+    placed: BTreeMap<SlabId, Vec<usize>>,
+    serials: BTreeMap<SlabId, usize>,
+    answers: BTreeMap<(u32, u64), (Epoch, Place, TensorId)>,
+    /// The pond that has welcomed somebody.
+    pub pond: Option<PondId>,
+    /// Of the last daemon.
+    pub epoch: u64,
+}
+
+
+impl Oracle {
+    /// A client will ask for this.
+    pub fn asked(&mut self, creator: u32, user: u32, create: &TensorCreate) -> usize {
+        let public = create.name.as_ref().is_some_and(|name| name.is_public());
+        self.tensors.push(Known {
+            id: create.tensor,
+            user,
+            audience: if public { Audience::Everybody } else { create.audience },
+            zero: create.zero,
+            ephemeral: create.ephemeral,
+            named_later: false,
+            creator,
+            name: create.name.as_ref().map(ToString::to_string),
+            place: None,
+            created: false,
+            published: false,
+            may_be_gone: false,
+            deleted: false,
+            refusals: 0,
+            sends: 0,
+        });
+        self.index.insert(create.tensor, self.tensors.len() - 1);
+        self.tensors.len() - 1
+    }
+
+    /// Whether a tensor must be there.
+    #[must_use]
+    pub fn must_exist(&self, tensor: &Known, creator_lives: bool) -> bool {
+        tensor.created && !tensor.may_be_gone && (!tensor.ephemeral || creator_lives)
+    }
+
+    /// An answer was sent: it must not contradict what was said before. Returns a tensor that has
+    /// just got its place.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    pub fn answered(
+        &mut self,
+        epoch: Epoch,
+        pid: u32,
+        number: u64,
+        body: &ReplyBody,
+        memory: Option<&Rc<Memory>>,
+    ) -> Result<Option<usize>, Violation> {
+        let ReplyBody::Tensor(grant) = body else { return Ok(None) };
+        let info = &grant.info;
+        let Some(&tensor) = self.index.get(&info.tensor) else {
+            return Err(Violation::new("a tensor nobody asked for", format!("{info:?}")));
+        };
+        let place = Place::of(info);
+        if let Some(memory) = memory {
+            let serial = *self.serials.entry(info.slab).or_insert(memory.serial);
+            ensure(serial == memory.serial, "a slab is always the same memory", || {
+                format!("{} was {serial} and is {}", info.slab, memory.serial)
+            })?;
+        }
+        if let Some((before, said, id)) = self.answers.get(&(pid, number))
+            && *before == epoch
+        {
+            ensure((*said, *id) == (place, info.tensor), "a repeat gets the same answer", || {
+                format!("pid {pid} number {number}: {said:?}, then {place:?}")
+            })?;
+        }
+        self.answers.insert((pid, number), (epoch, place, info.tensor));
+        match self.tensors[tensor].place {
+            Some(known) => {
+                ensure(known == place, "a tensor stays where it is", || format!("{info:?}"))?;
+                Ok(None)
+            }
+            None => {
+                self.tensors[tensor].place = Some(place);
+                self.placed.entry(place.slab).or_default().push(tensor);
+                if let (true, Some(memory)) = (self.tensors[tensor].zero, memory) {
+                    let words = places(place.offset, place.bytes);
+                    let clean = words.iter().all(|at| memory.word(*at) == 0);
+                    ensure(clean, "zeroes were promised", || format!("{info:?}"))?;
+                }
+                Ok(Some(tensor))
+            }
+        }
+    }
+
+    /// Bytes of a tensor land, from whoever still had it mapped.
+    ///
+    /// # Errors
+    /// If the range is another tensor's by now.
+    pub fn write(&self, tensor: usize, memory: &Memory, who: &str) -> Result<(), Violation> {
+        let Some(place) = self.tensors.get(tensor).and_then(|known| known.place) else {
+            return Ok(());
+        };
+        for at in places(place.offset, place.bytes) {
+            memory.write(at, word_of(tensor, place.offset, at));
+        }
+        let order = self.placed.get(&place.slab).map(Vec::as_slice).unwrap_or_default();
+        let later = order.iter().skip_while(|other| **other != tensor).skip(1);
+        for other in later {
+            let taken = self.tensors[*other].place.is_some_and(|other| other.overlaps(&place));
+            ensure(!taken, "nobody writes into another's memory", || {
+                let (old, new) = (self.tensors[tensor].id, self.tensors[*other].id);
+                format!("{who} wrote tensor {old} where {new} lies now")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A holder looks at a tensor.
+    ///
+    /// # Errors
+    /// If it sees what it must not.
+    pub fn read(
+        &self,
+        tensor: usize,
+        memory: &Memory,
+        complete: bool,
+        who: &str,
+    ) -> Result<(), Violation> {
+        let known = &self.tensors[tensor];
+        let Some(place) = known.place else { return Ok(()) };
+        for at in places(place.offset, place.bytes) {
+            let (found, right) = (memory.word(at), word_of(tensor, place.offset, at));
+            if found == right || (known.zero && found == 0) {
+                continue;
+            }
+            ensure(!complete, "published bytes are what was written", || {
+                format!("{who} found {found:#x} at {at} of {}, not {right:#x}", known.id)
+            })?;
+            let other = tensor_of(found).and_then(|other| self.tensors.get(other));
+            let foreign = other.is_some_and(|other| {
+                (other.user, other.audience) != (known.user, known.audience)
+            });
+            ensure(!foreign, "nobody sees another owner's bytes", || {
+                format!("{who} found a word of {other:?} in {}", known.id)
+            })?;
+        }
+        Ok(())
+    }
+}

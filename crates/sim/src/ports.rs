@@ -1,0 +1,377 @@
+//! The policy's ports in the simulated world, with the daemon's death at any of its calls.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use millpond_daemon::journal::write_frame;
+use millpond_daemon::policy::{ConnId, DriverFailure, Held, PortError, Ports};
+use millpond_keeper::channel::{HoldKey, Message};
+use millpond_mover::channel::ToMover;
+use millpond_wire::message::Reply;
+use millpond_wire::record::Record;
+use millpond_wire::{ClientId, GpuUuid, SlabId};
+use uuid::Uuid;
+
+use crate::card::{Fd, File};
+use crate::mutation::Mutation;
+use crate::rng::Rng;
+use crate::socket::{SharedChannel, SharedSocket};
+use crate::trace::Trace;
+
+/// What the driver thread is asked.
+#[derive(Debug)]
+pub enum Ask {
+    /// Make a slab.
+    Make {
+        /// Which.
+        slab: SlabId,
+        /// How large.
+        bytes: u64,
+    },
+    /// Read what is in use.
+    Read,
+    /// Close a descriptor.
+    Close(Fd),
+}
+
+/// What it says.
+#[derive(Debug)]
+pub enum Told {
+    /// A slab, or why not.
+    Made(SlabId, Result<Fd, DriverFailure>),
+    /// Bytes in use.
+    Used(u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Lives,
+    Dies,
+    Dead,
+}
+
+/// Everything that one daemon process has outside its policy. It goes with the process.
+pub struct SimPorts {
+    /// Milliseconds; the same clock for all.
+    pub clock: Rc<Cell<u64>>,
+    /// Chance of this daemon.
+    pub rng: Rng,
+    /// The journal, which the keeper holds too.
+    pub journal: File,
+    /// Where whole records end; a failed write is cut back to this.
+    pub length: usize,
+    /// Everything that must outlive this daemon.
+    pub held: BTreeMap<HoldKey, Fd>,
+    /// To the keeper.
+    pub channel: SharedChannel,
+    /// Connections.
+    pub conns: BTreeMap<ConnId, SharedSocket>,
+    /// Connections that end after this event.
+    pub ended: Vec<ConnId>,
+    /// Processes that are watched.
+    pub watched: BTreeMap<ClientId, u32>,
+    /// Movers that are to be started.
+    pub wanted_movers: Vec<GpuUuid>,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
+    /// What the driver thread is to do.
+    pub asks: VecDeque<Ask>,
+    /// What it has said.
+    pub told: VecDeque<Told>,
+    /// Replies of this event that were sent, and to which process.
+    pub sent: Vec<(u32, Reply, Option<Fd>)>,
+    /// Calls until the process dies.
+    pub dies_in: Option<u64>,
+    /// The process is dead: nothing has an effect any more.
+    pub dead: bool,
+    /// One call in so many fails; zero means none.
+    pub faults: u64,
+    /// The broken rule.
+    pub mutation: Option<Mutation>,
+    /// Something was refused by a fault.
+    pub faulted: bool,
+    /// For whoever replays.
+    pub trace: Trace,
+    late_records: Vec<Record>,
+    late_holds: Vec<(HoldKey, Fd)>,
+    builder: planus::Builder,
+}
+
+impl SimPorts {
+    /// Of a daemon that was just started.
+    #[must_use]
+    pub fn new(
+        clock: Rc<Cell<u64>>,
+        rng: Rng,
+        journal: File,
+        held: BTreeMap<HoldKey, Fd>,
+        channel: SharedChannel,
+        gone: Rc<RefCell<BTreeSet<u32>>>,
+        mutation: Option<Mutation>,
+        trace: Trace,
+    ) -> Self {
+        let length = journal.borrow().len();
+        Self {
+            clock,
+            rng,
+            journal,
+            length,
+            held,
+            channel,
+            conns: BTreeMap::new(),
+            ended: Vec::new(),
+            watched: BTreeMap::new(),
+            wanted_movers: Vec::new(),
+            gone,
+            asks: VecDeque::new(),
+            told: VecDeque::new(),
+            sent: Vec::new(),
+            dies_in: None,
+            dead: false,
+            faults: 0,
+            mutation,
+            faulted: false,
+            trace,
+            late_records: Vec::new(),
+            late_holds: Vec::new(),
+            builder: planus::Builder::new(),
+        }
+    }
+
+    /// Whether the process lives to do one thing more.
+    fn lives(&mut self) -> bool {
+        self.life() == Life::Lives
+    }
+
+    fn life(&mut self) -> Life {
+        match &mut self.dies_in {
+            _ if self.dead => Life::Dead,
+            Some(0) => {
+                self.trace.say(|| "    the daemon DIES here".to_owned());
+                self.dead = true;
+                Life::Dies
+            }
+            Some(left) => {
+                *left -= 1;
+                Life::Lives
+            }
+            None => Life::Lives,
+        }
+    }
+
+    fn fails(&mut self) -> bool {
+        let fails = self.faults > 0 && self.rng.once_in(self.faults);
+        self.faulted |= fails;
+        fails
+    }
+
+    fn tell_keeper(&mut self, message: &Message, fds: Vec<Fd>) -> Result<(), PortError> {
+        let bytes = message.encode().map_err(|error| PortError(error.to_string()))?;
+        let mut channel = self.channel.borrow_mut();
+        // A dead keeper is no error: the next one gets everything.
+        if channel.keeper_open {
+            channel.to_keeper.push_back((bytes, fds));
+        }
+        Ok(())
+    }
+
+    /// Has the keeper hold something; durable when it returns.
+    ///
+    /// # Errors
+    /// [`PortError`] if a fault says so.
+    pub fn hold_key(&mut self, key: HoldKey, fd: Fd) -> Result<(), PortError> {
+        if !self.lives() {
+            return Ok(());
+        }
+        if self.channel.borrow().keeper_open && self.fails() {
+            self.trace.say(|| format!("    hold {key} FAILS"));
+            return Err(PortError("a fault".to_owned()));
+        }
+        self.trace.say(|| format!("    hold {key}"));
+        self.held.insert(key.clone(), fd.clone());
+        self.tell_keeper(&Message::Hold { keys: vec![key] }, vec![fd])
+    }
+
+    fn append(&mut self, record: &Record) -> Result<(), PortError> {
+        let mut frame = Vec::new();
+        let payload = record.encode(&mut self.builder);
+        write_frame(&mut frame, payload).map_err(|error| PortError(error.to_string()))?;
+        match self.life() {
+            Life::Lives => {}
+            // Only the call in which it dies can be cut.
+            Life::Dies if self.rng.once_in(2) => {
+                let cut = self.rng.index(frame.len());
+                self.trace.say(|| format!("    journal {record:?} TORN at {cut}"));
+                self.journal.borrow_mut().extend_from_slice(&frame[..cut]);
+                return Ok(());
+            }
+            Life::Dies | Life::Dead => return Ok(()),
+        }
+        if self.fails() {
+            self.trace.say(|| format!("    journal {record:?} FAILS"));
+            self.journal.borrow_mut().truncate(self.length);
+            return Err(PortError("a fault".to_owned()));
+        }
+        self.trace.say(|| format!("    journal {record:?}"));
+        self.journal.borrow_mut().extend_from_slice(&frame);
+        self.length += frame.len();
+        Ok(())
+    }
+
+    /// What a mutation has put off is done now, after the event.
+    pub fn after_event(&mut self) {
+        for record in std::mem::take(&mut self.late_records) {
+            let _ = self.append(&record);
+        }
+        self.hold_late();
+    }
+
+    fn hold_late(&mut self) {
+        for (key, fd) in std::mem::take(&mut self.late_holds) {
+            let _ = self.hold_key(key, fd);
+        }
+    }
+
+    fn drop_key(&mut self, key: &HoldKey) -> Option<Fd> {
+        let held = self.held.remove(key);
+        let _ = self.tell_keeper(&Message::Drop { keys: vec![key.clone()] }, Vec::new());
+        held
+    }
+}
+
+fn key_of(what: Held) -> HoldKey {
+    match what {
+        Held::Slab(slab) => HoldKey::slab(slab),
+        Held::Client(client) => HoldKey::client(client),
+    }
+}
+
+impl Ports for SimPorts {
+    type Fd = Fd;
+
+    fn now_ms(&self) -> u64 {
+        self.clock.get()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.clock.get()
+    }
+
+    fn random_id(&mut self) -> Uuid {
+        self.rng.id()
+    }
+
+    fn journal(&mut self, record: &Record) -> Result<(), PortError> {
+        match self.mutation {
+            Some(Mutation::JournalAfterReply) => {
+                self.late_records.push(record.clone());
+                return Ok(());
+            }
+            Some(Mutation::DropBeforeJournal) => {
+                if let Record::SlabGone(slab) = record
+                    && self.lives()
+                {
+                    let fd = self.drop_key(&HoldKey::slab(*slab));
+                    self.asks.extend(fd.map(Ask::Close));
+                }
+            }
+            _ => {}
+        }
+        let written = self.append(record);
+        self.hold_late();
+        written
+    }
+
+    fn hold(&mut self, what: Held, fd: &Fd) -> Result<(), PortError> {
+        if self.mutation == Some(Mutation::HoldAfterJournal) {
+            self.late_holds.push((key_of(what), fd.clone()));
+            return Ok(());
+        }
+        self.hold_key(key_of(what), fd.clone())
+    }
+
+    fn let_go(&mut self, what: Held, fd: Option<Fd>) {
+        if !self.lives() {
+            return;
+        }
+        let key = key_of(what);
+        self.trace.say(|| format!("    let go {key}"));
+        let held = self.drop_key(&key);
+        self.asks.extend(held.into_iter().chain(fd).map(Ask::Close));
+    }
+
+    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<Fd>) {
+        if !self.lives() {
+            return;
+        }
+        let Some(socket) = self.conns.get(&conn) else { return };
+        self.trace.say(|| format!("    reply {} {:?}", conn.0, reply));
+        let bytes = reply.encode(&mut self.builder).to_vec();
+        let mut open = socket.borrow_mut();
+        if open.client_open {
+            open.to_client.push_back((bytes, fd.clone()));
+        }
+        let pid = open.pid;
+        drop(open);
+        self.sent.push((pid, reply, fd));
+    }
+
+    fn backlog(&self, _conn: ConnId) -> usize {
+        0
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        if self.lives() {
+            self.ended.push(conn);
+        }
+    }
+
+    fn peer_pidfd(&mut self, conn: ConnId) -> Option<Fd> {
+        let pid = self.conns.get(&conn)?.borrow().pid;
+        // Nobody can be asked for the pidfd of a process that is gone.
+        (!self.gone.borrow().contains(&pid)).then_some(Fd::Process(pid))
+    }
+
+    fn watch(&mut self, client: ClientId, pidfd: &Fd) {
+        if let Fd::Process(pid) = pidfd {
+            self.watched.insert(client, *pid);
+        }
+    }
+
+    fn unwatch(&mut self, client: ClientId) {
+        self.watched.remove(&client);
+    }
+
+    fn make_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64) {
+        if self.lives() {
+            self.asks.push_back(Ask::Make { slab, bytes });
+        }
+    }
+
+    fn read_physical(&mut self) {
+        if self.lives() {
+            self.asks.push_back(Ask::Read);
+        }
+    }
+
+    fn page(&self) -> Option<Fd> {
+        None
+    }
+
+    fn bump(&mut self, _slots: [usize; 2]) {}
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        if self.lives() {
+            self.wanted_movers.push(device);
+        }
+    }
+
+    fn tell_mover(&mut self, _device: GpuUuid, _message: ToMover, _fd: Option<Fd>) {}
+
+    fn kill(&mut self, _pidfd: &Fd) {}
+
+    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+        Err(PortError("nobody can be asked here".to_owned()))
+    }
+}

@@ -1,0 +1,164 @@
+//! The end of a schedule: everything that is under way comes to its end, then everything ends.
+
+use std::rc::Rc;
+
+use millpond_keeper::channel::KeyView;
+use millpond_wire::ClientId;
+use millpond_wire::message::{
+    ClientInfo, Hello, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo, VERSION,
+};
+
+use crate::client::Line;
+use crate::daemon::Daemon;
+use crate::oracle::{Violation, ensure};
+use crate::socket::Socket;
+use crate::world::World;
+
+/// Steps after which a schedule must have come to rest.
+const PATIENCE: u32 = 20_000;
+/// Turns of the clock after which every request must have been answered.
+const TURNS: u32 = 20;
+
+/// What the daemon says about itself.
+pub struct Books {
+    /// Accounts.
+    pub status: Status,
+    /// Clients and leases, without the one that asked.
+    pub clients: Vec<ClientInfo>,
+    /// Every tensor.
+    pub tensors: Vec<TensorInfo>,
+}
+
+impl World {
+    /// Lets everything come to rest: nobody starts anything new, nobody is killed.
+    ///
+    /// # Errors
+    /// The rule that is broken on the way, or that rest is never reached.
+    pub fn settle(&mut self) -> Result<(), Violation> {
+        self.busy = false;
+        self.faults = 0;
+        // Who has said goodbye exits.
+        for client in 0..self.clients.len() {
+            if self.clients[client].alive && matches!(self.clients[client].line, Line::Closed) {
+                self.kill_client(client);
+            }
+        }
+        if let Daemon::Running(running) = &mut self.daemon {
+            running.ports.faults = 0;
+        }
+        let mut turns = 0;
+        for _ in 0..PATIENCE {
+            if self.step()? {
+                continue;
+            }
+            let waits = |client: &crate::client::Client| client.alive && !client.calls.is_empty();
+            let Some(waiting) = self.clients.iter().find(|client| waits(client)) else {
+                // Who is still to die would die under the questions that follow.
+                if let Daemon::Running(running) = &mut self.daemon {
+                    running.ports.dies_in = None;
+                }
+                return Ok(());
+            };
+            turns += 1;
+            ensure(turns < TURNS, "every request is answered", || {
+                format!("pid {} waits for {:?}", waiting.pid, waiting.calls)
+            })?;
+            match &self.daemon {
+                Daemon::Running(running) if running.driver_hangs => self.daemon_dies(),
+                _ => self.tick(2000)?,
+            }
+        }
+        Err(Violation::new("the pond comes to rest", format!("not after {PATIENCE} steps")))
+    }
+
+    /// Asks the daemon as the operator does.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub fn books(&mut self) -> Result<Books, Violation> {
+        let id = ClientId(self.rng.id());
+        let program = "operator".to_owned();
+        let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
+        let asked = [
+            RequestBody::Hello(hello),
+            RequestBody::PondStatus,
+            RequestBody::ClientList,
+            RequestBody::TensorList { prefix: String::new() },
+        ];
+        let mut answers = self.as_operator(asked)?;
+        let missing = || Violation::new("the operator is answered", "not everything");
+        let Some(ReplyBody::Tensors(tensors)) = answers.pop() else { return Err(missing()) };
+        let Some(ReplyBody::Clients(clients)) = answers.pop() else { return Err(missing()) };
+        let Some(ReplyBody::Status(status)) = answers.pop() else { return Err(missing()) };
+        let clients = clients.into_iter().filter(|client| client.client != id).collect();
+        Ok(Books { status: *status, clients, tensors })
+    }
+
+    fn as_operator(
+        &mut self,
+        asked: impl IntoIterator<Item = RequestBody>,
+    ) -> Result<Vec<ReplyBody>, Violation> {
+        let socket = Socket::connected(1);
+        let conn = self.accepted(Rc::clone(&socket), 1, 0, true)?;
+        let mut builder = planus::Builder::new();
+        let mut answers = Vec::new();
+        for (number, body) in (1..).zip(asked) {
+            let bytes = Request { number, body }.encode(&mut builder).to_vec();
+            socket.borrow_mut().to_daemon.push_back(bytes);
+            self.message(conn)?;
+            // The status waits for the card's readings.
+            for _ in 0..TURNS {
+                if !socket.borrow().to_client.is_empty() {
+                    break;
+                }
+                self.driver_works();
+                self.driver_says()?;
+                self.tick(200)?;
+            }
+            while let Some((bytes, _)) = socket.borrow_mut().to_client.pop_front() {
+                let reply = Reply::decode(&bytes)
+                    .map_err(|error| Violation::new("replies can be read", error.to_string()))?;
+                answers.push(reply.body);
+            }
+        }
+        socket.borrow_mut().close_client();
+        self.message(conn)?;
+        Ok(answers)
+    }
+
+    /// Everybody goes, everything is deleted: nothing may be left.
+    ///
+    /// # Errors
+    /// What is left.
+    pub fn drain(&mut self) -> Result<(), Violation> {
+        for client in 0..self.clients.len() {
+            if self.clients[client].alive {
+                self.kill_client(client);
+            }
+        }
+        self.ghosts.clear();
+        self.settle()?;
+        let id = ClientId(self.rng.id());
+        let program = "operator".to_owned();
+        let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
+        let books = self.books()?;
+        let gone = books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
+        let asked: Vec<_> = std::iter::once(RequestBody::Hello(hello)).chain(gone).collect();
+        for answer in self.as_operator(asked)? {
+            let well = matches!(answer, ReplyBody::Done | ReplyBody::Welcome(_));
+            ensure(well, "everything can be deleted", || format!("{answer:?}"))?;
+        }
+        // The next daemon keeps no empty slabs.
+        self.recycle_bytes = 0;
+        self.daemon_dies();
+        self.settle()?;
+        let used = self.card.used();
+        ensure(used == 0, "no byte leaks", || format!("{used} bytes are left"))?;
+        let keeper = self.keeper.as_ref().map(|keeper| &keeper.holds);
+        let left = keeper.into_iter().flatten().map(|(key, _)| key);
+        let left: Vec<_> = left
+            .filter(|key| matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_)))
+            .collect();
+        ensure(left.is_empty(), "no descriptor leaks", || format!("{left:?}"))
+    }
+}

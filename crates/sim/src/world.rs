@@ -1,0 +1,321 @@
+//! The whole world of one schedule, and the scheduler that decides what happens next.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use millpond_daemon::policy::ConnId;
+use millpond_keeper::channel::HoldKey;
+use millpond_wire::{ClientId, GpuUuid};
+
+use crate::card::{Card, Fd, Memory};
+use crate::client::{Client, Sizes};
+use crate::daemon::Daemon;
+use crate::keeper::Keeper;
+use crate::kills::Plan;
+use crate::mutation::Mutation;
+use crate::oracle::{Oracle, Violation};
+use crate::rng::Rng;
+use crate::socket::SharedSocket;
+use crate::trace::Trace;
+
+/// The one GPU.
+pub const GPU: GpuUuid = GpuUuid([1; 16]);
+/// Bytes on it.
+pub const CARD_BYTES: u64 = 512 << 20;
+/// Clients at a time.
+const CLIENTS: usize = 4;
+/// The first process.
+pub const FIRST_PID: u32 = 1000;
+
+/// What is left of a process after its death: work and copies of its mappings that nobody has said
+/// are gone, such as those of a child that it had.
+#[derive(Debug)]
+pub struct Ghost {
+    /// Whose.
+    pub pid: u32,
+    /// Tensors that it may still write.
+    pub writes: Vec<(usize, Rc<Memory>)>,
+    /// Tensors that it may still read.
+    pub mapped: Vec<(usize, Rc<Memory>)>,
+}
+
+/// One schedule under way.
+pub struct World {
+    /// Chance.
+    pub rng: Rng,
+    /// Milliseconds.
+    pub clock: Rc<Cell<u64>>,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
+    /// The GPU.
+    pub card: Card,
+    /// The keeper, unless it is dead.
+    pub keeper: Option<Keeper>,
+    /// The daemon.
+    pub daemon: Daemon,
+    /// Connections that nobody has accepted yet.
+    pub listener: VecDeque<SharedSocket>,
+    /// Every client that ever was; `pid - FIRST_PID` is its place.
+    pub clients: Vec<Client>,
+    /// What dead clients have left.
+    pub ghosts: Vec<Ghost>,
+    /// The observer.
+    pub oracle: Oracle,
+    /// Who will be killed when.
+    pub plan: Plan,
+    /// The broken rule.
+    pub mutation: Option<Mutation>,
+    /// One call in so many fails.
+    pub faults: u64,
+    /// Empty slabs that the pond keeps.
+    pub recycle_bytes: u64,
+    /// Of the tensors.
+    pub sizes: Sizes,
+    /// For whoever replays.
+    pub trace: Trace,
+    /// Clients act by themselves and are replaced.
+    pub busy: bool,
+    /// Some record or hold was refused.
+    pub faulted: bool,
+}
+
+/// What can happen next.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Start,
+    Act(usize),
+    Connect(usize),
+    Send(usize, u64),
+    Release(usize),
+    Read(usize),
+    Kernel(usize),
+    GhostWrites(usize),
+    GhostEnds(usize),
+    Boot,
+    Accept,
+    Message(ConnId),
+    ProcessGone(ClientId),
+    DriverReady,
+    DriverWorks,
+    DriverSays,
+    KeeperGone,
+    Compact,
+    Clock,
+    KeeperTakes,
+    DaemonGone,
+}
+
+impl World {
+    /// The world of a seed, before its first step.
+    #[must_use]
+    pub fn new(seed: u64, mutation: Option<Mutation>, trace: Trace) -> Self {
+        let mut rng = Rng::new(seed ^ 0x6d69_6c6c_706f_6e64);
+        let plan = Plan::draw(&mut rng.fork());
+        let sizes = [Sizes::Small, Sizes::Small, Sizes::Mixed, Sizes::Mixed, Sizes::Large];
+        let sizes = rng.pick(&sizes).copied().unwrap_or(Sizes::Small);
+        let faults = if rng.once_in(4) { 20 + rng.below(60) } else { 0 };
+        let recycle_bytes = [0, 64 << 20, 256 << 20];
+        let recycle_bytes = rng.pick(&recycle_bytes).copied().unwrap_or(0);
+        let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
+        let held: BTreeMap<HoldKey, Fd> =
+            held.into_iter().flatten().map(|key| (key, Fd::Other)).collect();
+        let mut world = Self {
+            rng,
+            clock: Rc::new(Cell::new(1)),
+            gone: Rc::default(),
+            card: Card::new(CARD_BYTES),
+            keeper: Some(Keeper::new(held, 0)),
+            daemon: Daemon::Dead,
+            listener: VecDeque::new(),
+            clients: Vec::new(),
+            ghosts: Vec::new(),
+            oracle: Oracle::default(),
+            plan,
+            mutation,
+            faults,
+            recycle_bytes,
+            sizes,
+            trace,
+            busy: true,
+            faulted: false,
+        };
+        for _ in 0..2 {
+            world.start_client();
+        }
+        world
+    }
+
+    fn start_client(&mut self) {
+        let pid = FIRST_PID + u32::try_from(self.clients.len()).unwrap_or(0);
+        let user = if self.rng.once_in(3) { 2 } else { 1 };
+        let id = ClientId(self.rng.id());
+        self.trace.say(|| format!("  pid {pid} of user {user} is client {id}"));
+        self.clients.push(Client::new(id, pid, user));
+    }
+
+    /// The client with a pid.
+    #[must_use]
+    pub fn client_at(&self, pid: u32) -> Option<&Client> {
+        self.clients.get(usize::try_from(pid.checked_sub(FIRST_PID)?).ok()?)
+    }
+
+    /// One step; false if nothing can happen.
+    ///
+    /// # Errors
+    /// The rule that was broken.
+    pub fn step(&mut self) -> Result<bool, Violation> {
+        let actions = self.enabled();
+        let total: u64 = actions.iter().map(|(_, weight)| weight).sum();
+        if total == 0 {
+            return Ok(false);
+        }
+        let mut at = self.rng.below(total);
+        for (action, weight) in actions {
+            if at < weight {
+                self.trace.say(|| format!("{action:?}"));
+                self.perform(action)?;
+                break;
+            }
+            at -= weight;
+        }
+        Ok(true)
+    }
+
+    fn enabled(&self) -> Vec<(Action, u64)> {
+        let mut actions = Vec::with_capacity(32);
+        for (index, client) in self.clients.iter().enumerate().filter(|(_, it)| it.alive) {
+            self.client_actions(index, client, &mut actions);
+        }
+        if self.busy {
+            let living = self.clients.iter().filter(|client| client.alive).count();
+            if living < CLIENTS && self.clients.len() < 8 {
+                actions.push((Action::Start, if living < 2 { 6 } else { 1 }));
+            }
+            for (index, ghost) in self.ghosts.iter().enumerate() {
+                if !ghost.writes.is_empty() {
+                    actions.push((Action::GhostWrites(index), 1));
+                }
+                actions.push((Action::GhostEnds(index), 1));
+            }
+            actions.push((Action::Clock, 1));
+        }
+        self.daemon_actions(&mut actions);
+        if let Some(keeper) = &self.keeper {
+            if !keeper.channel.borrow().to_keeper.is_empty() {
+                actions.push((Action::KeeperTakes, 2));
+            }
+            if matches!(self.daemon, Daemon::Dead) {
+                actions.push((Action::DaemonGone, 6));
+            }
+        }
+        actions
+    }
+
+    fn client_actions(&self, index: usize, client: &Client, actions: &mut Vec<(Action, u64)>) {
+        use crate::client::Line;
+        match &client.line {
+            Line::Down => actions.push((Action::Connect(index), 4)),
+            Line::Closed => {}
+            Line::Greeting(socket) | Line::Claiming(socket, _) | Line::Up(socket) => {
+                let socket = socket.borrow();
+                if !socket.to_client.is_empty() || !socket.daemon_open {
+                    actions.push((Action::Read(index), 6));
+                }
+            }
+        }
+        if client.is_up() {
+            if let Some(number) = client.unsent().next() {
+                actions.push((Action::Send(index, number), 6));
+            }
+            if !client.strays.is_empty() || !client.unmapped().is_empty() {
+                actions.push((Action::Release(index), 3));
+            }
+        }
+        if !client.kernels.is_empty() {
+            actions.push((Action::Kernel(index), 1));
+        }
+        if self.busy && !matches!(client.line, Line::Closed) {
+            actions.push((Action::Act(index), if client.calls.len() < 3 { 5 } else { 1 }));
+        }
+    }
+
+    fn daemon_actions(&self, actions: &mut Vec<(Action, u64)>) {
+        match &self.daemon {
+            Daemon::Dead => {}
+            Daemon::Starting(_) => actions.push((Action::Boot, 8)),
+            Daemon::Running(running) => {
+                let ports = &running.ports;
+                if !self.listener.is_empty() {
+                    actions.push((Action::Accept, 6));
+                }
+                for (conn, socket) in &ports.conns {
+                    let socket = socket.borrow();
+                    if !socket.to_daemon.is_empty() || !socket.client_open {
+                        actions.push((Action::Message(*conn), 6));
+                    }
+                }
+                for (client, pid) in &ports.watched {
+                    if self.client_at(*pid).is_some_and(|client| !client.alive) {
+                        actions.push((Action::ProcessGone(*client), 3));
+                    }
+                }
+                if !running.driver_ready {
+                    actions.push((Action::DriverReady, 4));
+                } else if !ports.asks.is_empty() && !running.driver_hangs {
+                    actions.push((Action::DriverWorks, 5));
+                }
+                if !ports.told.is_empty() {
+                    actions.push((Action::DriverSays, 5));
+                }
+                if !ports.channel.borrow().keeper_open {
+                    actions.push((Action::KeeperGone, 4));
+                }
+                if self.busy {
+                    actions.push((Action::Compact, 1));
+                }
+            }
+        }
+    }
+
+    fn perform(&mut self, action: Action) -> Result<(), Violation> {
+        match action {
+            Action::Start => self.start_client(),
+            Action::Act(client) => self.act(client)?,
+            Action::Connect(client) => self.connect(client),
+            Action::Send(client, number) => self.send(client, number),
+            Action::Release(client) => self.release(client),
+            Action::Read(client) => self.read(client)?,
+            Action::Kernel(client) => self.kernel(client)?,
+            Action::GhostWrites(ghost) => {
+                if let Some((tensor, memory)) = self.ghosts[ghost].writes.pop() {
+                    let who = format!("what is left of pid {}", self.ghosts[ghost].pid);
+                    self.oracle.write(tensor, &memory, &who)?;
+                }
+            }
+            Action::GhostEnds(ghost) => {
+                self.ghosts.remove(ghost);
+            }
+            Action::Boot => self.boot()?,
+            Action::Accept => self.accept()?,
+            Action::Message(conn) => self.message(conn)?,
+            Action::ProcessGone(client) => self.process_gone(client)?,
+            Action::DriverReady => self.driver_ready()?,
+            Action::DriverWorks => self.driver_works(),
+            Action::DriverSays => self.driver_says()?,
+            Action::KeeperGone => self.keeper_gone()?,
+            Action::Compact => self.compact()?,
+            Action::Clock => {
+                let ms = 1 + self.rng.below(400);
+                self.tick(ms)?;
+            }
+            Action::KeeperTakes => {
+                if let Some(keeper) = &mut self.keeper {
+                    keeper.take()?;
+                }
+            }
+            Action::DaemonGone => self.daemon_gone()?,
+        }
+        Ok(())
+    }
+}
