@@ -322,7 +322,7 @@ fn a_token_of_another_client_is_refused() {
     let (lease, mode, token) = grant.lease.unwrap();
     let claim = LeaseClaim { lease, tensor: grant.info.tensor, mode, token };
     for (tensor, mode) in [(claim.tensor, claim.mode), (claim.tensor, Mode::ReadWrite)] {
-        let stolen = LeaseClaim { tensor, mode, ..claim.clone() };
+        let stolen = LeaseClaim { tensor, mode, ..claim };
         thief.send(3, RequestBody::Claim(Claim { leases: vec![stolen], last: true }));
         let (reply, fds) = thief.receive().unwrap();
         assert_eq!(reply.body, ReplyBody::Claimed { refused: vec![lease] });
