@@ -45,6 +45,8 @@ pub struct Known {
     pub user: u32,
     /// Shared with whom.
     pub audience: Audience,
+    /// Its size.
+    pub bytes: u64,
     /// Made of zeroes.
     pub zero: bool,
     /// Ends with its creator.
@@ -114,7 +116,6 @@ pub struct Oracle {
     pub epoch: u64,
 }
 
-
 impl Oracle {
     /// A client will ask for this.
     pub fn asked(&mut self, creator: u32, user: u32, create: &TensorCreate) -> usize {
@@ -123,6 +124,7 @@ impl Oracle {
             id: create.tensor,
             user,
             audience: if public { Audience::Everybody } else { create.audience },
+            bytes: create.shape.bytes(create.dtype).unwrap_or(0),
             zero: create.zero,
             ephemeral: create.ephemeral,
             named_later: false,
@@ -179,22 +181,31 @@ impl Oracle {
             })?;
         }
         self.answers.insert((pid, number), (epoch, place, info.tensor));
-        match self.tensors[tensor].place {
-            Some(known) => {
-                ensure(known == place, "a tensor stays where it is", || format!("{info:?}"))?;
-                Ok(None)
-            }
-            None => {
-                self.tensors[tensor].place = Some(place);
-                self.placed.entry(place.slab).or_default().push(tensor);
-                if let (true, Some(memory)) = (self.tensors[tensor].zero, memory) {
-                    let words = places(place.offset, place.bytes);
-                    let clean = words.iter().all(|at| memory.word(*at) == 0);
-                    ensure(clean, "zeroes were promised", || format!("{info:?}"))?;
-                }
-                Ok(Some(tensor))
-            }
+        if !self.learn(tensor, place)? {
+            return Ok(None);
         }
+        if let (true, Some(memory)) = (self.tensors[tensor].zero, memory) {
+            let words = places(place.offset, place.bytes);
+            let clean = words.iter().all(|at| memory.word(*at) == 0);
+            ensure(clean, "zeroes were promised", || format!("{info:?}"))?;
+        }
+        Ok(Some(tensor))
+    }
+
+    /// Where a tensor lies; true if that is news.
+    ///
+    /// # Errors
+    /// If it lay elsewhere.
+    pub fn learn(&mut self, tensor: usize, place: Place) -> Result<bool, Violation> {
+        if let Some(known) = self.tensors[tensor].place {
+            ensure(known == place, "a tensor stays where it is", || {
+                format!("{:?} is at {place:?}", self.tensors[tensor])
+            })?;
+            return Ok(false);
+        }
+        self.tensors[tensor].place = Some(place);
+        self.placed.entry(place.slab).or_default().push(tensor);
+        Ok(true)
     }
 
     /// Bytes of a tensor land, from whoever still had it mapped.
@@ -242,9 +253,8 @@ impl Oracle {
                 format!("{who} found {found:#x} at {at} of {}, not {right:#x}", known.id)
             })?;
             let other = tensor_of(found).and_then(|other| self.tensors.get(other));
-            let foreign = other.is_some_and(|other| {
-                (other.user, other.audience) != (known.user, known.audience)
-            });
+            let foreign = other
+                .is_some_and(|other| (other.user, other.audience) != (known.user, known.audience));
             ensure(!foreign, "nobody sees another owner's bytes", || {
                 format!("{who} found a word of {other:?} in {}", known.id)
             })?;

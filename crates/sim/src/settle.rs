@@ -46,13 +46,20 @@ impl World {
         if let Daemon::Running(running) = &mut self.daemon {
             running.ports.faults = 0;
         }
-        let mut turns = 0;
+        let (mut turns, mut quiet) = (0, 0);
         for _ in 0..PATIENCE {
             if self.step()? {
+                quiet = 0;
                 continue;
             }
             let waits = |client: &crate::client::Client| client.alive && !client.calls.is_empty();
             let Some(waiting) = self.clients.iter().find(|client| waits(client)) else {
+                // What waits for its time gets it.
+                quiet += 1;
+                if quiet < 3 {
+                    self.tick(2000)?;
+                    continue;
+                }
                 // Who is still to die would die under the questions that follow.
                 if let Daemon::Running(running) = &mut self.daemon {
                     running.ports.dies_in = None;
@@ -104,7 +111,7 @@ impl World {
         let mut answers = Vec::new();
         for (number, body) in (1..).zip(asked) {
             let bytes = Request { number, body }.encode(&mut builder).to_vec();
-            socket.borrow_mut().to_daemon.push_back(bytes);
+            socket.borrow_mut().to_daemon.push_back((bytes, None));
             self.message(conn)?;
             // The status waits for the card's readings.
             for _ in 0..TURNS {
@@ -142,7 +149,8 @@ impl World {
         let program = "operator".to_owned();
         let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
         let books = self.books()?;
-        let gone = books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
+        let gone =
+            books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
         let asked: Vec<_> = std::iter::once(RequestBody::Hello(hello)).chain(gone).collect();
         for answer in self.as_operator(asked)? {
             let well = matches!(answer, ReplyBody::Done | ReplyBody::Welcome(_));
@@ -157,7 +165,9 @@ impl World {
         let keeper = self.keeper.as_ref().map(|keeper| &keeper.holds);
         let left = keeper.into_iter().flatten().map(|(key, _)| key);
         let left: Vec<_> = left
-            .filter(|key| matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_)))
+            .filter(|key| {
+                matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_))
+            })
             .collect();
         ensure(left.is_empty(), "no descriptor leaks", || format!("{left:?}"))
     }

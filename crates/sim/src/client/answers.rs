@@ -37,14 +37,19 @@ impl Client {
         let claims = !self.claims(mutation).is_empty();
         let program = "sim".to_owned();
         let hello = Hello { version: VERSION, capabilities: 0, client: self.id, program, claims };
-        self.send(1, RequestBody::Hello(hello));
+        self.send(1, RequestBody::Hello(hello), None);
     }
 
     /// Reads one reply.
     ///
     /// # Errors
     /// The rule that it breaks.
-    pub fn read(&mut self, bytes: &[u8], fd: Option<Fd>, around: &mut Around<'_>) -> Result<(), Violation> {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        fd: Option<Fd>,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
         let reply = Reply::decode(bytes)
             .map_err(|error| Violation::new("replies can be read", error.to_string()))?;
         match std::mem::replace(&mut self.line, Line::Down) {
@@ -94,7 +99,7 @@ impl Client {
             lies.insert(lease);
         }
         self.line = Line::Claiming(socket, lies);
-        self.send(2, RequestBody::Claim(Claim { leases, last: true }));
+        self.send(2, RequestBody::Claim(Claim { leases, last: true }), None);
         Ok(())
     }
 
@@ -113,7 +118,12 @@ impl Client {
         ensure(all, "a lease without proof is refused", || format!("{lies:?}"))
     }
 
-    fn answered(&mut self, reply: Reply, fd: Option<Fd>, around: &mut Around<'_>) -> Result<(), Violation> {
+    fn answered(
+        &mut self,
+        reply: Reply,
+        fd: Option<Fd>,
+        around: &mut Around<'_>,
+    ) -> Result<(), Violation> {
         let Reply { number, body } = reply;
         let Some(call) = self.calls.remove(&number) else {
             if let ReplyBody::Tensor(grant) = &body
@@ -137,7 +147,11 @@ impl Client {
             }
             let detail = || format!("pid {} {what:?}: {failure:?}", self.pid);
             ensure(failure.kind != ErrorKind::Lost, "nothing is lost", detail)?;
-            ensure(around.faults || failure.kind != ErrorKind::Internal, "no reason to fail", detail)?;
+            ensure(
+                around.faults || failure.kind != ErrorKind::Internal,
+                "no reason to fail",
+                detail,
+            )?;
             if let What::Get(Some(tensor)) | What::Publish(tensor) = what
                 && failure.kind == ErrorKind::NotFound
             {
@@ -157,6 +171,11 @@ impl Client {
             }
             (What::Publish(tensor), ReplyBody::Published { .. }) => {
                 around.oracle.tensors[tensor].published = true;
+            }
+            (What::Move(tensor, writes), ReplyBody::Moved { .. }) => {
+                if writes {
+                    self.filled.push(tensor);
+                }
             }
             (What::Delete(tensor), ReplyBody::Done) => {
                 let known = &mut around.oracle.tensors[tensor];
@@ -192,7 +211,8 @@ impl Client {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
         let claim = LeaseClaim { lease, tensor: id, mode, token };
-        let held = Lease { claim, tensor, memory: Some(memory), ending: false, written: false, ready };
+        let held =
+            Lease { claim, tensor, memory: Some(memory), ending: false, written: false, ready };
         self.leases.insert(lease, held);
         Ok(())
     }
