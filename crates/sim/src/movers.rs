@@ -194,7 +194,7 @@ impl World {
     /// A job lands, or its mover says that it cannot tell.
     pub(crate) fn mover_lands(&mut self, index: usize) -> Result<(), Violation> {
         let at = self.rng.index(self.movers[index].jobs.len());
-        let fails = self.busy && self.rng.once_in(10);
+        let fails = self.busy && self.rng.once_in(4);
         let mover = &mut self.movers[index];
         if fails && !mover.jobs[at].failed {
             mover.jobs[at].failed = true;

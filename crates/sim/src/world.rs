@@ -213,10 +213,10 @@ impl World {
                 actions.push((Action::MoverTakes(index), 4));
             }
             if !mover.jobs.is_empty() {
-                actions.push((Action::MoverLands(index), 2));
+                actions.push((Action::MoverLands(index), 1));
             }
             if mover.doomed {
-                actions.push((Action::MoverDies(index), 2));
+                actions.push((Action::MoverDies(index), 1));
             }
         }
         self.daemon_actions(&mut actions);

@@ -137,7 +137,7 @@ impl Client {
         ensure(call.sent_on == Some(self.generation), "one answer for each request", || {
             format!("pid {} number {number}: {body:?}", self.pid)
         })?;
-        let Call { what, lease, sends, expects, .. } = call;
+        let Call { body: body_asked, fd: fd_asked, what, lease, sends, expects, .. } = call;
         if let ReplyBody::Failure(failure) = &body {
             if sends > 1 {
                 self.strays.extend(lease);
@@ -158,6 +158,13 @@ impl Client {
                 let known = &around.oracle.tensors[tensor];
                 let there = expects && around.oracle.must_exist(known, false);
                 ensure(!there, "what was made is there", detail)?;
+            }
+            if failure.kind == ErrorKind::Mover {
+                // Another mover is started for it.
+                let again = self.ask(body_asked, what, None);
+                if let Some(call) = self.calls.get_mut(&again) {
+                    call.fd = fd_asked;
+                }
             }
             return Ok(());
         }

@@ -63,9 +63,9 @@ impl Client {
     pub fn act(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
         match stage.rng.below(20) {
             0..=4 => self.create(stage),
-            5..=7 => self.get(stage),
-            8 => self.queue_kernel(stage),
-            9 => self.move_bytes(stage),
+            5..=6 => self.get(stage),
+            7 => self.queue_kernel(stage),
+            8..=9 => self.move_bytes(stage),
             10..=12 => self.publish(stage)?,
             13..=14 => self.look(stage)?,
             15..=16 => self.retire(stage)?,
