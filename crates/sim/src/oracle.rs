@@ -175,6 +175,8 @@ impl Oracle {
         }
         if let Some((before, said, id)) = self.answers.get(&(pid, number))
             && *before == epoch
+            // Without a lease nothing says which tensor of that name it was.
+            && grant.lease.is_some()
         {
             ensure((*said, *id) == (place, info.tensor), "a repeat gets the same answer", || {
                 format!("pid {pid} number {number}: {said:?}, then {place:?}")

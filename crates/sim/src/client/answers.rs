@@ -152,6 +152,8 @@ impl Client {
                 "no reason to fail",
                 detail,
             )?;
+            let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
+            ensure(!invalid, "no reason to fail", detail)?;
             if let What::Get(Some(tensor)) | What::Publish(tensor) = what
                 && failure.kind == ErrorKind::NotFound
             {
