@@ -45,6 +45,8 @@ pub enum Fd {
     Process(u32),
     /// The journal.
     Journal(File),
+    /// A file with the contents of a tensor.
+    Contents(usize),
     /// A lock or a listening socket.
     Other,
 }

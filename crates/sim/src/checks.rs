@@ -13,7 +13,7 @@ use crate::card::Fd;
 use crate::client::Line;
 use crate::daemon::{Daemon, Running, objects};
 use crate::oracle::{Violation, ensure};
-use crate::ports::SimPorts;
+use crate::ports::{Around, SimPorts};
 use crate::rng::Rng;
 use crate::settle::Books;
 use crate::socket::Channel;
@@ -38,6 +38,12 @@ impl World {
     /// The daemon's leases are those that living clients hold.
     fn check_leases(&self, books: &Books) -> Result<(), Violation> {
         for info in &books.clients {
+            if info.mover {
+                ensure(info.leases.is_empty(), "a mover without work holds nothing", || {
+                    format!("{info:?}")
+                })?;
+                continue;
+            }
             let lives = self.clients.iter().any(|client| client.alive && client.id == info.client);
             ensure(lives, "who is gone holds nothing", || format!("{info:?}"))?;
         }
@@ -137,6 +143,10 @@ impl World {
             mapped.extend(client.mapped().filter_map(|(_, it)| Some(it.memory.as_ref()?.serial)));
             mapped.extend(client.kernels.iter().map(|kernel| kernel.memory.serial));
         }
+        for mover in self.movers.iter().filter(|mover| mover.alive) {
+            mapped.extend(mover.mapped.values().map(|memory| memory.serial));
+            mapped.extend(mover.jobs.iter().map(|job| job.memory.serial));
+        }
         for ghost in &self.ghosts {
             mapped.extend(ghost.mapped.iter().chain(&ghost.writes).map(|(_, it)| it.serial));
         }
@@ -171,14 +181,11 @@ impl World {
         let (records, _) = read_frames(&ports.journal.borrow())
             .map_err(|error| Violation::new("the journal can be read", error.to_string()))?;
         let mut other = SimPorts::new(
-            Rc::clone(&self.clock),
+            Around { mutation: None, trace: Trace::default(), ..self.around() },
             Rng::new(0),
             Rc::default(),
             ports.held.clone(),
             Channel::pair(),
-            Rc::clone(&self.gone),
-            None,
-            Trace::default(),
         );
         let held = objects(&ports.held);
         let (again, _) = Pond::recover(&mut other, records, held, *epoch, self.limits())

@@ -40,8 +40,8 @@ impl World {
             let known = &self.oracle.tensors[tensor];
             call.expects = known.user == client.user && self.oracle.must_exist(known, false);
         }
-        let body = call.body.clone();
-        client.send(number, body);
+        let (body, fd) = (call.body.clone(), call.fd.clone());
+        client.send(number, body, fd);
     }
 
     /// What is unmapped, and what nobody has taken, goes back.
@@ -118,6 +118,12 @@ impl World {
         for client in self.clients.iter().filter(|client| client.alive) {
             if let Some((_, lease)) = client.mapped().find(|(_, lease)| overlaps(lease.tensor)) {
                 let detail = format!("{place:?}, but pid {} has {lease:?}", client.pid);
+                return Err(Violation::new("leased memory is not handed out again", detail));
+            }
+        }
+        for mover in self.movers.iter().filter(|mover| mover.alive) {
+            if let Some(job) = mover.jobs.iter().find(|job| overlaps(job.tensor)) {
+                let detail = format!("{place:?}, but mover {} works: {job:?}", mover.pid);
                 return Err(Violation::new("leased memory is not handed out again", detail));
             }
         }

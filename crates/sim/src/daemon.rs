@@ -15,7 +15,7 @@ use millpond_wire::{ClientId, Epoch, SlabId};
 use crate::card::{Fd, File};
 use crate::mutation::Mutation;
 use crate::oracle::{Violation, ensure};
-use crate::ports::{Ask, SimPorts, Told};
+use crate::ports::{Around, Ask, SimPorts, Told};
 use crate::socket::{SharedChannel, SharedSocket, Socket};
 use crate::world::{CARD_BYTES, GPU, World};
 
@@ -72,7 +72,27 @@ impl World {
         }
         pond.tick(ports);
         ports.after_event();
+        self.mover_news()?;
         self.after_event()
+    }
+
+    /// Tells the policy something in the middle of an event.
+    pub(crate) fn tell(&mut self, tell: impl FnOnce(&mut Pond<SimPorts>, &mut SimPorts)) {
+        if let Daemon::Running(running) = &mut self.daemon {
+            tell(&mut running.pond, &mut running.ports);
+            running.ports.after_event();
+        }
+    }
+
+    /// What every process shares.
+    #[must_use]
+    pub fn around(&self) -> Around {
+        Around {
+            clock: Rc::clone(&self.clock),
+            gone: Rc::clone(&self.gone),
+            mutation: self.mutation,
+            trace: self.trace.clone(),
+        }
     }
 
     fn after_event(&mut self) -> Result<(), Violation> {
@@ -104,6 +124,11 @@ impl World {
             for socket in running.ports.conns.values() {
                 socket.borrow_mut().close_daemon();
             }
+            if let Some(wire) = &running.ports.mover {
+                let mut wire = wire.borrow_mut();
+                wire.daemon_open = false;
+                wire.to_daemon.clear();
+            }
         }
     }
 
@@ -118,16 +143,7 @@ impl World {
         })?;
         self.oracle.epoch = epoch;
         let (journal, records) = self.open_journal(&held)?;
-        let mut ports = SimPorts::new(
-            Rc::clone(&self.clock),
-            self.rng.fork(),
-            journal,
-            held,
-            channel,
-            Rc::clone(&self.gone),
-            self.mutation,
-            self.trace.clone(),
-        );
+        let mut ports = SimPorts::new(self.around(), self.rng.fork(), journal, held, channel);
         if let Some(records) = &records {
             check_held(records, &ports.held, self.faulted)?;
         }
@@ -231,10 +247,10 @@ impl World {
         let Daemon::Running(running) = &mut self.daemon else { return Ok(()) };
         let Some(socket) = running.ports.conns.get(&conn).map(Rc::clone) else { return Ok(()) };
         let next = socket.borrow_mut().to_daemon.pop_front();
-        if let Some(bytes) = next {
+        if let Some((bytes, fd)) = next {
             let request = Request::decode(&bytes);
             self.trace.say(|| format!("  {request:?}"));
-            return self.event(|pond, ports| pond.message(ports, conn, request, None));
+            return self.event(|pond, ports| pond.message(ports, conn, request, fd));
         }
         let pid = socket.borrow().pid;
         running.ports.ended.push(conn);
@@ -248,6 +264,7 @@ impl World {
     }
 
     pub(crate) fn process_gone(&mut self, client: ClientId) -> Result<(), Violation> {
+        self.hear_mover()?;
         if self.mutation == Some(Mutation::RecycleWithoutRelease) {
             self.goodbye_for(client)?;
         }

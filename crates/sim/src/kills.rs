@@ -15,6 +15,7 @@ enum Victim {
     /// At this call of its ports, counted from now.
     Daemon(u64),
     Keeper,
+    Mover,
     Client,
 }
 
@@ -36,7 +37,8 @@ impl Plan {
             .map(|_| {
                 let victim = match rng.below(8) {
                     0..=3 => Victim::Daemon(rng.below(12)),
-                    4..=5 => Victim::Keeper,
+                    4 => Victim::Keeper,
+                    5 => Victim::Mover,
                     _ => Victim::Client,
                 };
                 (10 + rng.below(steps - 10), victim)
@@ -61,6 +63,11 @@ impl World {
         match self.plan.kills.remove(due).1 {
             Victim::Daemon(calls) => self.doom_daemon(calls),
             Victim::Keeper => self.kill_keeper(),
+            Victim::Mover => {
+                if let Some(mover) = self.movers.iter().position(|mover| mover.alive) {
+                    self.end_mover(mover);
+                }
+            }
             Victim::Client => {
                 let living: Vec<usize> =
                     (0..self.clients.len()).filter(|at| self.clients[*at].alive).collect();
@@ -75,6 +82,7 @@ impl World {
         match victim {
             Victim::Daemon(_) => self.keeper.is_some() && self.daemon_stands(),
             Victim::Keeper => self.keeper.is_some() && self.daemon_stands(),
+            Victim::Mover => self.movers.iter().any(|mover| mover.alive),
             Victim::Client => self.clients.iter().any(|client| client.alive),
         }
     }

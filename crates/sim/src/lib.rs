@@ -19,6 +19,7 @@ mod clients;
 mod daemon;
 mod keeper;
 mod kills;
+mod movers;
 mod mutation;
 mod oracle;
 mod ports;

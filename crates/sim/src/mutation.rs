@@ -47,6 +47,8 @@ mutations! {
     CompactionNotHeld "compaction-not-held",
     /// A client says that it has unmapped before it has.
     ReleaseBeforeUnmap "release-before-unmap",
+    /// A mover counts as gone as soon as it was killed.
+    MoverGoneWhenKilled "mover-gone-when-killed",
     /// A client forgets what it holds when it connects again.
     ClaimsForgotten "claims-forgotten",
 }

@@ -45,6 +45,8 @@ pub struct Known {
     pub user: u32,
     /// Shared with whom.
     pub audience: Audience,
+    /// Its size.
+    pub bytes: u64,
     /// Made of zeroes.
     pub zero: bool,
     /// Ends with its creator.
@@ -122,6 +124,7 @@ impl Oracle {
             id: create.tensor,
             user,
             audience: if public { Audience::Everybody } else { create.audience },
+            bytes: create.shape.bytes(create.dtype).unwrap_or(0),
             zero: create.zero,
             ephemeral: create.ephemeral,
             named_later: false,
@@ -172,28 +175,39 @@ impl Oracle {
         }
         if let Some((before, said, id)) = self.answers.get(&(pid, number))
             && *before == epoch
+            // Without a lease nothing says which tensor of that name it was.
+            && grant.lease.is_some()
         {
             ensure((*said, *id) == (place, info.tensor), "a repeat gets the same answer", || {
                 format!("pid {pid} number {number}: {said:?}, then {place:?}")
             })?;
         }
         self.answers.insert((pid, number), (epoch, place, info.tensor));
-        match self.tensors[tensor].place {
-            Some(known) => {
-                ensure(known == place, "a tensor stays where it is", || format!("{info:?}"))?;
-                Ok(None)
-            }
-            None => {
-                self.tensors[tensor].place = Some(place);
-                self.placed.entry(place.slab).or_default().push(tensor);
-                if let (true, Some(memory)) = (self.tensors[tensor].zero, memory) {
-                    let words = places(place.offset, place.bytes);
-                    let clean = words.iter().all(|at| memory.word(*at) == 0);
-                    ensure(clean, "zeroes were promised", || format!("{info:?}"))?;
-                }
-                Ok(Some(tensor))
-            }
+        if !self.learn(tensor, place)? {
+            return Ok(None);
         }
+        if let (true, Some(memory)) = (self.tensors[tensor].zero, memory) {
+            let words = places(place.offset, place.bytes);
+            let clean = words.iter().all(|at| memory.word(*at) == 0);
+            ensure(clean, "zeroes were promised", || format!("{info:?}"))?;
+        }
+        Ok(Some(tensor))
+    }
+
+    /// Where a tensor lies; true if that is news.
+    ///
+    /// # Errors
+    /// If it lay elsewhere.
+    pub fn learn(&mut self, tensor: usize, place: Place) -> Result<bool, Violation> {
+        if let Some(known) = self.tensors[tensor].place {
+            ensure(known == place, "a tensor stays where it is", || {
+                format!("{:?} is at {place:?}", self.tensors[tensor])
+            })?;
+            return Ok(false);
+        }
+        self.tensors[tensor].place = Some(place);
+        self.placed.entry(place.slab).or_default().push(tensor);
+        Ok(true)
     }
 
     /// Bytes of a tensor land, from whoever still had it mapped.

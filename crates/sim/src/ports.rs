@@ -14,6 +14,7 @@ use millpond_wire::{ClientId, GpuUuid, SlabId};
 use uuid::Uuid;
 
 use crate::card::{Fd, File};
+use crate::movers::SharedWire;
 use crate::mutation::Mutation;
 use crate::rng::Rng;
 use crate::socket::{SharedChannel, SharedSocket};
@@ -44,6 +45,19 @@ pub enum Told {
     Used(u64),
 }
 
+/// What every process shares.
+#[derive(Clone)]
+pub struct Around {
+    /// Milliseconds.
+    pub clock: Rc<Cell<u64>>,
+    /// Processes that are gone.
+    pub gone: Rc<RefCell<BTreeSet<u32>>>,
+    /// The broken rule.
+    pub mutation: Option<Mutation>,
+    /// For whoever replays.
+    pub trace: Trace,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
     Lives,
@@ -71,6 +85,10 @@ pub struct SimPorts {
     pub ended: Vec<ConnId>,
     /// Processes that are watched.
     pub watched: BTreeMap<ClientId, u32>,
+    /// To the mover, while its channel is open.
+    pub mover: Option<SharedWire>,
+    /// Processes that were killed in this event.
+    pub killed: Vec<u32>,
     /// Movers that are to be started.
     pub wanted_movers: Vec<GpuUuid>,
     /// Processes that are gone.
@@ -102,15 +120,13 @@ impl SimPorts {
     /// Of a daemon that was just started.
     #[must_use]
     pub fn new(
-        clock: Rc<Cell<u64>>,
+        around: Around,
         rng: Rng,
         journal: File,
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
-        gone: Rc<RefCell<BTreeSet<u32>>>,
-        mutation: Option<Mutation>,
-        trace: Trace,
     ) -> Self {
+        let Around { clock, gone, mutation, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -122,6 +138,8 @@ impl SimPorts {
             conns: BTreeMap::new(),
             ended: Vec::new(),
             watched: BTreeMap::new(),
+            mover: None,
+            killed: Vec::new(),
             wanted_movers: Vec::new(),
             gone,
             asks: VecDeque::new(),
@@ -367,9 +385,25 @@ impl Ports for SimPorts {
         }
     }
 
-    fn tell_mover(&mut self, _device: GpuUuid, _message: ToMover, _fd: Option<Fd>) {}
+    fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<Fd>) {
+        if !self.lives() {
+            return;
+        }
+        if let Some(wire) = &self.mover {
+            let mut wire = wire.borrow_mut();
+            if wire.mover_open {
+                wire.to_mover.push_back((message.encode(), fd));
+            }
+        }
+    }
 
-    fn kill(&mut self, _pidfd: &Fd) {}
+    fn kill(&mut self, pidfd: &Fd) {
+        if let Fd::Process(pid) = pidfd
+            && self.lives()
+        {
+            self.killed.push(*pid);
+        }
+    }
 
     fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
         Err(PortError("nobody can be asked here".to_owned()))

@@ -11,8 +11,8 @@ use crate::card::Fd;
 pub struct Socket {
     /// Who connected: what the kernel says.
     pub pid: u32,
-    /// Requests.
-    pub to_daemon: VecDeque<Vec<u8>>,
+    /// Requests, with what comes along.
+    pub to_daemon: VecDeque<(Vec<u8>, Option<Fd>)>,
     /// Replies, with what came along.
     pub to_client: VecDeque<(Vec<u8>, Option<Fd>)>,
     /// The client has its end.

@@ -13,6 +13,7 @@ use crate::client::{Client, Sizes};
 use crate::daemon::Daemon;
 use crate::keeper::Keeper;
 use crate::kills::Plan;
+use crate::movers::Mover;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
@@ -60,6 +61,8 @@ pub struct World {
     pub clients: Vec<Client>,
     /// What dead clients have left.
     pub ghosts: Vec<Ghost>,
+    /// Every mover that ever was.
+    pub movers: Vec<Mover>,
     /// The observer.
     pub oracle: Oracle,
     /// Who will be killed when.
@@ -104,6 +107,10 @@ enum Action {
     Clock,
     KeeperTakes,
     DaemonGone,
+    MoverTakes(usize),
+    MoverLands(usize),
+    MoverDies(usize),
+    MoverSays,
 }
 
 impl World {
@@ -130,6 +137,7 @@ impl World {
             listener: VecDeque::new(),
             clients: Vec::new(),
             ghosts: Vec::new(),
+            movers: Vec::new(),
             oracle: Oracle::default(),
             plan,
             mutation,
@@ -200,6 +208,17 @@ impl World {
             }
             actions.push((Action::Clock, 1));
         }
+        for (index, mover) in self.movers.iter().enumerate().filter(|(_, it)| it.alive) {
+            if mover.may_take() {
+                actions.push((Action::MoverTakes(index), 4));
+            }
+            if !mover.jobs.is_empty() {
+                actions.push((Action::MoverLands(index), 1));
+            }
+            if mover.doomed {
+                actions.push((Action::MoverDies(index), 1));
+            }
+        }
         self.daemon_actions(&mut actions);
         if let Some(keeper) = &self.keeper {
             if !keeper.channel.borrow().to_keeper.is_empty() {
@@ -256,7 +275,7 @@ impl World {
                     }
                 }
                 for (client, pid) in &ports.watched {
-                    if self.client_at(*pid).is_some_and(|client| !client.alive) {
+                    if self.gone.borrow().contains(pid) {
                         actions.push((Action::ProcessGone(*client), 3));
                     }
                 }
@@ -267,6 +286,12 @@ impl World {
                 }
                 if !ports.told.is_empty() {
                     actions.push((Action::DriverSays, 5));
+                }
+                if let Some(wire) = &ports.mover {
+                    let wire = wire.borrow();
+                    if !wire.to_daemon.is_empty() || !wire.mover_open {
+                        actions.push((Action::MoverSays, 5));
+                    }
                 }
                 if !ports.channel.borrow().keeper_open {
                     actions.push((Action::KeeperGone, 4));
@@ -315,6 +340,10 @@ impl World {
                 }
             }
             Action::DaemonGone => self.daemon_gone()?,
+            Action::MoverTakes(mover) => self.mover_takes(mover)?,
+            Action::MoverLands(mover) => self.mover_lands(mover)?,
+            Action::MoverDies(mover) => self.end_mover(mover),
+            Action::MoverSays => self.mover_says()?,
         }
         Ok(())
     }

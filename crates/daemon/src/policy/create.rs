@@ -26,6 +26,12 @@ impl<P: Ports> Pond<P> {
         let (client, caller) = self.client_of(pending.conn)?;
         let create = &pending.create;
         super::life::check(&create.life)?;
+        // A repeat gets the same answer, whatever has become of the name since.
+        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
+        if let Some(known) = create.lease.and_then(|lease| leases?.get(&lease)) {
+            let tensor = known.tensor;
+            return self.answer_create(ports, &pending, tensor);
+        }
         if let Some(existing) = self.existing(&caller, create)? {
             return self.answer_create(ports, &pending, existing);
         }

@@ -37,7 +37,7 @@ impl Client {
         let claims = !self.claims(mutation).is_empty();
         let program = "sim".to_owned();
         let hello = Hello { version: VERSION, capabilities: 0, client: self.id, program, claims };
-        self.send(1, RequestBody::Hello(hello));
+        self.send(1, RequestBody::Hello(hello), None);
     }
 
     /// Reads one reply.
@@ -99,7 +99,7 @@ impl Client {
             lies.insert(lease);
         }
         self.line = Line::Claiming(socket, lies);
-        self.send(2, RequestBody::Claim(Claim { leases, last: true }));
+        self.send(2, RequestBody::Claim(Claim { leases, last: true }), None);
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Client {
         ensure(call.sent_on == Some(self.generation), "one answer for each request", || {
             format!("pid {} number {number}: {body:?}", self.pid)
         })?;
-        let Call { what, lease, sends, expects, .. } = call;
+        let Call { body: body_asked, fd: fd_asked, what, lease, sends, expects, .. } = call;
         if let ReplyBody::Failure(failure) = &body {
             if sends > 1 {
                 self.strays.extend(lease);
@@ -152,12 +152,21 @@ impl Client {
                 "no reason to fail",
                 detail,
             )?;
+            let invalid = failure.kind == ErrorKind::Invalid && matches!(what, What::Create(_));
+            ensure(!invalid, "no reason to fail", detail)?;
             if let What::Get(Some(tensor)) | What::Publish(tensor) = what
                 && failure.kind == ErrorKind::NotFound
             {
                 let known = &around.oracle.tensors[tensor];
                 let there = expects && around.oracle.must_exist(known, false);
                 ensure(!there, "what was made is there", detail)?;
+            }
+            if failure.kind == ErrorKind::Mover {
+                // Another mover is started for it.
+                let again = self.ask(body_asked, what, None);
+                if let Some(call) = self.calls.get_mut(&again) {
+                    call.fd = fd_asked;
+                }
             }
             return Ok(());
         }
@@ -171,6 +180,11 @@ impl Client {
             }
             (What::Publish(tensor), ReplyBody::Published { .. }) => {
                 around.oracle.tensors[tensor].published = true;
+            }
+            (What::Move(tensor, writes), ReplyBody::Moved { .. }) => {
+                if writes {
+                    self.filled.push(tensor);
+                }
             }
             (What::Delete(tensor), ReplyBody::Done) => {
                 let known = &mut around.oracle.tensors[tensor];

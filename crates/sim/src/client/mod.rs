@@ -14,7 +14,7 @@ use std::rc::Rc;
 use millpond_wire::message::{LeaseClaim, Request, RequestBody};
 use millpond_wire::{ClientId, LeaseId, Mode};
 
-use crate::card::Memory;
+use crate::card::{Fd, Memory};
 use crate::socket::{SharedSocket, Socket};
 
 pub use answers::Around;
@@ -72,6 +72,8 @@ pub enum What {
     Get(Option<usize>),
     /// A publish.
     Publish(usize),
+    /// Bytes into a tensor, or out of it.
+    Move(usize, bool),
     /// A delete.
     Delete(usize),
     /// The end of leases.
@@ -87,6 +89,8 @@ pub struct Call {
     pub body: RequestBody,
     /// What for.
     pub what: What,
+    /// The file that goes along.
+    pub fd: Option<Fd>,
     /// The lease that is asked for.
     pub lease: Option<LeaseId>,
     /// How often it was sent.
@@ -122,6 +126,8 @@ pub struct Client {
     pub late: BTreeSet<LeaseId>,
     /// Leases that were granted to nobody, or may have been.
     pub strays: BTreeSet<LeaseId>,
+    /// Tensors that a mover has filled for it.
+    pub filled: Vec<usize>,
     /// The highest epoch that welcomed it.
     pub epoch: u64,
     next_number: u64,
@@ -150,6 +156,7 @@ impl Client {
             calls: BTreeMap::new(),
             late: BTreeSet::new(),
             strays: BTreeSet::new(),
+            filled: Vec::new(),
             epoch: 0,
             next_number: FIRST_NUMBER,
             next_lease: 1,
@@ -179,20 +186,23 @@ impl Client {
     }
 
     /// A request that is to be sent as soon as there is a connection.
-    pub fn ask(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>) {
+    pub fn ask(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.calls
-            .insert(number, Call { body, what, lease, sends: 0, expects: false, sent_on: None });
+        self.calls.insert(
+            number,
+            Call { body, what, fd: None, lease, sends: 0, expects: false, sent_on: None },
+        );
+        number
     }
 
     /// Sends a request over the connection; a closed one is noticed when it is read.
-    pub fn send(&mut self, number: u64, body: RequestBody) {
+    pub fn send(&mut self, number: u64, body: RequestBody, fd: Option<Fd>) {
         let bytes = Request { number, body }.encode(&mut self.builder).to_vec();
         if let Some(socket) = self.socket() {
             let mut socket = socket.borrow_mut();
             if socket.daemon_open {
-                socket.to_daemon.push_back(bytes);
+                socket.to_daemon.push_back((bytes, fd));
             }
         }
     }

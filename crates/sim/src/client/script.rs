@@ -1,9 +1,12 @@
 //! What a client does next.
 
-use millpond_wire::message::{Life, RequestBody, Target, TensorCreate, TensorGet, TensorPublish};
+use millpond_wire::message::{
+    Life, MoveWork, RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish,
+};
 use millpond_wire::{Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 
 use super::{Client, Kernel, Line, What};
+use crate::card::Fd;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
@@ -60,8 +63,9 @@ impl Client {
     pub fn act(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
         match stage.rng.below(20) {
             0..=4 => self.create(stage),
-            5..=7 => self.get(stage),
-            8..=9 => self.queue_kernel(stage),
+            5..=6 => self.get(stage),
+            7 => self.queue_kernel(stage),
+            8..=9 => self.move_bytes(stage),
             10..=12 => self.publish(stage)?,
             13..=14 => self.look(stage)?,
             15..=16 => self.retire(stage)?,
@@ -133,6 +137,10 @@ impl Client {
 
     /// Writes, waits for the card, publishes.
     fn publish(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        if let Some(tensor) = self.filled.pop() {
+            self.publish_tensor(tensor, stage);
+            return Ok(());
+        }
         let writable = self.writable();
         let Some(&lease) = stage.rng.pick(&writable) else { return Ok(()) };
         self.queue_kernel_of(lease);
@@ -140,6 +148,12 @@ impl Client {
         let Some(held) = self.leases.get_mut(&lease) else { return Ok(()) };
         held.written = true;
         let tensor = held.tensor;
+        self.publish_tensor(tensor, stage);
+        Ok(())
+    }
+
+    /// All of it was written: the pond is told, and may be told a name.
+    fn publish_tensor(&mut self, tensor: usize, stage: &mut Stage<'_>) {
         let named = stage.oracle.tensors[tensor].name.is_none()
             && stage.oracle.tensors[tensor].user == self.user
             && stage.rng.once_in(2);
@@ -163,7 +177,30 @@ impl Client {
         stage.trace.say(|| format!("  publish {id} as {name:?}"));
         let publish = TensorPublish { tensor: id, token, name, replace: true };
         self.ask(RequestBody::TensorPublish(publish), What::Publish(tensor), None);
-        Ok(())
+    }
+
+    /// Has a mover fill a tensor, or read one.
+    fn move_bytes(&mut self, stage: &mut Stage<'_>) {
+        let known = stage.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(6)));
+        let Some(known) = stage.oracle.tensors.get(tensor) else { return };
+        let writes = known.user == self.user && !stage.rng.once_in(3);
+        let work = if writes {
+            MoveWork::Put { file_offset: 0 }
+        } else {
+            MoveWork::Get { file_offset: 0 }
+        };
+        // What is not published can be read under a lease, and is not complete then.
+        if !writes && !known.published {
+            return;
+        }
+        let (id, bytes, token) = (known.id, known.bytes, Token(stage.rng.id()));
+        stage.trace.say(|| format!("  {} {id}", work.name()));
+        let body = TensorMove { token, tensor: id, offset: 0, bytes, work };
+        let number = self.ask(RequestBody::TensorMove(body), What::Move(tensor, writes), None);
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.fd = Some(Fd::Contents(tensor));
+        }
     }
 
     /// Looks at everything that it has mapped.
@@ -270,7 +307,7 @@ impl Client {
             && self.strays.is_empty();
         if idle && self.is_up() && stage.rng.once_in(2) {
             stage.trace.say(|| "  goodbye".to_owned());
-            self.send(u64::MAX, RequestBody::Goodbye);
+            self.send(u64::MAX, RequestBody::Goodbye, None);
             self.hang_up();
             self.line = Line::Closed;
         } else {

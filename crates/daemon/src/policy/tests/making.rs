@@ -285,3 +285,18 @@ fn no_hello_no_service() {
     let failure = play.refused(conn, RequestBody::Unknown);
     assert_eq!(failure.kind, ErrorKind::UnknownKind);
 }
+
+#[test]
+fn a_repeated_create_keeps_the_tensor_that_had_the_name() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (first, _) = play.create(conn, spec("x", 100));
+    // The answer is lost, and before the repeat the name is free again.
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
+    let (found, token) = play.create(conn, create.clone());
+    assert_eq!(found.tensor, first.tensor);
+    play.delete(conn, first.tensor);
+    let (again, same) = play.create(conn, create.clone());
+    assert_eq!((again.tensor, same), (first.tensor, token));
+    assert!(!play.exists(create.tensor), "nothing is made for a request that was answered");
+}

@@ -1,0 +1,104 @@
+//! The harness can fail: with one rule broken, some schedule breaks an invariant that is about it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
+
+use millpond_sim::{Mutation, run};
+
+/// Within how many schedules a broken rule must be noticed.
+const WITHIN: u64 = 5000;
+const FIRST_SEED: u64 = 1;
+
+/// Looks until it is noticed, and checks that it was noticed for what it is.
+fn noticed(mutation: Mutation, as_one_of: &[&str]) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let Err(failure) = run::schedules(FIRST_SEED, WITHIN, Some(mutation), threads) else {
+        panic!("{} was not noticed in {WITHIN} schedules", mutation.name());
+    };
+    assert!(as_one_of.contains(&failure.violation.invariant), "{failure}");
+    // And the seed alone brings it back.
+    let (again, _) = run::schedule(failure.seed, Some(mutation), failure.steps, false);
+    assert_eq!(again, Err(failure.violation.clone()), "{failure}");
+}
+
+const KEEPS_LEASES: &str = "a living client keeps its leases";
+const SAME_LEASES: &str = "leases are what living clients hold";
+const NOT_HANDED_OUT: &str = "leased memory is not handed out again";
+const IS_THERE: &str = "what was made is there";
+const IS_HELD: &str = "what is recorded is held";
+const NOTHING_LOST: &str = "nothing is lost";
+const SAME_HELD: &str = "keeper and daemon hold the same";
+const REPLAYS: &str = "the journal says what the daemon knows";
+const NOT_ANOTHERS: &str = "nobody writes into another's memory";
+const ONLY_RELEASED: &str = "only released memory is recycled";
+
+#[test]
+fn journal_after_reply() {
+    let published = "what was published is ready";
+    noticed(
+        Mutation::JournalAfterReply,
+        &[KEEPS_LEASES, SAME_LEASES, IS_THERE, IS_HELD, published, REPLAYS],
+    );
+}
+
+#[test]
+fn hold_after_journal() {
+    noticed(Mutation::HoldAfterJournal, &[IS_HELD, NOTHING_LOST]);
+}
+
+#[test]
+fn lease_ends_at_hang_up() {
+    noticed(Mutation::LeaseEndsAtHangUp, &[KEEPS_LEASES, SAME_LEASES, NOT_HANDED_OUT]);
+}
+
+#[test]
+fn recycle_without_release() {
+    noticed(Mutation::RecycleWithoutRelease, &[ONLY_RELEASED, NOT_ANOTHERS]);
+}
+
+#[test]
+fn drop_before_journal() {
+    noticed(Mutation::DropBeforeJournal, &[IS_HELD, NOTHING_LOST]);
+}
+
+#[test]
+fn epoch_repeats() {
+    noticed(Mutation::EpochRepeats, &["epochs rise"]);
+}
+
+#[test]
+fn queue_not_read() {
+    let same_pond = "a pond stays the same";
+    noticed(Mutation::QueueNotRead, &[IS_HELD, NOTHING_LOST, SAME_HELD, same_pond]);
+}
+
+#[test]
+fn hand_over_incomplete() {
+    noticed(Mutation::HandOverIncomplete, &[IS_HELD, NOTHING_LOST, SAME_HELD]);
+}
+
+#[test]
+fn torn_tail_kept() {
+    noticed(Mutation::TornTailKept, &[REPLAYS, IS_THERE, KEEPS_LEASES, IS_HELD]);
+}
+
+#[test]
+fn compaction_not_held() {
+    noticed(Mutation::CompactionNotHeld, &[IS_HELD, IS_THERE, KEEPS_LEASES, NOTHING_LOST]);
+}
+
+#[test]
+fn release_before_unmap() {
+    noticed(Mutation::ReleaseBeforeUnmap, &[NOT_ANOTHERS, NOT_HANDED_OUT]);
+}
+
+#[test]
+fn mover_gone_when_killed() {
+    // The second end of the same process is taken for the end of the next.
+    let answered = "every request is answered";
+    noticed(Mutation::MoverGoneWhenKilled, &["one mover at a time", answered, ONLY_RELEASED]);
+}
+
+#[test]
+fn claims_forgotten() {
+    noticed(Mutation::ClaimsForgotten, &[SAME_LEASES, NOT_HANDED_OUT]);
+}

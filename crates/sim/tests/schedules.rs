@@ -1,0 +1,31 @@
+//! Some schedules hold, and every seed is the same each time.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
+
+use millpond_sim::run;
+
+#[test]
+fn no_rule_is_broken() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Err(failure) = run::schedules(1, 500, None, threads) {
+        panic!("{failure}");
+    }
+}
+
+#[test]
+fn a_seed_is_the_same_schedule_each_time() {
+    for seed in 0..20 {
+        let (_, once) = run::schedule(seed, None, u64::MAX, true);
+        let (_, again) = run::schedule(seed, None, u64::MAX, true);
+        assert!(once.len() > 50, "seed {seed} does something");
+        assert_eq!(once, again, "seed {seed}");
+    }
+}
+
+#[test]
+fn fewer_steps_are_the_beginning_of_all() {
+    let (_, all) = run::schedule(7, None, u64::MAX, true);
+    let (_, some) = run::schedule(7, None, 20, true);
+    let settled = some.iter().position(|line| line == "SETTLE").unwrap();
+    assert_eq!(all[..settled], some[..settled]);
+}
