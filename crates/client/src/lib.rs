@@ -64,6 +64,7 @@ mod demux;
 mod error;
 mod establish;
 mod events;
+mod get;
 mod grant;
 mod lead;
 mod leases;

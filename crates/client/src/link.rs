@@ -20,9 +20,9 @@ use crate::{Error, Result};
 
 /// A connection that breaks this often in a row while one request is under way is not the
 /// request's bad luck: the daemon may die of it, and should not for ever.
-const REPEATS: u32 = 8;
-/// A connection that lasted this long does not count as broken in a row.
-const LASTED: Duration = Duration::from_secs(10);
+const REPEATS: u32 = 20;
+/// What a daemon dies of, it dies of soon: a connection that lasted this long is not counted.
+const LASTED: Duration = Duration::from_millis(200);
 /// Pauses before a request is repeated that the pond wants again later.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(128);
@@ -168,7 +168,7 @@ impl Link {
                 }
                 Err(Unanswered::HungUp) => {
                     *may_be_granted = true;
-                    broken = if begun.elapsed() < LASTED { broken + 1 } else { 1 };
+                    broken = if begun.elapsed() < LASTED { broken + 1 } else { 0 };
                     if broken > REPEATS {
                         let reason = format!("it hung up {broken} times on the same request");
                         return Err(Error::NoPond { path: self.config.socket.clone(), reason });

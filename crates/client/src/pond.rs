@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{
-    ClientInfo, ReplyBody, RequestBody, Status, Target, TensorGet, TensorInfo,
-};
+use millpond_wire::message::{ClientInfo, ReplyBody, RequestBody, Status, Target, TensorInfo};
 use millpond_wire::{ClientId, Epoch, GpuUuid, Mode};
 
 use crate::answer::not_an_answer;
@@ -16,7 +14,7 @@ use crate::core::{Config, Core};
 use crate::events::Events;
 use crate::link::Ask;
 use crate::process::{self, PerProcess};
-use crate::spec::{GetOptions, TensorDetails, TensorSpec, wait_ms};
+use crate::spec::{GetOptions, TensorDetails, TensorSpec};
 use crate::target::IntoTarget;
 use crate::tensor::Tensor;
 use crate::{Error, Result, grant};
@@ -156,35 +154,16 @@ impl Pond {
     /// `not_found`, `not_ready`, `timeout` after the wait, and what else the pond or the driver
     /// answers.
     pub fn get_with(&self, target: impl IntoTarget, options: GetOptions) -> Result<Tensor> {
-        const WHAT: &str = "a request for a tensor";
         let target = target.into_target()?;
-        let core = self.core();
-        let GetOptions { mode, wait } = options;
         // Read before anything is asked: what changes after it shows later.
-        let mark = core.link.mark(&target);
-        if let Some(known) = mark.and_then(|mark| core.memo.recall(&target, mode, mark))
-            && known.is_good_for(&core.cuda.context(known.device())?)
-        {
-            return Ok(Tensor::sharing(known));
+        let mark = self.core().link.mark(&target);
+        match self.recall(&target, options.mode, mark)? {
+            Some(tensor) => Ok(tensor),
+            None => {
+                self.core().cuda.prepare(None)?;
+                self.map_got(self.ask_get(target, options, mark)?)
+            }
         }
-        core.cuda.prepare(None)?;
-        let lease = core.link.new_lease();
-        let get = TensorGet { target: target.clone(), lease, mode, wait_ms: wait_ms(wait) };
-        let body = RequestBody::TensorGet(get);
-        let answer = core.link.call(Ask {
-            what: WHAT,
-            body,
-            lease: Some(lease),
-            deadline: self.deadline(wait).filter(|_| !options.waits_for_ever()),
-            waits_until: Instant::now().checked_add(wait),
-        })?;
-        let taken = core.take(WHAT, answer, lease, mode)?;
-        let tensor = Tensor::new(self, taken, lease, mode);
-        // Where gets are counted, each is asked for.
-        if let (Some(mark), None) = (mark, tensor.info().life.accesses) {
-            core.memo.remember(target, mode, mark, tensor.shared());
-        }
-        Ok(tensor)
     }
 
     /// Deletes a tensor: no new leases, and the memory goes when the last one has ended.
@@ -312,7 +291,7 @@ impl Pond {
         self.core().close(self.handle.config.link.request_timeout)
     }
 
-    fn deadline(&self, wait: Duration) -> Option<Instant> {
+    pub(crate) fn deadline(&self, wait: Duration) -> Option<Instant> {
         Instant::now().checked_add(wait)?.checked_add(self.handle.config.link.request_timeout)
     }
 }

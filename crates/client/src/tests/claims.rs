@@ -254,7 +254,7 @@ fn a_request_that_the_daemon_dies_of_is_not_repeated_for_ever() {
     let error = pond.link().ask_done("a ping", RequestBody::Ping).unwrap_err();
     assert!(matches!(error, Error::NoPond { .. }), "{error}");
     let pings = pond.seen().iter().filter(|(_, body)| *body == RequestBody::Ping).count();
-    assert_eq!(pings, 9);
+    assert_eq!(pings, 21);
 }
 
 #[test]

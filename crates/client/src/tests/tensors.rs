@@ -273,3 +273,46 @@ fn a_forked_child_has_its_own_connection_and_leaves_the_parents_leases_alone() {
     assert_eq!(pond.core().link.lock().leases.len(), 2);
     assert_eq!(y.to_vec().unwrap().len(), 128, "the mapping is there");
 }
+
+#[test]
+fn many_gets_come_in_their_order_and_a_failure_gives_all_back() {
+    let bench = Bench::new();
+    let pond = bench.connect();
+    let names: Vec<String> = (0..200).map(|number| format!("acts/{number}")).collect();
+    let get =
+        |names: &[String]| pond.get_many(names.iter().map(String::as_str), GetOptions::read_only());
+    let tensors = get(&names).unwrap();
+    assert_eq!(tensors.len(), 200);
+    let asked = bench.pond.seen().into_iter().filter_map(|(_, body)| match body {
+        RequestBody::TensorGet(get) => Some(get.target.to_string()),
+        _ => None,
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), names);
+    drop(tensors);
+    assert!(pond.flush(SECOND).unwrap());
+    assert_eq!(bench.released().len(), 200);
+    assert!(get(&[]).unwrap().is_empty());
+}
+
+#[test]
+fn one_of_many_that_fails_leaves_none() {
+    let driver = soft_driver();
+    let (device, fd) = slab(&driver);
+    let tensor = TensorInfo { device, ..info("acts/x") };
+    let fake = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorGet(get) if get.target.to_string() == "bad" => {
+            Does::Reply(crate::testing::failure(ErrorKind::NotFound))
+        }
+        RequestBody::TensorGet(get) => {
+            let grant = crate::testing::grant(tensor.clone(), get.lease, get.mode);
+            Does::ReplyWith(grant, vec![fd.try_clone().unwrap()])
+        }
+        _ => Does::Polite,
+    });
+    let pond = fake.builder().driver(driver).connect().unwrap();
+    let names = ["a", "b", "bad", "c"];
+    let error = pond.get_many(names, GetOptions::read_only()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(pond.flush(SECOND).unwrap());
+    pond.close().unwrap();
+}

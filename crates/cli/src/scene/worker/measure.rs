@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, Pond, Sink, Source, Tensor, TensorSpec};
+use millpond::{Dtype, GetOptions, Pond, Sink, Source, Tensor, TensorSpec};
 use millpond_cuda::{Access, AddressRange, Allocation, Device, Mapping};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 use millpond_mover::settings;
@@ -142,8 +142,10 @@ fn attach(
     let mut tensors: Vec<Tensor> = Vec::with_capacity(names.len());
     for _ in 0..rounds {
         let start = Instant::now();
-        for name in names {
-            tensors.push(pond.get(name.as_str())?);
+        match names {
+            [name] => tensors.push(pond.get(name.as_str())?),
+            _ => tensors
+                .extend(pond.get_many(names.iter().map(String::as_str), GetOptions::read_only())?),
         }
         taken.push(start.elapsed());
         tensors.clear();

@@ -15,6 +15,8 @@ use crate::scene::protocol::Order;
 
 pub const NAMES: &[&str] = &["death/noticed", "death/leases"];
 
+/// After so long the driver's own threads have nothing left to do.
+const SETTLED: Duration = Duration::from_millis(200);
 const NAME: &str = "millpond-bench/death";
 
 /// Until `ps` shows that nobody answers there, and until its lease has ended.
@@ -47,6 +49,8 @@ fn kill_one(bench: &Bench) -> Result<(Duration, Duration), CommandError> {
     worker.times(&Order::Map { names: vec![NAME.to_owned()] })?;
     let pid = worker.pid();
     let process = Process::open(pid).map_err(|error| failed("finding a worker", error))?;
+    // A worker at work, not one that is still starting.
+    std::thread::sleep(SETTLED);
     let start = Instant::now();
     process.kill().map_err(|error| failed("killing a worker", error))?;
     let mut noticed = None;

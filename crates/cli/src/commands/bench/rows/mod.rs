@@ -51,6 +51,8 @@ pub fn group(name: &str) -> &str {
 
 /// Everything, in the order in which it is shown.
 pub const SUBJECTS: &[Subject] = &[
+    // First: of a pond that has done nothing yet.
+    Subject { names: memory::NAMES, run: Run::Pond(memory::run) },
     Subject { names: requests::NAMES, run: Run::Pond(requests::run) },
     Subject { names: create::NAMES, run: Run::Pond(create::run) },
     Subject { names: get::NAMES, run: Run::Pond(get::run) },
@@ -58,7 +60,6 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { names: moves::NAMES, run: Run::Pond(moves::run) },
     Subject { names: listing::NAMES, run: Run::Pond(listing::run) },
     Subject { names: death::NAMES, run: Run::Pond(death::run) },
-    Subject { names: memory::NAMES, run: Run::Pond(memory::run) },
     Subject { names: recovery::NAMES, run: Run::Own(recovery::run) },
     Subject { names: crowd::NAMES, run: Run::Own(crowd::run) },
     Subject { names: connections::NAMES, run: Run::Own(connections::run) },
