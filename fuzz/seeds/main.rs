@@ -28,6 +28,7 @@ fn main() {
     messages::requests(&Folder::new(&root, "requests"));
     messages::replies(&Folder::new(&root, "replies"));
     messages::keeper_channel(&Folder::new(&root, "keeper_channel"));
+    messages::mover_channel(&Folder::new(&root, "mover_channel"));
     others::journal(&Folder::new(&root, "journal"));
     others::config(&Folder::new(&root, "config"));
     others::npy_header(&Folder::new(&root, "npy_header"));

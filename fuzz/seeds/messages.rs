@@ -1,6 +1,7 @@
 //! Messages of every kind.
 
 use millpond_keeper::channel::{HoldKey, Message};
+use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
 use millpond_wire::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Reply,
     ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet, TensorGrant,
@@ -214,5 +215,36 @@ pub fn keeper_channel(folder: &Folder) {
         ("adopt-done", Message::AdoptDone),
     ] {
         folder.seed(seed, &message.encode().expect("a message"));
+    }
+}
+
+pub fn mover_channel(folder: &Folder) {
+    let (slab, from, epoch, bytes) = (SlabId(ID), SlabId(ID), Epoch(3), 4096);
+    let (offset, file_offset, from_offset) = (256, 512, 1024);
+    let job = |work| ToMover::Job(Job { job: 7, epoch, work });
+    let device = GpuUuid([1; 16]);
+    for (seed, message) in [
+        ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
+        ("map", ToMover::Map { slab, bytes }),
+        ("unmap", ToMover::Unmap { slab }),
+        ("put", job(Work::Put { slab, offset, bytes, file_offset })),
+        ("get", job(Work::Get { slab, offset, bytes, file_offset })),
+        ("copy", job(Work::Copy { slab, offset, bytes, from, from_offset })),
+        ("zero", job(Work::Zero { slab, offset, bytes })),
+        ("stop", ToMover::Stop),
+    ] {
+        folder.seed(seed, &message.encode());
+    }
+    let text = || "no such file".to_owned();
+    for (seed, message) in [
+        ("ready", FromMover::Ready),
+        ("failed", FromMover::Failed { text: text() }),
+        ("mapped", FromMover::Mapped { slab }),
+        ("map-failed", FromMover::MapFailed { slab, text: text() }),
+        ("unmapped", FromMover::Unmapped { slab }),
+        ("done", FromMover::Done { job: 7 }),
+        ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),
+    ] {
+        folder.seed(seed, &message.encode());
     }
 }

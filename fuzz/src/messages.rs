@@ -1,6 +1,7 @@
 //! What travels: read it, write it, read it again, and it is the same.
 
 use millpond_keeper::channel::Message;
+use millpond_mover::channel::{FromMover, ToMover};
 use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use planus::Builder;
 
@@ -43,5 +44,18 @@ pub fn keeper_channel(data: &[u8]) {
         let bytes = message.encode().expect("what was read can be written");
         assert_eq!(bytes, data, "each message has one spelling");
         assert_eq!(Message::decode(&bytes).ok().as_ref(), Some(&message));
+    });
+}
+
+/// What daemon and mover say to each other; one input is read as either.
+pub fn mover_channel(data: &[u8]) {
+    memory::within(data, 8, || {
+        if let Ok(message) = ToMover::decode(data) {
+            assert!(message.descriptors() <= 1);
+            assert_eq!(message.encode(), data, "each message has one spelling");
+        }
+        if let Ok(message) = FromMover::decode(data) {
+            assert_eq!(message.encode(), data, "each message has one spelling");
+        }
     });
 }

@@ -41,7 +41,10 @@ impl Scene {
     fn crash(&self) -> Process {
         Process::open(self.status.daemon_pid).unwrap().kill();
         eventually("the keeper to slow down", || {
-            self.pond.log().contains("the next daemon is started in 40 ms").then_some(())
+            let log = self.pond.log();
+            let slow = log.lines().find(|line| line.contains("is started in 40 ms"))?;
+            assert!(slow.contains("times in a row") && slow.contains("held"), "{slow}");
+            Some(())
         });
         Process::open(self.status.keeper_pid).unwrap()
     }

@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, ErrorKind, TensorSpec};
+use millpond::{ClientId, Dtype, ErrorKind, TensorSpec};
 use millpond_tests::process::{descriptors, limit, resident};
+use millpond_tests::raw::{encoded, hello};
 use millpond_tests::{Options, PATIENCE, Raw, Said, TestPond, Worker, eventually_equal, say};
+use millpond_wire::message::VERSION;
 use rustix::process::{Resource, getrlimit};
 
 fn spec(name: &str, bytes: u64) -> TensorSpec {
@@ -124,9 +126,12 @@ fn out_of_descriptors() {
     let lines = pond.log().lines().count();
     limit(daemon, Resource::Nofile, Some(u64::try_from(fds).unwrap()));
     let folder = pond.runtime_dir();
-    for _ in 0..60 {
-        assert!(Raw::connect(&folder).is_ended(), "there is nothing to serve it with");
-    }
+    // A number or two may be free below the limit; then there is nothing to serve them with.
+    let late: Vec<Raw> = (0..60).map(|_| Raw::connect(&folder)).collect();
+    let greeting = encoded(1, hello(VERSION, ClientId::random()));
+    let served = late.iter().filter(|raw| raw.send_bytes(&greeting) && raw.receive().is_some());
+    let served = served.count();
+    assert!(served < 10, "{served} were served without a descriptor");
     pond.control().ping().unwrap();
     assert_eq!(worker.ask("hash held"), hash);
     worker.ask("drop held");
@@ -134,7 +139,9 @@ fn out_of_descriptors() {
     let refused = worker.try_ask(&format!("begin more {}", 40 << 20)).unwrap_err();
     say(&format!("without a descriptor: {refused}"));
     let refused = refused.split(' ').next().unwrap().to_owned();
-    assert!(["driver", "internal", "too_many"].contains(&refused.as_str()), "{refused}");
+    // The driver's word for it: some say that an operating system call failed, some are full.
+    assert!(["driver", "gpu_full"].contains(&refused.as_str()), "{refused}");
+    drop(late);
     limit(daemon, Resource::Nofile, None);
     worker.ask(&format!("begin more {}", 40 << 20));
     worker.ask("delete more");
@@ -145,7 +152,7 @@ fn out_of_descriptors() {
     assert_eq!(pond.status().epoch, status.epoch, "the daemon died:\n{}", pond.log());
     eventually_equal("descriptors", &fds, || descriptors(daemon));
     let lines = pond.log().lines().count() - lines;
-    assert!(lines < 80, "{lines} lines in the log for 60 refused connections");
+    assert!(lines < 20, "{lines} lines in the log for 60 refused connections");
     worker.finish();
 }
 

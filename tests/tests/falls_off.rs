@@ -70,3 +70,31 @@ fn a_daemon_whose_driver_never_starts() {
     assert_eq!(worker.ask("hash there"), hash);
     worker.finish();
 }
+
+/// Only who needs the call waits for it.
+#[test]
+fn a_driver_call_that_takes_long_delays_nobody_else() {
+    let plan = "cuMemCreate:latency_us=4000000";
+    let pond = TestPond::start(Options::giving_back().faults(plan));
+    let mut worker = pond.worker();
+    let hash = worker.ask(&format!("put there {} 1", 40 << 20));
+    let accounts = pond.accounts();
+    let mut maker = pond.worker();
+    maker.tell(&format!("begin more {}", 40 << 20));
+    let start = std::time::Instant::now();
+    for _ in 0..50 {
+        pond.control().ping().unwrap();
+    }
+    let mut reader = pond.worker();
+    assert_eq!(reader.ask("get there"), hash);
+    pond.control().inspect("there").unwrap();
+    let (took, status) = (start.elapsed(), pond.status());
+    say(&format!("50 pings and a get beside a driver call of 4 s: {took:?}"));
+    assert_eq!(status.leases, 1, "the get is served, the create is not");
+    reader.finish();
+    maker.answer().unwrap();
+    maker.ask("delete more");
+    maker.finish();
+    eventually_equal("accounts", &accounts, || pond.accounts());
+    worker.finish();
+}

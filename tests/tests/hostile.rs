@@ -305,6 +305,87 @@ fn clients_that_hold_nothing_are_forgotten_when_they_hang_up() {
     scene.check();
 }
 
+/// Names a lease that was granted to somebody else, with its real token.
+#[test]
+fn a_token_of_another_client_is_refused() {
+    let scene = Scene::start();
+    let get = |lease| {
+        let target = Target::Name("honest".parse().unwrap());
+        let mode = Mode::ReadOnly;
+        RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: 0 })
+    };
+    let (owner, thief) = (scene.welcome(), scene.welcome());
+    owner.send(2, get(LeaseId(7)));
+    let (reply, fds) = owner.receive().unwrap();
+    assert_eq!(fds.len(), 1);
+    let ReplyBody::Tensor(grant) = reply.body else { panic!("{reply:?}") };
+    let (lease, mode, token) = grant.lease.unwrap();
+    let claim = LeaseClaim { lease, tensor: grant.info.tensor, mode, token };
+    for (tensor, mode) in [(claim.tensor, claim.mode), (claim.tensor, Mode::ReadWrite)] {
+        let stolen = LeaseClaim { tensor, mode, ..claim };
+        thief.send(3, RequestBody::Claim(Claim { leases: vec![stolen], last: true }));
+        let (reply, fds) = thief.receive().unwrap();
+        assert_eq!(reply.body, ReplyBody::Claimed { refused: vec![lease] });
+        assert!(fds.is_empty());
+    }
+    // A lease's number is its client's own: the same one ends nothing of another's.
+    thief.send(4, RequestBody::LeaseRelease { leases: vec![lease] });
+    assert_eq!(thief.receive().unwrap().0.body, ReplyBody::Done);
+    assert_eq!(scene.pond.accounts().leases, 1);
+    Scene::bye(&owner);
+    Scene::bye(&thief);
+    drop((owner, thief));
+    eventually_equal("leases", &0, || scene.pond.accounts().leases);
+    scene.check();
+}
+
+/// Everything that an honest client has said, said again by itself and by another one: nothing
+/// comes back that was deleted, and nothing more is held.
+#[test]
+fn old_messages_sent_again_change_nothing() {
+    let scene = Scene::start();
+    let RequestBody::TensorCreate(create) = create(&[64]) else { panic!() };
+    let tensor = create.tensor;
+    let get = TensorGet {
+        target: Target::Id(tensor),
+        lease: LeaseId(2),
+        mode: Mode::ReadWrite,
+        wait_ms: 0,
+    };
+    let messages = [
+        encoded(2, RequestBody::TensorCreate(create)),
+        encoded(3, RequestBody::TensorGet(get)),
+        encoded(4, RequestBody::LeaseRelease { leases: vec![LeaseId(2)] }),
+        encoded(5, RequestBody::TensorDelete { tensor }),
+    ];
+    let accounts = scene.pond.accounts();
+    let first = scene.welcome();
+    for message in &messages {
+        assert!(first.send_bytes(message));
+        let reply = first.receive().unwrap().0;
+        assert!(!matches!(reply.body, ReplyBody::Failure(_)), "{reply:?}");
+    }
+    let after = scene.pond.accounts();
+    assert_eq!((after.tensors, after.leases), (accounts.tensors, 0));
+    let second = scene.welcome();
+    for raw in [&first, &second] {
+        for _ in 0..3 {
+            for message in &messages {
+                assert!(raw.send_bytes(message));
+                let _ = raw.receive().unwrap();
+            }
+            assert_eq!(scene.pond.accounts(), after, "a late repeat made something");
+        }
+        // A second hello on the same connection is not another identity.
+        raw.send(9, hello(VERSION, ClientId::random()));
+        assert_eq!(kind(&raw.receive().unwrap().0.body), ErrorKind::Protocol);
+        Scene::bye(raw);
+    }
+    drop((first, second));
+    eventually_equal("clients", &1, || scene.pond.status().clients);
+    assert_eq!(scene.pond.status().epoch, scene.epoch);
+}
+
 /// Whoever sends one malformed message after the other must not fill the disk with log lines.
 #[test]
 fn a_stream_of_nonsense_is_not_a_stream_of_log_lines() {

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use millpond_tests::{
-    Accounts, Options, TestPond, Worker, content, driver, eventually, eventually_equal, say,
+    Accounts, Options, PATIENCE, Process, TestPond, Worker, content, driver, eventually,
+    eventually_equal, say,
 };
 
 const SMALL: u64 = 64 << 10;
@@ -232,10 +233,42 @@ fn a_worker_and_the_daemon_at_once() {
         let mut worker = scene.pond.worker();
         worker.ask("get own");
         eventually_equal("leases", &4, || scene.pond.accounts().leases);
-        let daemon = millpond_tests::Process::open(scene.pond.status().daemon_pid).unwrap();
+        let daemon = Process::open(scene.pond.status().daemon_pid).unwrap();
         daemon.kill();
         worker.kill();
         scene.glance(&format!("after both died, round {round}"));
     }
     scene.end();
+}
+
+/// The one loss that there is: nobody is left who holds anything, but clients keep what they have
+/// mapped, and the memory goes with them.
+#[test]
+fn keeper_and_daemon_at_once_leave_what_is_mapped() {
+    let pond = TestPond::prepare(Options::giving_back());
+    let baseline = pond.physical();
+    pond.serve();
+    let mut holder = pond.worker();
+    let hash = holder.ask(&format!("make held {} 1", driver::plenty()));
+    holder.ask("put unmapped 100000 2");
+    let status = pond.status();
+    let both = [status.keeper_pid, status.daemon_pid].map(|pid| Process::open(pid).unwrap());
+    // Stopped first, so that neither can start the other.
+    both.iter().for_each(Process::stop);
+    both.iter().for_each(Process::kill);
+    assert!(both.iter().all(|process| process.wait(PATIENCE)));
+    pond.wait_for_serve();
+    assert_eq!(holder.ask("hash held"), hash, "a mapping needs no pond");
+    pond.serve();
+    let names = pond.connect().unwrap().list("").unwrap();
+    assert!(names.is_empty(), "{names:?}");
+    assert_eq!(holder.ask("hash held"), hash);
+    eventually_equal("what the holder knows", &"true".to_owned(), || holder.ask("lost held"));
+    holder.kill();
+    let status = pond.connect().unwrap().status().unwrap();
+    assert_eq!((status.devices[0].slab_bytes, status.lost_tensors), (0, 0));
+    let keeper = Process::open(status.keeper_pid).unwrap();
+    keeper.terminate();
+    assert!(keeper.wait(PATIENCE));
+    pond.assert_physical("everybody is gone", baseline);
 }

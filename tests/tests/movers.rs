@@ -1,5 +1,13 @@
 //! The daemon and its movers, by bare messages: real processes, real files, real kills.
 
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests are tests too"
+)]
+
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 

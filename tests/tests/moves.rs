@@ -81,7 +81,6 @@ fn a_large_file_goes_in_and_out() {
     let got = pond.cli(&["tensor", "get", "x", "-o", text(&output), "--json"]).json();
     assert_eq!(got["file_bytes"], LARGE);
     assert!(fs::read(&output).unwrap() == fs::read(&input).unwrap());
-    assert_eq!(hash(&pond, "x"), content::hash_of(LARGE, 1), "through a pipe");
 }
 
 #[test]
@@ -260,13 +259,13 @@ fn a_stream_takes_constant_memory() {
 fn a_copy_reaches_another_gpu() {
     let options = Options::giving_back().soft().env("MILLPOND_SOFT_DEVICES", "2");
     let pond = TestPond::start(options);
-    let input = file(&pond, "in", 130 * MIB + 1, 6);
+    let input = file(&pond, "in", 66 * MIB + 1, 6);
     let _ = pond.cli(&["tensor", "put", "x", &input, "--dtype", "u8", "--device", "1"]).ok();
     let near = pond.cli(&["tensor", "copy", "x", "near", "--json"]).json();
     let far = pond.cli(&["tensor", "copy", "x", "far", "--device", "0", "--json"]).json();
     assert_ne!(near["device"], far["device"]);
     for name in ["x", "near", "far"] {
-        assert_eq!(hash(&pond, name), content::hash_of(130 * MIB + 1, 6), "{name}");
+        assert_eq!(hash(&pond, name), content::hash_of(66 * MIB + 1, 6), "{name}");
     }
     assert_eq!(pond.status().movers.len(), 2);
     assert_eq!(pond.status().leases, 0);

@@ -21,6 +21,7 @@ enum Role {
     Client,
     Daemon,
     Keeper,
+    Mover,
 }
 
 /// A request, what it needs before, and what must be so after its answer.
@@ -32,6 +33,8 @@ struct Kind {
     request: &'static [&'static str],
     /// Whether the tensor is published in the end, if there is one.
     then: Then,
+    /// Whether a mover works for it.
+    moves: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +55,7 @@ struct Scene {
 
 impl Scene {
     fn start() -> Self {
-        let pond = TestPond::start(Options::giving_back());
+        let pond = TestPond::start(Options::giving_back().flag("--mover-idle-seconds", "1"));
         let mut holder = pond.worker();
         let hash = holder.ask(&format!("make kept {BYTES} 1"));
         eventually_equal("leases", &1, || pond.accounts().leases);
@@ -60,7 +63,19 @@ impl Scene {
         Self { pond, holder, hash, accounts, physical, kills: 0 }
     }
 
+    /// The mover of the moment, if there is one.
+    fn kill_mover(&mut self) {
+        let movers = self.pond.status().movers;
+        if let Some(mover) = movers.first().and_then(|mover| Process::open(mover.pid).ok()) {
+            mover.kill();
+            self.kills += 1;
+        }
+    }
+
     fn kill(&mut self, role: Role) {
+        if role == Role::Mover {
+            return self.kill_mover();
+        }
         self.kills += 1;
         let before = self.pond.status();
         let pid = if role == Role::Daemon { before.daemon_pid } else { before.keeper_pid };
@@ -109,7 +124,10 @@ fn each_role(kind: &Kind) {
     let mut worker = scene.pond.worker();
     for round in 0..rounds() {
         // In turn, so that the keeper has no daemon that dies again and again.
-        for role in [Role::Client, Role::Daemon, Role::Keeper] {
+        for role in [Role::Client, Role::Daemon, Role::Keeper, Role::Mover] {
+            if role == Role::Mover && !kind.moves {
+                continue;
+            }
             let after = format!("{} with the {role:?} killed, round {round}", kind.name);
             let is_hello = kind.before.is_empty() && kind.then == Then::Nothing;
             if is_hello {
@@ -162,7 +180,13 @@ fn check(scene: &Scene, kind: &Kind, after: &str) {
 #[test]
 fn create_of_a_small_one() {
     let request = &["begin t 65536"];
-    each_role(&Kind { name: "create, small", before: &["connect"], request, then: Then::Writing });
+    each_role(&Kind {
+        name: "create, small",
+        before: &["connect"],
+        request,
+        then: Then::Writing,
+        moves: false,
+    });
 }
 
 #[test]
@@ -173,25 +197,26 @@ fn create_of_one_with_a_slab_of_its_own() {
         before: &["connect"],
         request,
         then: Then::Writing,
+        moves: false,
     });
 }
 
 #[test]
 fn get() {
     let (before, request) = (&["put t 65536 5"], &["get t"]);
-    each_role(&Kind { name: "get", before, request, then: Then::Ready });
+    each_role(&Kind { name: "get", before, request, then: Then::Ready, moves: false });
 }
 
 #[test]
 fn publish() {
     let (before, request) = (&["begin t 65536", "write t 5"], &["publish t"]);
-    each_role(&Kind { name: "publish", before, request, then: Then::Ready });
+    each_role(&Kind { name: "publish", before, request, then: Then::Ready, moves: false });
 }
 
 #[test]
 fn delete() {
     let (before, request) = (&["put t 65536 5"], &["delete t"]);
-    each_role(&Kind { name: "delete", before, request, then: Then::Nothing });
+    each_role(&Kind { name: "delete", before, request, then: Then::Nothing, moves: false });
 }
 
 /// The last lease of a tensor that is deleted already: the release frees its memory.
@@ -199,12 +224,39 @@ fn delete() {
 fn release() {
     let before = &["make t 65536 5", "delete t"];
     let request = &["drop t", "flush"];
-    each_role(&Kind { name: "release", before, request, then: Then::Nothing });
+    each_role(&Kind { name: "release", before, request, then: Then::Nothing, moves: false });
 }
 
 #[test]
 fn hello() {
-    each_role(&Kind { name: "hello", before: &[], request: &["connect"], then: Then::Nothing });
+    each_role(&Kind {
+        name: "hello",
+        before: &[],
+        request: &["connect"],
+        then: Then::Nothing,
+        moves: false,
+    });
+}
+
+/// Nobody sees the new one before it is complete, and a client that is killed leaves nothing.
+#[test]
+fn put() {
+    let request = &["upload t 65536 5"];
+    let before = &["connect"];
+    each_role(&Kind { name: "put", before, request, then: Then::Ready, moves: true });
+}
+
+/// A publish that takes the place of another tensor with the name.
+#[test]
+fn put_in_the_place_of_another() {
+    let (before, request) = (&["put t 9000000 1"], &["upload t 65536 5"]);
+    each_role(&Kind { name: "put, replacing", before, request, then: Then::Ready, moves: true });
+}
+
+#[test]
+fn download() {
+    let (before, request) = (&["put t 65536 5"], &["download t"]);
+    each_role(&Kind { name: "download", before, request, then: Then::Ready, moves: true });
 }
 
 /// A client that holds something claims it from the next daemon by itself; that is met as well.
@@ -215,7 +267,9 @@ fn claim() {
     for round in 0..rounds() {
         for role in [Role::Client, Role::Daemon, Role::Keeper] {
             let after = format!("claim with the {role:?} killed, round {round}");
-            let hash = worker.ask("make t 65536 5");
+            // Not published: what is being written outlives the daemon as well.
+            worker.ask("begin t 65536");
+            let hash = worker.ask("write t 5");
             scene.kill(Role::Daemon);
             std::thread::sleep(moment(round).unwrap_or(Duration::from_millis(20)));
             if role == Role::Client {

@@ -37,6 +37,9 @@ enum Kind {
 impl Output {
     /// Begins a file.
     pub fn create(path: &Path, force: bool) -> Result<Self, CommandError> {
+        // What a link leads to is written over, not the link.
+        let real = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
+        let path = real.as_deref().unwrap_or(path);
         let made = |file, kind| Self { path: path.to_owned(), file, kind, force };
         if let Ok(found) = fs::metadata(path) {
             if found.is_dir() {
@@ -238,6 +241,12 @@ mod tests {
         assert!(said(&path).contains("there already"));
         assert!(said(folder.path()).contains("is a folder"));
         assert!(said(&folder.path().join("no/x")).contains("No such file"));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let output = Output::create(&link, true).unwrap();
+        output.file().write_all(b"through").unwrap();
+        output.finish().unwrap();
+        assert!(link.is_symlink() && fs::read(&path).unwrap() == b"through");
         Output::create(Path::new("/dev/null"), false).unwrap().finish().unwrap();
     }
 }

@@ -14,6 +14,7 @@ use crate::demux::{Answer, Line};
 use crate::grant;
 use crate::leases::Lost;
 use crate::link::{Link, LinkConfig};
+use crate::memo::Memo;
 use crate::retire::{ReleaseSink, Retire};
 use crate::slab_map::{SlabMap, SlabMapping};
 use crate::{Error, Result};
@@ -32,6 +33,7 @@ pub(crate) struct Core {
     pub(crate) cuda: Arc<CudaSide>,
     slabs: Arc<SlabMap<CudaSide>>,
     pub(crate) retire: Retire<CudaSide>,
+    pub(crate) memo: Memo,
 }
 
 /// A tensor that was granted and mapped.
@@ -56,7 +58,7 @@ impl Core {
         let slabs = Arc::new(SlabMap::new(Arc::clone(&cuda)));
         let sink = Arc::new(Sink(Arc::clone(&link)));
         let retire = Retire::new(Arc::clone(&cuda), Arc::clone(&slabs), sink);
-        Self { link, cuda, slabs, retire }
+        Self { link, cuda, slabs, retire, memo: Memo::default() }
     }
 
     /// Maps what was granted. Whatever goes wrong, the lease goes back.

@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::thread::Thread;
 
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
-use millpond_wire::{LeaseId, PondId};
+use millpond_wire::{LeaseId, PondId, TensorId};
 
 use crate::connection::Connection;
 use crate::establish::Established;
 use crate::leases::{Leases, Lost};
+use crate::memo::Page;
 use crate::{Error, Result};
 
 /// The connection, as it is now.
@@ -65,6 +66,11 @@ pub(crate) struct State {
     pub(crate) late: Vec<LeaseId>,
     /// Leases that were granted to nobody, or may have been; to be released.
     pub(crate) strays: Vec<LeaseId>,
+    /// The counters of the pond that is connected, where it has any.
+    pub(crate) page: Option<Arc<Page>>,
+    /// Tensors without a name that were asked for together with a lease and then given up: when the
+    /// lease goes back, nobody could find them.
+    pub(crate) made: HashMap<LeaseId, TensorId>,
     /// The pond of the last welcome.
     pub(crate) pond: Option<PondId>,
     /// How the last attempt to connect failed.
@@ -89,6 +95,8 @@ impl State {
             leases: Leases::default(),
             late: Vec::new(),
             strays: Vec::new(),
+            page: None,
+            made: HashMap::new(),
             pond: None,
             last_failure: None,
             remembered: false,
@@ -206,7 +214,7 @@ impl State {
 
     /// A new connection is there.
     pub(crate) fn install(&mut self, established: Established) {
-        let Established { connection, welcome, refused } = established;
+        let Established { connection, welcome, page, refused } = established;
         if self.pond.is_some_and(|pond| pond != welcome.pond) {
             tracing::warn!(pond = %welcome.pond, "another pond answers now; what the old one held is lost");
             self.leases.refuse_all();
@@ -215,6 +223,7 @@ impl State {
         // What the old connection still had to say is not known.
         self.strays.append(&mut self.late);
         self.pond = Some(welcome.pond);
+        self.page = page.map(Arc::new);
         self.generation += 1;
         self.leading = false;
         self.line = Line::Up(Arc::new(connection));

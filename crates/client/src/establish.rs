@@ -1,5 +1,6 @@
 //! Making a connection: hello, and the claims of what is held from earlier ones.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,11 +11,14 @@ use millpond_wire::message::{
 use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
 use crate::connection::{Connection, Trouble, buffer};
+use crate::memo::Page;
 use crate::{Error, Result};
 
 /// Claims in one message. The protocol allows 1,024; with their tokens only about 700 fit into a
 /// datagram.
 const CLAIMS: usize = 512;
+/// What a connection begins with.
+pub(crate) const HELLO: &str = "hello";
 /// Pause after the first failed attempt; it doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -31,6 +35,8 @@ pub(crate) struct Caller<'a> {
 pub(crate) struct Established {
     pub(crate) connection: Connection,
     pub(crate) welcome: Welcome,
+    /// The counters that came along.
+    pub(crate) page: Option<Page>,
     /// Claims that the daemon refused.
     pub(crate) refused: Vec<LeaseId>,
 }
@@ -88,24 +94,26 @@ fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attemp
         program: caller.program.to_owned(),
         claims: !caller.claims.is_empty(),
     };
-    let welcome = match handshake.ask("hello", RequestBody::Hello(hello))? {
+    let (answer, fds) = handshake.ask(HELLO, RequestBody::Hello(hello))?;
+    let welcome = match answer {
         ReplyBody::Welcome(welcome) if welcome.version == VERSION => welcome,
         ReplyBody::Welcome(welcome) => {
             let text = format!("it speaks version {}, this program {VERSION}", welcome.version);
             return Err(Attempt::Refused(Error::Protocol(text)));
         }
-        other => return Err(unexpected("hello", &other)),
+        other => return Err(unexpected(HELLO, &other)),
     };
+    let page = Page::new(welcome.page_slots, fds);
     let mut refused = Vec::new();
     let batches = caller.claims.chunks(CLAIMS).count();
     for (index, leases) in caller.claims.chunks(CLAIMS).enumerate() {
         let claim = Claim { leases: leases.to_vec(), last: index + 1 == batches };
-        match handshake.ask("claims", RequestBody::Claim(claim))? {
+        match handshake.ask("claims", RequestBody::Claim(claim))?.0 {
             ReplyBody::Claimed { refused: some } => refused.extend(some),
             other => return Err(unexpected("claims", &other)),
         }
     }
-    Ok(Established { connection, welcome, refused })
+    Ok(Established { connection, welcome, page, refused })
 }
 
 fn unexpected(what: &str, reply: &ReplyBody) -> Attempt {
@@ -124,7 +132,11 @@ struct Handshake<'a> {
 }
 
 impl Handshake<'_> {
-    fn ask(&mut self, what: &'static str, body: RequestBody) -> Result<ReplyBody, Attempt> {
+    fn ask(
+        &mut self,
+        what: &'static str,
+        body: RequestBody,
+    ) -> Result<(ReplyBody, Vec<OwnedFd>), Attempt> {
         let started = Instant::now();
         let late = || Attempt::Refused(Error::Timeout { what, after: started.elapsed() });
         let refused = |trouble| match trouble {
@@ -137,14 +149,14 @@ impl Handshake<'_> {
         if let Err(trouble) = self.connection.send(&request, Some(self.deadline), || {}) {
             // A pond that wants no connection says why, and hangs up without having been asked.
             return match self.connection.receive_now(&mut self.buffer) {
-                Ok(Some((reply, _))) if is_refusal(&reply) => Ok(reply.body),
+                Ok(Some((reply, fds))) if is_refusal(&reply) => Ok((reply.body, fds)),
                 _ => Err(refused(trouble)),
             };
         }
         loop {
             match self.connection.receive(&mut self.buffer, Some(self.deadline)) {
-                Ok(Some((reply, _))) if reply.number == self.number || is_refusal(&reply) => {
-                    return Ok(reply.body);
+                Ok(Some((reply, fds))) if reply.number == self.number || is_refusal(&reply) => {
+                    return Ok((reply.body, fds));
                 }
                 Ok(_) if Instant::now() >= self.deadline => return Err(late()),
                 Ok(_) => {}

@@ -68,6 +68,7 @@ mod grant;
 mod lead;
 mod leases;
 mod link;
+mod memo;
 pub mod npy;
 mod pond;
 mod process;

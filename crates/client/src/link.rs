@@ -112,12 +112,20 @@ impl Link {
     /// As [`Link::call`], with a descriptor that every repeat sends again.
     pub(crate) fn call_with(self: &Arc<Self>, ask: Ask, file: Option<&OwnedFd>) -> Result<Answer> {
         let (lease, mut may_be_granted) = (ask.lease, false);
+        if let (RequestBody::TensorCreate(create), Some(lease)) = (&ask.body, lease)
+            && create.name.is_none()
+        {
+            // Before it is sent: once it is given up, its lease may come back at any time.
+            self.lock().made.insert(lease, create.tensor);
+        }
         let fds: Vec<BorrowedFd<'_>> = file.iter().map(|file| file.as_fd()).collect();
         let answer = self.repeat(ask, &fds, &mut may_be_granted);
         if let (Err(_), true, Some(lease)) = (&answer, may_be_granted, lease) {
             let mut state = self.lock();
             state.strays.push(lease);
             self.watch_if_possible(&mut state);
+        } else if let (Ok(_) | Err(Error::Refused(_)), Some(lease)) = (&answer, lease) {
+            self.lock().made.remove(&lease);
         }
         answer
     }

@@ -21,6 +21,12 @@ use crate::{Error, Pond, Result, process};
 /// Dropping it never blocks and calls nobody: the lease ends later, when the device has done all
 /// the work that was submitted before. See the crate's documentation.
 pub struct Tensor {
+    shared: Arc<Shared>,
+}
+
+/// One lease, and what it is on. Gets of the same thing share it, see [`crate::memo`]; it ends with
+/// the last of them.
+pub(crate) struct Shared {
     pond: Pond,
     owner: u32,
     lease: LeaseId,
@@ -38,7 +44,7 @@ impl Tensor {
     pub(crate) fn new(pond: &Pond, taken: Taken, lease: LeaseId, mode: Mode) -> Self {
         let Taken { info, slab, lost } = taken;
         let start = slab.mapping().map_or(DevicePtr(0), |slab| slab.mapping.pointer());
-        Self {
+        let shared = Shared {
             pond: pond.clone(),
             owner: process::current(),
             lease,
@@ -50,87 +56,97 @@ impl Tensor {
             address: DevicePtr(start.0.saturating_add(info.offset)),
             slab: Some(slab),
             info,
-        }
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Another one with the same lease.
+    pub(crate) fn sharing(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Where it begins in the GPU's address space, for this process.
     #[must_use]
     pub fn device_ptr(&self) -> DevicePtr {
-        self.address
+        self.shared.address
     }
 
     /// Its bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.info.bytes
+        self.shared.info.bytes
     }
 
     /// Its extents.
     #[must_use]
     pub fn shape(&self) -> &Shape {
-        &self.info.shape
+        &self.shared.info.shape
     }
 
     /// Its element type.
     #[must_use]
     pub fn dtype(&self) -> Dtype {
-        self.info.dtype
+        self.shared.info.dtype
     }
 
     /// The GPU it lies on.
     #[must_use]
     pub fn device(&self) -> GpuUuid {
-        self.info.device
+        self.shared.info.device
     }
 
     /// Its name inside its owner's part.
     #[must_use]
     pub fn name(&self) -> Option<&TensorName> {
-        self.info.name.as_ref()
+        self.shared.info.name.as_ref()
     }
 
     /// Its identity.
     #[must_use]
     pub fn id(&self) -> TensorId {
-        self.info.tensor
+        self.shared.info.tensor
     }
 
     /// How often it was published, as far as this value knows: when it was got, or when it was
     /// last published through it.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
+        self.shared.generation.load(Ordering::Acquire)
     }
 
     /// How it is mapped.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.mode
+        self.shared.mode
     }
 
     /// All that the pond said about it when it was got.
     #[must_use]
     pub fn info(&self) -> &TensorInfo {
-        &self.info
+        &self.shared.info
     }
 
     /// The context it is mapped for.
     #[must_use]
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.shared.context
     }
 
     /// The pond it comes from.
     #[must_use]
     pub fn pond(&self) -> &Pond {
-        &self.pond
+        &self.shared.pond
     }
 
     /// Whether the pond does not know this lease any more: another pond has taken its place. The
     /// memory is mapped and whole as long as this value lives, but nobody else can find it.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.shared.lost.load(Ordering::Acquire)
     }
 
     /// Waits for all work of the context, then tells the pond that the bytes are complete.
@@ -140,7 +156,7 @@ impl Tensor {
     /// [`Error::ReadOnly`]; what the work met; what the pond answers.
     pub fn publish(&self) -> Result<u64> {
         self.writable()?;
-        self.context.synchronize()?;
+        self.shared.context.synchronize()?;
         self.announce()
     }
 
@@ -150,7 +166,7 @@ impl Tensor {
     /// As for [`Tensor::publish`], and [`Error::OtherContext`].
     pub fn publish_after(&self, stream: &Stream) -> Result<u64> {
         self.writable()?;
-        if stream.context() != &self.context {
+        if stream.context() != &self.shared.context {
             return Err(Error::OtherContext { tensor: self.label() });
         }
         stream.synchronize()?;
@@ -165,9 +181,9 @@ impl Tensor {
             name: None,
             replace: false,
         });
-        match self.pond.core().link.ask(WHAT, body)?.body {
+        match self.shared.pond.core().link.ask(WHAT, body)?.body {
             ReplyBody::Published { generation } => {
-                self.generation.store(generation, Ordering::Release);
+                self.shared.generation.store(generation, Ordering::Release);
                 Ok(generation)
             }
             _ => Err(not_an_answer(WHAT)),
@@ -240,16 +256,16 @@ impl Tensor {
     }
 
     fn own(&self) -> Result<&Mapping> {
-        let mapping = self.slab.as_ref().and_then(|slab| slab.mapping());
+        let mapping = self.shared.slab.as_ref().and_then(|slab| slab.mapping());
         match mapping {
-            Some(slab) if self.owner == process::current() => Ok(&slab.mapping),
-            _ => Err(Error::Forked { tensor: self.label(), owner: self.owner }),
+            Some(slab) if self.shared.owner == process::current() => Ok(&slab.mapping),
+            _ => Err(Error::Forked { tensor: self.label(), owner: self.shared.owner }),
         }
     }
 
     fn writable(&self) -> Result<()> {
         self.own()?;
-        match self.mode {
+        match self.shared.mode {
             Mode::ReadWrite => Ok(()),
             Mode::ReadOnly => Err(Error::ReadOnly { tensor: self.label() }),
         }
@@ -261,7 +277,7 @@ impl Tensor {
         if offset.checked_add(length).is_none_or(|end| end > bytes) {
             return Err(Error::OutOfBounds { tensor: self.label(), offset, length, bytes });
         }
-        Ok((self.own()?, self.info.offset + offset))
+        Ok((self.own()?, self.shared.info.offset + offset))
     }
 
     fn label(&self) -> String {
@@ -269,7 +285,19 @@ impl Tensor {
     }
 }
 
-impl Drop for Tensor {
+impl Shared {
+    /// Whether it can stand for a new get: the pond knows its lease, and it is mapped for this
+    /// context.
+    pub(crate) fn is_good_for(&self, context: &Context) -> bool {
+        self.context == *context && !self.lost.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn device(&self) -> GpuUuid {
+        self.info.device
+    }
+}
+
+impl Drop for Shared {
     fn drop(&mut self) {
         let Some(slab) = self.slab.take() else { return };
         if self.owner == process::current() {
@@ -286,12 +314,18 @@ impl Drop for Tensor {
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tensor")
-            .field("name", &self.info.name)
-            .field("id", &self.info.tensor)
-            .field("dtype", &self.info.dtype)
-            .field("shape", &self.info.shape)
-            .field("mode", &self.mode)
-            .field("device_ptr", &self.address)
+            .field("name", &self.shared.info.name)
+            .field("id", &self.shared.info.tensor)
+            .field("dtype", &self.shared.info.dtype)
+            .field("shape", &self.shared.info.shape)
+            .field("mode", &self.shared.mode)
+            .field("device_ptr", &self.shared.address)
             .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("lease", &self.lease).finish_non_exhaustive()
     }
 }

@@ -85,6 +85,18 @@ impl Link {
         }
     }
 
+    /// Deletes the tensors without a name that these leases came with. As good as can be: one that
+    /// was never made is not there, and what cannot be told now ends at the latest with the pond.
+    fn delete_made(self: &Arc<Self>, leases: &[LeaseId]) {
+        for lease in leases {
+            let Some(tensor) = self.lock().made.remove(lease) else { continue };
+            let deleted = self.ask_done("a deletion", RequestBody::TensorDelete { tensor });
+            if let Err(error) = deleted {
+                tracing::debug!(%error, %tensor, "a tensor that nobody has was not deleted");
+            }
+        }
+    }
+
     /// No handle is left. Without leases this is the end; with leases the watching thread stays
     /// until they have ended.
     pub(crate) fn end(&self) {
@@ -123,6 +135,8 @@ impl Link {
                         self.lock().strays.extend(strays);
                         clear(wake);
                         ready(wake.as_fd(), PollFlags::IN, Some(PAUSE));
+                    } else {
+                        self.delete_made(&strays);
                     }
                 }
                 Step::Listen(connection, generation) => {

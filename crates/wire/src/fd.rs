@@ -1,10 +1,13 @@
-//! The calls that neither std nor rustix offers: locks on open file descriptions, who is at the
-//! other end of a socket, how much of what was sent is unread, descriptors that a service manager
-//! passes, and signals that wait.
+//! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
+//! the other end of a socket, how much of what was sent is unread, counters that another process
+//! writes, descriptors that a service manager passes, and signals that wait.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::limits;
 
@@ -144,6 +147,60 @@ pub fn unread_by_peer(socket: impl AsFd) -> io::Result<usize> {
     Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
+/// Counters of eight bytes in a memfd that somebody else writes, mapped for reading: a look at one
+/// is no system call.
+#[derive(Debug)]
+pub struct Counters {
+    first: std::ptr::NonNull<AtomicU64>,
+    count: usize,
+}
+
+// SAFETY: the memory is only read, atomically, and belongs to this value until it is dropped.
+unsafe impl Send for Counters {}
+// SAFETY: as above.
+unsafe impl Sync for Counters {}
+
+impl Counters {
+    /// Maps so many.
+    ///
+    /// # Errors
+    /// What the system says; something that is too small, or that could become so under a reader.
+    pub fn map(fd: impl AsFd, count: usize) -> io::Result<Self> {
+        let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text);
+        if !rustix::fs::fcntl_get_seals(&fd)?.contains(rustix::fs::SealFlags::SHRINK) {
+            return Err(invalid("the counters are not sealed against shrinking"));
+        }
+        let bytes = count * size_of::<AtomicU64>();
+        let size = rustix::fs::fstat(&fd)?.st_size;
+        if bytes == 0 || usize::try_from(size).unwrap_or(0) < bytes {
+            return Err(invalid("there are not so many counters"));
+        }
+        let (read, shared) = (ProtFlags::READ, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
+        let address = unsafe { mmap(std::ptr::null_mut(), bytes, read, shared, fd, 0) }?;
+        let first = std::ptr::NonNull::new(address.cast())
+            .ok_or_else(|| invalid("the counters were mapped at zero"))?;
+        Ok(Self { first, count })
+    }
+
+    /// One of them, as it is now.
+    #[must_use]
+    pub fn read(&self, index: usize) -> Option<u64> {
+        // SAFETY: inside of the mapping, aligned because the mapping is, and the file cannot shrink;
+        // whoever writes it does so from outside of this program, which an atomic read allows for.
+        (index < self.count)
+            .then(|| unsafe { self.first.add(index).as_ref() }.load(Ordering::Acquire))
+    }
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        let bytes = self.count * size_of::<AtomicU64>();
+        // SAFETY: the whole mapping of `map`, which nobody else has. It cannot fail for one.
+        let _ = unsafe { munmap(self.first.as_ptr().cast(), bytes) };
+    }
+}
+
 fn socklen<T>() -> libc::socklen_t {
     libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
 }
@@ -217,6 +274,22 @@ mod tests {
         assert!(!try_lock(&open()).unwrap(), "the copy still holds it");
         drop(copy);
         assert!(try_lock(&open()).unwrap());
+    }
+
+    #[test]
+    fn counters_are_seen_as_they_are_written_and_cannot_shrink() {
+        use std::os::unix::fs::FileExt;
+        let flags = rustix::fs::MemfdFlags::CLOEXEC | rustix::fs::MemfdFlags::ALLOW_SEALING;
+        let file = File::from(rustix::fs::memfd_create("counters", flags).unwrap());
+        file.set_len(4096).unwrap();
+        assert!(Counters::map(&file, 512).is_err(), "it could shrink under a reader");
+        rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
+        assert!(Counters::map(&file, 513).is_err() && Counters::map(&file, 0).is_err());
+        let counters = Counters::map(&file, 512).unwrap();
+        assert_eq!((counters.read(511), counters.read(512)), (Some(0), None));
+        file.write_all_at(&7u64.to_ne_bytes(), 511 * 8).unwrap();
+        assert_eq!(counters.read(511), Some(7));
+        assert!(Counters::map(File::open("/dev/null").unwrap(), 1).is_err());
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use millpond::{Dtype, GetOptions, LeaseId, Mode, Pond, Tensor, TensorSpec, runtime_dir};
+use millpond::{
+    Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
+};
 use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
@@ -48,6 +50,7 @@ impl Session {
                 self.held.insert(name.to_owned(), tensor);
                 Ok(name.to_owned())
             }
+            ["again", name, times] => self.again(name, number(times)?),
             ["hash", name] => match self.held.get(name) {
                 Some(tensor) => hash(tensor),
                 None => hash(&self.pond()?.get(name).map_err(trouble)?),
@@ -77,6 +80,19 @@ impl Session {
                     self.idle.push(raw);
                 }
                 Ok(self.idle.len().to_string())
+            }
+            ["upload", name, bytes, seed] => {
+                let content = content::bytes(number(bytes)?, number(seed)?);
+                let spec = PutSpec::new(name, Dtype::U8, [number(bytes)?]).replace(true);
+                let source = Source::reader(content.as_slice(), "memory");
+                self.pond()?.put(spec, source, |_| {}).map_err(trouble)?;
+                Ok(content::hash(&content))
+            }
+            ["download", name] => {
+                let mut bytes = Vec::new();
+                let sink = Sink::writer(&mut bytes, "memory");
+                self.pond()?.download(name, sink, |_| {}).map_err(trouble)?;
+                Ok(content::hash(&bytes))
             }
             ["hoard", connections, asks, name] => {
                 self.run(&["idle", connections])?;
@@ -130,6 +146,18 @@ impl Session {
 
     fn churning(&self) -> Result<&Churn, Trouble> {
         self.churn.as_ref().ok_or_else(|| wrong("nothing churns"))
+    }
+
+    /// Gets something many times. Says what it is, its generation, and the nanoseconds of each get.
+    fn again(&mut self, name: &str, times: u64) -> Said {
+        let pond = self.pond()?;
+        let begun = Instant::now();
+        let mut last = pond.get(name).map_err(trouble)?;
+        for _ in 1..times {
+            last = pond.get(name).map_err(trouble)?;
+        }
+        let each = begun.elapsed().as_nanos() / u128::from(times.max(1));
+        Ok(format!("{} {} {each}", last.id(), last.generation()))
     }
 
     fn begin(&mut self, name: &str, bytes: u64) -> Said {

@@ -28,6 +28,7 @@ const FIRST_TRY: Duration = Duration::from_millis(50);
 pub struct Stage {
     // Fields are dropped in this order: the janitor looks after everything has been tried here.
     folder: TempDir,
+    settings: Vec<(&'static str, String)>,
     serve: Option<Child>,
     janitor: Option<Janitor>,
 }
@@ -44,12 +45,17 @@ impl Stage {
         let folder = folder::make(bytes)?;
         let janitor =
             Janitor::start(folder.path()).map_err(|error| failed("starting a janitor", error))?;
-        Ok(Self { folder, serve: None, janitor: Some(janitor) })
+        Ok(Self { folder, settings: Vec::new(), serve: None, janitor: Some(janitor) })
     }
 
     /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A setting of the pond that has no flag, by its variable.
+    pub fn set(&mut self, variable: &'static str, value: String) {
+        self.settings.push((variable, value));
     }
 
     /// Starts the pond on one GPU, and waits until it answers and its driver is ready.
@@ -84,6 +90,7 @@ impl Stage {
         set_environment(&mut command, self.folder());
         command
             .env(env_vars::RUNTIME_DIR, self.folder())
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

@@ -3,6 +3,7 @@
 use millpond_wire::{Failure, Holder, Remedy};
 
 use super::Error;
+use crate::establish::HELLO;
 
 impl Error {
     /// What the caller can do about it.
@@ -16,6 +17,12 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::Refused(failure) => return failure.hint.clone(),
+            // Somebody listens, so there is a keeper; who answers is the daemon.
+            Error::Timeout { what: HELLO, .. } => {
+                "the pond's daemon hangs, or dies again and again; the log of `millpond serve` says \
+                 why"
+                    .to_owned()
+            }
             Error::NoPond { .. } => "start one with `millpond serve`".to_owned(),
             Error::NotLetIn { .. } => {
                 let variable = millpond_wire::runtime_dir::ENVIRONMENT;

@@ -15,7 +15,7 @@ use crate::link::{Ask, Link};
 use crate::testing::{
     Does, FakePond, an_fd, eventually, failure, grant, info, publication, welcome, welcome_of,
 };
-use crate::{Error, Result};
+use crate::{Dtype, Error, Result, TensorInfo, TensorSpec};
 
 fn get(link: &Arc<Link>, timeout: Duration) -> (LeaseId, Result<Answer>) {
     let lease = link.new_lease();
@@ -310,4 +310,50 @@ fn a_grant_whose_repeat_is_refused_is_given_back() {
     pond.wait_for(
         |_, body| matches!(body, RequestBody::LeaseRelease { leases } if leases.contains(&lease)),
     );
+}
+
+/// Nobody could ever find it: its name is its identity, and whoever asked for it has gone away.
+#[test]
+fn a_tensor_without_a_name_that_came_too_late_is_deleted() {
+    let late = Duration::from_millis(300);
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorCreate(create) => {
+            let lease = create.lease.unwrap();
+            let made = TensorInfo { tensor: create.tensor, ..info("made") };
+            let grant = grant(made, lease, Mode::ReadWrite);
+            Does::After(late, Box::new(Does::ReplyWith(grant, vec![an_fd()])))
+        }
+        _ => Does::Polite,
+    });
+    let link = pond.link_with(Duration::from_millis(50));
+    let mut expected = Vec::new();
+    for spec in [TensorSpec::unnamed(Dtype::F32, [4, 8]), TensorSpec::new("x", Dtype::F32, [4, 8])]
+    {
+        let lease = link.new_lease();
+        let create = spec.into_request(Some(lease)).unwrap();
+        if create.name.is_none() {
+            expected.push(create.tensor);
+        }
+        let ask = Ask {
+            what: "a creation",
+            body: RequestBody::TensorCreate(create),
+            lease: Some(lease),
+            deadline: Instant::now().checked_add(Duration::from_millis(50)),
+            waits_until: None,
+        };
+        assert!(matches!(link.call(ask), Err(Error::Timeout { .. })));
+        pond.wait_for(|_, body| {
+            matches!(body, RequestBody::LeaseRelease { leases } if leases.contains(&lease))
+        });
+    }
+    pond.wait_for(|_, body| matches!(body, RequestBody::TensorDelete { .. }));
+    let deleted: Vec<TensorId> = pond
+        .seen()
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            RequestBody::TensorDelete { tensor } => Some(tensor),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(deleted, expected, "one with a name can be found, and may be somebody's by now");
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod claims;
 mod events;
+mod memo;
 mod retire;
 mod tensors;
 mod violations;

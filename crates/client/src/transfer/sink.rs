@@ -7,6 +7,7 @@ use std::io::{Seek, Write};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
+use super::source::is_fuse;
 use crate::{Error, Result};
 
 /// Where the bytes of a tensor go.
@@ -35,7 +36,8 @@ impl<'a> Sink<'a> {
         let appends = rustix::fs::fcntl_getfl(&file)
             .is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND));
         // Writes to a place are not possible where everything is appended.
-        let place = if file.metadata().map_err(failed)?.is_file() && !appends {
+        let plain = file.metadata().map_err(failed)?.is_file() && !appends && !is_fuse(&file);
+        let place = if plain {
             let begin = file.stream_position().map_err(failed)?;
             Place::File { file, begin }
         } else {

@@ -144,7 +144,8 @@ impl fmt::Debug for Source<'_> {
     }
 }
 
-fn is_fuse(file: &impl AsFd) -> bool {
+/// Whether somebody in user space serves this file.
+pub(super) fn is_fuse(file: &impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == FUSE)
 }
 

@@ -19,6 +19,8 @@ pub const FORMAT: u32 = 1;
 const HEADER_BYTES: usize = 12;
 /// A record is a name, a shape and some numbers; this is far more.
 const RECORD_BYTES: usize = 64 * 1024;
+/// What most frames have, about: so that not all records are moved about while they are read.
+const FRAME_BYTES: usize = 192;
 /// Under this size a journal is not worth compacting.
 const SMALL_BYTES: u64 = 1 << 20;
 
@@ -162,7 +164,7 @@ pub fn write_frame(frame: &mut Vec<u8>, payload: &[u8]) -> Result<(), JournalErr
 /// # Errors
 /// [`JournalError::Record`] if a whole frame holds no record.
 pub fn read_frames(bytes: &[u8]) -> Result<(Vec<Record>, u64), JournalError> {
-    let mut records = Vec::new();
+    let mut records = Vec::with_capacity(bytes.len() / FRAME_BYTES);
     let mut at = 0;
     while let Some((payload, next)) = next_frame(bytes, at) {
         let record = Record::decode(payload)

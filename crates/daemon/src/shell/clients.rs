@@ -56,11 +56,17 @@ impl Server {
             let Some((listener, admin)) = self.listeners.get(index) else { return };
             let admin = *admin;
             match socket::accept(listener) {
-                Ok(Some(socket)) => self.accepted(socket, admin),
+                Ok(Some(socket)) => {
+                    self.refusing = false;
+                    self.accepted(socket, admin);
+                }
                 Ok(None) => return,
                 Err(error) => {
-                    // Out of descriptors: refuse the next in line rather than spin on it.
-                    tracing::error!("{error}; refusing a connection");
+                    // Out of descriptors: refuse the next in line rather than spin on it. Said
+                    // once: whoever tries for ever must not fill the disk.
+                    if !std::mem::replace(&mut self.refusing, true) {
+                        tracing::error!("{error}; refusing connections");
+                    }
                     self.spare = None;
                     let _ = socket::accept(listener);
                     self.spare = spare_fd();

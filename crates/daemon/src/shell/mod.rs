@@ -110,6 +110,8 @@ struct Server {
     restarting: bool,
     /// The keeper knows that clients are served.
     announced: bool,
+    /// There are no descriptors for connections, and that was said.
+    refusing: bool,
     /// Why this pond must not go on.
     fatal: Option<String>,
 }
@@ -259,6 +261,7 @@ impl Server {
             stopping: None,
             restarting: false,
             announced: false,
+            refusing: false,
             fatal: None,
         })
     }

@@ -441,15 +441,15 @@ mod tests {
         let mut builder = Builder::new();
         let id = fb::Id { high: 1, low: 2 };
         let lease = fb::LeaseInfo {
-            tensor: Some(id.clone()),
-            client: Some(id.clone()),
+            tensor: Some(id),
+            client: Some(id),
             mode: Mode::ReadOnly.code(),
             ..fb::LeaseInfo::default()
         };
         let lease = planus::WriteAsOffset::prepare(&lease, &mut builder);
         let leases = vec![lease; leases];
         let client =
-            fb::ClientInfo::create(&mut builder, &id, 1, 2, (), 3, false, leases.as_slice(), false);
+            fb::ClientInfo::create(&mut builder, id, 1, 2, (), 3, false, leases.as_slice(), false);
         let clients = vec![client; clients];
         let body = fb::Clients::create(&mut builder, clients.as_slice());
         let body = fb::ReplyBody::create_clients(&mut builder, body);

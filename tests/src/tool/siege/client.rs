@@ -22,7 +22,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::rng::Rng;
 use super::step::Step;
-use super::{PREFIX, pattern};
+use super::{PREFIX, SABOTAGE, pattern};
 use crate::tool::{Trouble, print, trouble, wrong};
 use crate::{PATIENCE, driver};
 
@@ -62,6 +62,7 @@ pub(crate) fn run() -> Result<(), Trouble> {
         rng: Rng::new(seed),
         own: BTreeMap::new(),
         held: Vec::new(),
+        sabotage: std::env::var_os(SABOTAGE).is_some(),
     };
     client.inherit(words)?;
     while !stop.load(Ordering::Acquire) {
@@ -81,6 +82,8 @@ struct Client {
     own: BTreeMap<String, TensorId>,
     /// Mapped by this process, with the seed of their bytes.
     held: Vec<(String, Tensor, u64)>,
+    /// Writes a wrong byte now and then, to show that it would be found.
+    sabotage: bool,
 }
 
 fn say(step: Step, rest: &str) {
@@ -186,7 +189,13 @@ impl Client {
             }
         };
         say(Step::Writing, &name);
-        if let Err(error) = tensor.copy_from_host(0, &pattern::bytes(&name, bytes, seed)) {
+        let mut content = pattern::bytes(&name, bytes, seed);
+        if self.sabotage
+            && let Some(last) = content.last_mut()
+        {
+            *last ^= u8::from(self.rng.below(4) == 0);
+        }
+        if let Err(error) = tensor.copy_from_host(0, &content) {
             return failed(Step::Writing, &error, &[]);
         }
         say(Step::Publishing, &name);

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! pondtool siege [--kills N] [--clients N] [--seed N] [--roles worker,daemon,keeper,mover]
-//!                [--spares N] [--out FILE] [--json]
+//!                [--spares N] [--out FILE] [--json] [--sabotage]
 //! ```
 //!
 //! A pond of its own, clients that make, read and delete what all of them share, and `kill -9` for
 //! one role after the other: at any time, right after a client has said what it is about to do,
 //! while stopped, and several at once. Never keeper and daemon together. Every byte that is read is
 //! judged. In the end everything must be gone: tensors, leases, physical memory, descriptors,
-//! processes. Exits non-zero if anything was wrong, and then says seed, last lines and log.
+//! processes. With `--sabotage` clients write wrong bytes, and the siege must fail. Exits non-zero if anything was wrong, and then says seed, last lines and log.
 
 mod client;
 mod crew;
@@ -40,6 +40,8 @@ use crate::{Accounts, Options, PATIENCE, Process, TestPond, driver, eventually};
 
 /// Where all clients' names are.
 pub(crate) const PREFIX: &str = "siege/";
+/// Tells clients to write wrong bytes.
+pub(crate) const SABOTAGE: &str = "MILLPOND_SIEGE_SABOTAGE";
 
 struct Plan {
     kills: usize,
@@ -49,6 +51,7 @@ struct Plan {
     roles: Vec<Role>,
     out: Option<PathBuf>,
     json: bool,
+    sabotage: bool,
 }
 
 /// The program of one client.
@@ -126,7 +129,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
     let start = Instant::now();
     // A mover goes soon, so that its context is not in the last reading.
-    let pond = TestPond::prepare(Options::giving_back().flag("--mover-idle-seconds", "1"));
+    let mut options = Options::giving_back().flag("--mover-idle-seconds", "1");
+    if plan.sabotage {
+        options = options.worker_env(SABOTAGE, "1");
+    }
+    let pond = TestPond::prepare(options);
     let before_serve = pond.physical();
     pond.serve();
     // The next daemon and the next keeper start with what was held, as those in the end do.
@@ -252,11 +259,16 @@ impl Plan {
             roles: Role::ALL.to_vec(),
             out: None,
             json: false,
+            sabotage: false,
         };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             if *option == "--json" {
                 plan.json = true;
+                continue;
+            }
+            if *option == "--sabotage" {
+                plan.sabotage = true;
                 continue;
             }
             let value = options.next().ok_or_else(|| wrong(format!("{option} needs a value")))?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use millpond::{Dtype, Pond, Tensor, TensorSpec};
+use millpond::{Dtype, Pond, Sink, Source, Tensor, TensorSpec};
 use millpond_cuda::{Access, AddressRange, Allocation, Device, Mapping};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 use millpond_mover::settings;
@@ -38,7 +38,7 @@ impl Worker {
             Measure::Connect { connections } => self.join_crowd(connections),
             Measure::Hold { name, clients } => self.hold(&name, clients),
             Measure::Claim => self.claim(),
-            Measure::Move(what) => self.move_bytes(&what),
+            Measure::Move(what) => move_bytes(self.pond()?, &what),
             Measure::MoveRaw { device, what } => {
                 let mut client = RawClient::connect(self.global.runtime_dir())?;
                 let slab = client.get(&what.name)?;
@@ -73,20 +73,6 @@ impl Worker {
         Ok(taken)
     }
 
-    fn move_bytes(&mut self, what: &Move) -> Result<Vec<Duration>, CommandError> {
-        let file = open(what)?;
-        let mut client = RawClient::connect(self.global.runtime_dir())?;
-        drop(client.get(&what.name)?);
-        let mut taken = Vec::new();
-        for _ in 0..what.rounds {
-            let start = Instant::now();
-            client.move_bytes(&file, what.bytes, what.put)?;
-            taken.push(start.elapsed());
-        }
-        client.end()?;
-        Ok(taken)
-    }
-
     /// Waits for the daemon's end; then everybody claims.
     fn claim(&mut self) -> Result<Vec<Duration>, CommandError> {
         let first = self.crowd.first().ok_or_else(|| wrong("nobody is connected"))?;
@@ -97,6 +83,21 @@ impl Worker {
         }
         Ok(vec![start.elapsed()])
     }
+}
+
+fn move_bytes(pond: &Pond, what: &Move) -> Result<Vec<Duration>, CommandError> {
+    let mut taken = Vec::new();
+    for _ in 0..what.rounds {
+        let file = open(what)?;
+        let start = Instant::now();
+        if what.put {
+            pond.upload(what.name.as_str(), Source::file(file, "a file")?, |_| ())?;
+        } else {
+            pond.download(what.name.as_str(), Sink::file(file, "a file")?, |_| ())?;
+        }
+        taken.push(start.elapsed());
+    }
+    Ok(taken)
 }
 
 fn open(what: &Move) -> Result<File, CommandError> {

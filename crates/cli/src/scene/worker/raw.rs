@@ -1,16 +1,14 @@
 //! The smallest client there can be, without any library around it.
 
-use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, MoveWork, Reply, ReplyBody, Request, RequestBody, Target, TensorGet,
-    TensorMove, VERSION,
+    Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, Target, TensorGet, VERSION,
 };
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, LeaseId, Mode, Token, runtime_dir};
+use millpond_wire::{ClientId, LeaseId, Mode, runtime_dir};
 
 use crate::error::{CommandError, failed, wrong};
 
@@ -54,20 +52,6 @@ impl RawClient {
             self.leases.push(LeaseClaim { lease, tensor: grant.info.tensor, mode, token });
         }
         Ok((fd, grant.info.slab_bytes))
-    }
-
-    /// Has bytes moved between the start of a file and the start of the last tensor that it got.
-    pub fn move_bytes(&mut self, file: &File, bytes: u64, put: bool) -> Result<(), CommandError> {
-        let tensor = self.leases.last().ok_or_else(|| wrong("nothing is held"))?.tensor;
-        let file_offset = 0;
-        let work = if put { MoveWork::Put { file_offset } } else { MoveWork::Get { file_offset } };
-        let what = TensorMove { token: Token::random(), tensor, offset: 0, bytes, work };
-        send(&self.socket, RequestBody::TensorMove(what), &[file.as_fd()])?;
-        match receive(&self.socket)?.0 {
-            ReplyBody::Moved { bytes: moved } if moved == bytes => Ok(()),
-            ReplyBody::Failure(failure) => Err(failure.into()),
-            other => Err(wrong(format!("did not expect {other:?}"))),
-        }
     }
 
     /// Waits until the daemon is gone.
@@ -116,23 +100,14 @@ fn hello(path: &Path, client: ClientId, claims: bool) -> Result<OwnedFd, Command
     }
 }
 
-fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
-    send(socket, body, &[])?;
-    receive(socket)
-}
-
 /// One request after the other, so its number means nothing.
-fn send(socket: &OwnedFd, body: RequestBody, fds: &[BorrowedFd<'_>]) -> Result<(), CommandError> {
+fn ask(socket: &OwnedFd, body: RequestBody) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
+    let trouble = |error| failed("asking the pond", error);
     let mut builder = planus::Builder::new();
-    socket::send(socket, Request { number: 1, body }.encode(&mut builder), fds, true)
-        .map_err(|error| failed("asking the pond", error))
-}
-
-fn receive(socket: &OwnedFd) -> Result<(ReplyBody, Option<OwnedFd>), CommandError> {
+    socket::send(socket, Request { number: 1, body }.encode(&mut builder), &[], true)
+        .map_err(trouble)?;
     let mut buffer = [0; ANSWER_BYTES];
-    let received = socket::receive(socket, &mut buffer, true)
-        .map_err(|error| failed("hearing the pond", error))?
-        .unwrap_or_default();
+    let received = socket::receive(socket, &mut buffer, true).map_err(trouble)?.unwrap_or_default();
     let bytes = buffer.get(..received.bytes).unwrap_or_default();
     let reply = Reply::decode(bytes).map_err(|error| failed("reading an answer", error))?;
     Ok((reply.body, received.fds.into_iter().next()))

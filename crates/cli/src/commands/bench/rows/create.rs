@@ -11,7 +11,7 @@ use super::super::ground::Bench;
 use super::super::row::Goal;
 use super::super::samples::{self, Samples};
 use super::super::socket::{self, Floor};
-use super::Rows;
+use super::{Rows, TURNS};
 use crate::error::{CommandError, wrong};
 use crate::json::RowJson;
 use crate::scene::protocol::{Measure, Order};
@@ -31,16 +31,21 @@ pub fn run(bench: &mut Bench) -> Rows {
     // Makes the slabs, and gives them back to be used again.
     batch(&bench.pond)?;
     let (_, slabs) = bench.room()?;
-    let floor = Floor::start()?;
-    let raw = Samples::new(samples::measure(rounds, || floor.round_trip())?);
-    let one = Samples::new(one_by_one(&bench.pond, rounds)?);
-    let order = Order::Measure(Measure::Create { bytes: BYTES, rounds: rounds / 10 });
-    let mapped = Samples::new(bench.worker.times(&order)?);
-    let times: Result<Vec<_>, _> = (0..batches).map(|_| batch(&bench.pond)).collect();
-    let threads = Samples::new(times?);
     let floors: Vec<Floor> = (0..THREADS).map(|_| Floor::start()).collect::<Result<_, _>>()?;
-    let times: Result<Vec<_>, _> = (0..batches).map(|_| raw_batch(&floors)).collect();
-    let raw_threads = Samples::new(times?);
+    let (mut raw, mut one, mut mapped) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        raw.extend(samples::measure(rounds / TURNS, || floors[0].round_trip())?);
+        one.extend(one_by_one(&bench.pond, rounds / TURNS)?);
+        let order = Measure::Create { bytes: BYTES, rounds: rounds / TURNS / 10 };
+        mapped.extend(bench.worker.times(&Order::Measure(order))?);
+    }
+    let (mut raw_threads, mut threads) = (Vec::new(), Vec::new());
+    for _ in 0..batches {
+        raw_threads.push(raw_batch(&floors)?);
+        threads.push(batch(&bench.pond)?);
+    }
+    let [raw, one, mapped, raw_threads, threads] =
+        [raw, one, mapped, raw_threads, threads].map(Samples::new);
     if bench.room()?.1 != slabs {
         return Err(wrong("slabs were made or dropped: this measured the driver"));
     }
