@@ -250,7 +250,9 @@ impl<P: Ports> Pond<P> {
         }
         self.delete_ephemeral(ports, id);
         ports.unwatch(id);
-        if client.recorded {
+        // If the journal does not say what it may still write to, the next daemon must find it dead.
+        let untold = ending == Ending::Died && !self.slabs.untold.is_empty();
+        if client.recorded && !untold {
             if let Err(error) = ports.journal(&Record::ClientGone(id)) {
                 // Recovery finds its pidfd fired and comes to the same end.
                 tracing::error!(client = %id, "could not record the end of a client: {error}");

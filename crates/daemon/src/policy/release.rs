@@ -42,12 +42,24 @@ impl<P: Ports> Pond<P> {
     }
 
     pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
-        if self.slabs.taint(slab)
-            && let Err(error) = ports.journal(&Record::SlabTainted(slab))
-        {
-            tracing::error!(%slab, "could not record that a slab must not be recycled: {error}");
+        if self.slabs.taint(slab) || self.slabs.untold.contains(&slab) {
+            self.record_taint(ports, slab);
         }
         self.drop_slab_if_useless(ports, slab);
+    }
+
+    /// Until it is recorded, nothing may make the next daemon use the slab again: no tensor in it
+    /// is freed, and who died with it stays known.
+    fn record_taint(&mut self, ports: &mut P, slab: SlabId) -> bool {
+        let recorded = ports.journal(&Record::SlabTainted(slab));
+        match &recorded {
+            Ok(()) => self.slabs.untold.remove(&slab),
+            Err(error) => {
+                tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
+                self.slabs.untold.insert(slab)
+            }
+        };
+        recorded.is_ok()
     }
 
     /// Taints every slab that a client of an earlier daemon may have held.
@@ -79,6 +91,9 @@ impl<P: Ports> Pond<P> {
         }
         let slab_id = tensor.slab;
         if tensor.recovered && self.may_be_held(slab_id) {
+            return;
+        }
+        if self.slabs.untold.contains(&slab_id) && !self.record_taint(ports, slab_id) {
             return;
         }
         if let Err(error) = ports.journal(&Record::TensorFreed(id)) {

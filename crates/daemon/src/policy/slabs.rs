@@ -3,7 +3,7 @@
 //! A slab has one owner and one audience for its whole life, because whoever got its descriptor can
 //! see all of it for ever. So tensors share a slab only with tensors of the same pool.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_wire::{Audience, GpuUuid, SlabId};
 
@@ -95,11 +95,13 @@ pub struct Slabs<F> {
     slabs: BTreeMap<SlabId, Slab<F>>,
     /// Slabs of a pool that may have room, newest last.
     open: HashMap<Pool, Vec<SlabId>>,
+    /// Tainted, but the journal does not say so yet.
+    pub untold: BTreeSet<SlabId>,
 }
 
 impl<F> Default for Slabs<F> {
     fn default() -> Self {
-        Self { slabs: BTreeMap::new(), open: HashMap::new() }
+        Self { slabs: BTreeMap::new(), open: HashMap::new(), untold: BTreeSet::new() }
     }
 }
 
@@ -170,6 +172,7 @@ impl<F> Slabs<F> {
     /// Takes a slab out of the books.
     pub fn remove(&mut self, id: SlabId) -> Option<Slab<F>> {
         let slab = self.slabs.remove(&id)?;
+        self.untold.remove(&id);
         if let Some(open) = self.open.get_mut(&slab.pool) {
             open.retain(|other| *other != id);
             if open.is_empty() {

@@ -121,6 +121,30 @@ fn a_tainted_slab_stays_so_through_compaction_and_restart() {
 }
 
 #[test]
+fn a_death_that_could_not_be_recorded_is_found_again_by_the_next_daemon() {
+    let mut play = Play::new();
+    let (writer, _) = play.client(1);
+    let (conn, client) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
+    let (info, _) = play.create(conn, create);
+    play.delete(writer, info.tensor);
+    play.world.journal_fails = true;
+    play.pond.process_gone(&mut play.world, client);
+    play.world.journal_fails = false;
+    play.restart();
+    let (conn, _) = play.client(1);
+    let (next, _) = play.create(conn, spec("y", 100));
+    assert_ne!(
+        (next.slab, next.offset),
+        (info.slab, info.offset),
+        "who died may still write there"
+    );
+    play.pond.process_gone(&mut play.world, client);
+    assert_ne!(play.create(conn, spec("z", 100)).0.slab, info.slab);
+    play.check_held();
+}
+
+#[test]
 fn a_descriptor_without_a_record_is_dropped_and_a_record_without_one_is_lost() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
