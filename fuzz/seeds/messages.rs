@@ -3,9 +3,9 @@
 use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
 use millpond_wire::message::{
-    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Reply,
-    ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet, TensorGrant,
-    TensorInfo, VERSION, WAIT_FOREVER, Welcome,
+    Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Life, MoveWork,
+    MoverInfo, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet,
+    TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
 };
 use millpond_wire::{
     Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode, PondId,
@@ -22,6 +22,8 @@ fn name(text: &str) -> Option<TensorName> {
     TensorName::new(text).ok()
 }
 
+const LIFE: Life = Life { ttl_ms: Some(60_000), linger_ms: Some(500), accesses: Some(3) };
+
 pub fn requests(folder: &Folder) {
     let (tensor, client) = (TensorId(ID), ClientId(ID));
     let claim = LeaseClaim { lease: LeaseId(3), tensor, mode: Mode::ReadWrite, token: [9; 16] };
@@ -35,8 +37,18 @@ pub fn requests(folder: &Folder) {
         ephemeral: true,
         zero: true,
         lease: Some(LeaseId(1)),
+        life: LIFE,
     };
-    let bare = TensorCreate { name: None, device: None, lease: None, ..create.clone() };
+    let life = Life::default();
+    let bare = TensorCreate { name: None, device: None, lease: None, life, ..create.clone() };
+    let publish = |name, replace| {
+        RequestBody::TensorPublish(TensorPublish { tensor, token: Token(ID), name, replace })
+    };
+    let bytes_move = |work| {
+        let (token, offset, bytes) = (Token(ID), 256, 4096);
+        RequestBody::TensorMove(TensorMove { token, tensor, offset, bytes, work })
+    };
+    let collect = |unleased_for_ms, dry_run| RequestBody::Collect { unleased_for_ms, dry_run };
     let by_name = Target::Name("~1000/acts/x".parse().expect("a name"));
     let get = |target, wait_ms| {
         let (lease, mode) = (LeaseId(2), Mode::ReadOnly);
@@ -55,7 +67,15 @@ pub fn requests(folder: &Folder) {
         ("create-bare", RequestBody::TensorCreate(bare)),
         ("get", get(by_name.clone(), 5000)),
         ("get-id", get(Target::Id(tensor), WAIT_FOREVER)),
-        ("publish", RequestBody::TensorPublish { tensor, token: Token(ID) }),
+        ("publish", publish(None, false)),
+        ("publish-as", publish(name("acts/x"), true)),
+        ("move-put", bytes_move(MoveWork::Put { file_offset: 512 })),
+        ("move-get", bytes_move(MoveWork::Get { file_offset: 512 })),
+        ("move-copy", bytes_move(MoveWork::Copy { from: tensor, from_offset: 8192 })),
+        ("move-zero", bytes_move(MoveWork::Zero)),
+        ("collect", collect(Some(1000), false)),
+        ("collect-slabs", collect(None, true)),
+        ("upgrade", RequestBody::Upgrade { program: "/usr/bin/millpond".into() }),
         ("delete", RequestBody::TensorDelete { tensor }),
         ("inspect", RequestBody::TensorInspect(by_name)),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
@@ -85,6 +105,7 @@ fn info(text: &str) -> TensorInfo {
         slab_bytes: 2 << 20,
         offset: 256,
         leases: 1,
+        life: LIFE,
     }
 }
 
@@ -118,6 +139,7 @@ pub fn replies(folder: &Folder) {
         since_unix_ms: 3,
         silent: true,
         leases: vec![lease(); 3],
+        mover: true,
     };
     let welcome = Welcome {
         version: VERSION,
@@ -128,6 +150,7 @@ pub fn replies(folder: &Folder) {
         tenant: "local".into(),
         user: 1000,
         admin: true,
+        page_slots: 4096,
     };
     let granted = Some((LeaseId(1), Mode::ReadWrite, [1; 16]));
     let event = Event {
@@ -147,6 +170,12 @@ pub fn replies(folder: &Folder) {
         ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None })),
         ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted })),
         ("published", ReplyBody::Published { generation: 4 }),
+        ("moved", ReplyBody::Moved { bytes: 4096 }),
+        (
+            "collected",
+            ReplyBody::Collected { tensors: vec![info("a"); 2], slabs: 1, slab_bytes: 2 << 20 },
+        ),
+        ("upgrading", ReplyBody::Upgrading { from_version: "0.1.0".into(), from_epoch: Epoch(3) }),
         ("details", ReplyBody::Details { info: info("a"), leases: vec![lease(); 2] }),
         ("tensors", ReplyBody::Tensors(vec![info("a"), info("b"), info("public/c")])),
         ("clients", ReplyBody::Clients(vec![client; 3])),
@@ -188,6 +217,8 @@ fn status() -> Status {
         journal_bytes: 5,
         runtime_dir: "/run/millpond".into(),
         lost_tensors: 0,
+        movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 6, moves: 2, moved_bytes: 9 }],
+        program: "/usr/bin/millpond".into(),
     }
 }
 

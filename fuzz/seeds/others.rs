@@ -23,6 +23,7 @@ fn records() -> Vec<(&'static str, Record)> {
         tenant: "local".into(),
         program: "p".into(),
         since_unix_ms: 6,
+        mover: true,
     };
     let made = SlabRecord {
         slab,
@@ -49,6 +50,9 @@ fn records() -> Vec<(&'static str, Record)> {
         created_unix_ms: 7,
         published: Some(Token(ID)),
         deleted: true,
+        expires_boot_ms: Some(60_000),
+        linger_ms: Some(500),
+        accesses_left: Some(3),
     };
     let device = DeviceRecord {
         device: GpuUuid([2; 16]),
@@ -58,12 +62,18 @@ fn records() -> Vec<(&'static str, Record)> {
         capacity_bytes: 2,
     };
     let pond = PondId(ID);
+    let published = |name, replaced| {
+        let (token, generation) = (Token(ID), 2);
+        Record::TensorPublished { tensor, token, generation, name, replaced }
+    };
     vec![
         ("opened", Record::Opened { pond, key: [3; 16], created_unix_ms: 5 }),
         ("client", Record::ClientSeen(seen)),
         ("slab", Record::SlabMade(made)),
         ("tensor", Record::TensorMade(made_tensor)),
-        ("published", Record::TensorPublished { tensor, token: Token(ID), generation: 2 }),
+        ("published", published(None, None)),
+        ("published-as", published(TensorName::new("a/b").ok(), Some(tensor))),
+        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2 }),
         ("deleted", Record::TensorDeleted(tensor)),
         ("freed", Record::TensorFreed(tensor)),
         ("tainted", Record::SlabTainted(slab)),
@@ -84,18 +94,25 @@ pub fn journal(folder: &Folder) {
     }
     folder.seed("frames", &frames);
     folder.seed("frames-cut", &frames[..frames.len() - 9]);
-    // Everything is held; a client, a slab and two tensors, one of them deleted.
+    // Everything is held; a client, a mover, a slab and four tensors: one lasts, one is deleted,
+    // one is late and one has used up its gets.
     let slab = [2, 0, 0, 1, 21, 1, 0, 1, 0, 1];
-    let tensor = |id: u8, at: u8, deleted: u8| {
-        [6, id, id, 4, 0, 5, 0, 1, at, 0, 200, 1, 0, 1, 0, 0, 0, deleted]
+    let tensor = |id: u8, at: u8, deleted: u8, life: &[u8]| {
+        let made = [6, id, id, 4, 0, 5, 0, 1, at, 0, 200, 1, 0, 1, 0, 0, 0, deleted];
+        [made.as_slice(), life].concat()
     };
-    let client = [0, 0, 7, 1, 0, 1, 0, 0, 9];
+    let client = |id: u8, mover: u8| [0, id, 7, 1, 0, 1, 0, 0, 9, mover];
     let whole = [
-        &[2, 0xff],
-        client.as_slice(),
+        [2, 0xff].as_slice(),
+        &client(0, 0),
+        &client(1, 1),
         &slab,
-        &tensor(0, 0, 0),
-        &tensor(1, 16, 1),
+        &tensor(0, 0, 0, &[0, 0, 0]),
+        &tensor(1, 16, 1, &[0, 0, 0]),
+        &tensor(2, 17, 0, &[1, 0, 9, 1, 0, 9, 0]),
+        &tensor(3, 18, 0, &[0, 0, 1, 0, 2]),
+        &[12, 3, 0, 0],
+        &[8, 0, 0, 0, 4, 2, 1, 3],
         &[10, 1, 9, 0, 4, 0, 5, 0, 1, 0],
     ];
     folder.seed("recovery", &whole.concat());
@@ -150,23 +167,74 @@ pub fn policy(folder: &Folder) {
     let driver = [21, 1];
     let connect = [0, 0, 0];
     let hello = [2, 0, 0, 0, 0];
-    let create = |size: u8| [5, 0, 0, 1, 0, 0, size, 1, 0, 0, 0, 1, 1, 0];
     let made = [12, 0];
-    let publish = [5, 7, 0, 1, 0];
-    let get = [5, 4, 0, 1, 2, 0, 1, 0];
+    // A tensor named `b`, with a lease, for ever or with a life.
+    let create_with = |id: u8, size: u8, life: &[u8]| {
+        [&[5, 0, id, 1, 1, 0, size, 1, 0, 0, 0, 1, 1], life, &[0]].concat()
+    };
+    let create = |size: u8| create_with(0, size, &[0]);
+    // A tensor of zeroes, without name or lease.
+    let bare = |id: u8, size: u8| [5, 0, id, 0, 0, size, 1, 0, 0, 1, 0, 0, 0];
+    let publish = [5, 7, 0, 1, 0, 0, 0];
+    let get = |lease: u8| [5, 4, 1, 1, lease, 0, 1, 0];
     let delete = [5, 8, 0, 0];
     let begin = [driver.as_slice(), &connect, &hello].concat();
-    let life = [&begin, create(1).as_slice(), &made, &publish, &get, &delete].concat();
+    let life = [&begin, create(1).as_slice(), &made, &publish, &get(2), &delete].concat();
     folder.seed("life", &life);
     folder.seed(
         "large",
-        &[&begin, create(4).as_slice(), &made, &create(5), &made, &[14, 0, 1]].concat(),
+        &[&begin, create(4).as_slice(), &made, &create_with(1, 5, &[0]), &made, &[14, 0, 1]]
+            .concat(),
     );
-    folder
-        .seed("waits", &[&begin, get.as_slice(), &create(2), &made, &publish, &[17, 12]].concat());
+    folder.seed(
+        "waits",
+        &[&begin, get(2).as_slice(), &create(2), &made, &publish, &[17, 12]].concat(),
+    );
     let claim = [5, 11, 2, 0, 0, 0, 1, 0];
     let back = [&life, [19].as_slice(), &driver, &connect, &[2, 0, 0, 1, 0], &claim].concat();
     folder.seed("restart", &back);
     folder.seed("died", &[&back, [16, 0, 19].as_slice()].concat());
     folder.seed("failing", &[&begin, [20, 2].as_slice(), &create(1), &made, &create(1)].concat());
+
+    // Lives: a time, a time without a lease, a number of gets; then a restart and a late end.
+    let counted = create_with(0, 1, &[7, 3, 2, 2]);
+    let lived = [&begin, counted.as_slice(), &made, &publish, &get(2), &[17, 6]].concat();
+    folder.seed("lives", &[&lived, get(3).as_slice(), &[17, 13]].concat());
+    folder.seed("lives-restart", &[&lived, [19, 17, 8, 16, 0, 17, 13].as_slice()].concat());
+    let collect = |for_ms: u8, dry: u8| [5, 22, 1, for_ms, dry, 0];
+    let two = [&begin, bare(0, 1).as_slice(), &made, &bare(1, 1)].concat();
+    folder.seed("collect", &[&two, collect(0, 1).as_slice(), &collect(0, 0)].concat());
+    let publish_as = |id: u8, token: u8| [5, 7, id, token, 1, 1, 1, 0];
+    let replaced = [&two, publish_as(0, 1).as_slice(), &publish_as(1, 2), &[19]].concat();
+    folder.seed("replace", &replaced);
+    folder.seed("upgrade", &[&begin, [5, 23, 0, 0, 31, 1].as_slice()].concat());
+
+    // Moves of every kind; the mover works, lies, hangs, dies or is left behind.
+    let moves = |token: u8, id: u8| {
+        let (put, get) = ([0, 0, token, id, 0, 0, 1], [1, 0, token + 1, id, 0, 0, 1]);
+        let (copy, zero) = ([2, 1, 0, token + 2, id, 0, 0, 1], [3, token + 3, id, 0, 0, 1]);
+        let asked = |what: &[u8]| [&[5, 17], what, &[0, 0]].concat();
+        [asked(&put), asked(&get), asked(&copy), asked(&zero)].concat()
+    };
+    let start = [23, 0, 0];
+    let ready = [25, 0, 0, 11];
+    let done = [25, 0, 0, 0];
+    let moving = [&two, moves(0, 0).as_slice(), &start, &ready].concat();
+    folder.seed("moves", &[&moving, done.as_slice(), &done, &done, &[17, 9]].concat());
+    folder.seed(
+        "moves-failed",
+        &[&moving, [25, 0, 0, 5, 25, 255, 0, 9, 25, 0, 0, 7].as_slice()].concat(),
+    );
+    folder.seed("mover-fails", &[&two, moves(0, 0).as_slice(), &start, &[25, 0, 0, 10]].concat());
+    folder.seed("mover-not-started", &[&two, moves(0, 0).as_slice(), &[23, 255]].concat());
+    folder.seed("mover-dies", &[&moving, delete.as_slice(), &[29, 1, 29, 0, 0]].concat());
+    folder.seed(
+        "mover-hangs",
+        &[&moving, [17, 12, 17, 12].as_slice(), &delete, &moves(4, 1)].concat(),
+    );
+    let left = [&moving, delete.as_slice(), &[19], &driver, &connect, &hello].concat();
+    folder
+        .seed("mover-left", &[&left, moves(4, 1).as_slice(), &[29, 0, 0], &start, &ready].concat());
+    let no_file = [5, 17, 0, 0, 0, 0, 0, 0, 1, 255, 0];
+    folder.seed("moves-no-file", &[&two, no_file.as_slice()].concat());
 }

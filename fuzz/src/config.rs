@@ -7,8 +7,8 @@ use millpond_keeper::config::Config;
 
 use crate::memory;
 
-/// A TOML document keeps a node of some hundred bytes for as little as two of text.
-const NODES: usize = 512;
+/// A TOML document keeps a table of about a kilobyte for each dot of a key.
+const NODES: usize = 2048;
 
 /// The first byte says which of the two.
 pub fn check(data: &[u8]) {

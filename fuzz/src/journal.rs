@@ -18,6 +18,9 @@ use crate::world::{self, LIMITS, World};
 /// Records after which a journal is long enough: more of the same only takes time.
 const RECORDS: usize = 200;
 
+/// Some lives are over by then, others are not.
+const NOW_MS: u64 = 1000;
+
 /// The first byte says whether bytes are frames, one record, or decisions about records.
 pub fn check(data: &[u8]) {
     let Some((kind, rest)) = data.split_first() else { return };
@@ -80,7 +83,8 @@ fn recovery(decide: &mut Bytes<'_>) {
 
 /// The books after a recovery, and what is left around them.
 fn recovered(records: Vec<Record>, held: HashMap<Held, u64>) -> (Vec<Record>, World) {
-    let mut world = World { records: records.clone(), held: held.clone(), ..World::default() };
+    let (now, held_before) = (NOW_MS, held.clone());
+    let mut world = World { now, records: records.clone(), held: held_before, ..World::default() };
     let (mut pond, _) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS)
         .expect("it begins with its opening record");
     world::driver_ready(&mut pond, &mut world);
@@ -107,8 +111,16 @@ fn some_id(decide: &mut Bytes<'_>) -> Uuid {
     id(decide.byte() % 4)
 }
 
+fn some_name(decide: &mut Bytes<'_>) -> Option<TensorName> {
+    TensorName::new(decide.pick(&["a", "b", "public/a", "?"])).ok()
+}
+
+fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
+    decide.flag().then(|| decide.number())
+}
+
 fn some_record(decide: &mut Bytes<'_>) -> Record {
-    match decide.below(12) {
+    match decide.below(13) {
         0 => Record::ClientSeen(ClientRecord {
             client: ClientId(some_id(decide)),
             pid: decide.byte().into(),
@@ -118,6 +130,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             tenant: decide.pick(&["local", "other"]).to_owned(),
             program: "p".to_owned(),
             since_unix_ms: decide.number(),
+            mover: decide.flag(),
         }),
         1 => Record::ClientGone(ClientId(some_id(decide))),
         2 | 3 => Record::SlabMade(SlabRecord {
@@ -134,7 +147,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
         5 => Record::SlabGone(SlabId(some_id(decide))),
         6 | 7 => Record::TensorMade(TensorRecord {
             tensor: TensorId(some_id(decide)),
-            name: TensorName::new(decide.pick(&["a", "b", "public/a", "?"])).ok(),
+            name: some_name(decide),
             dtype: decide.pick(Dtype::ALL),
             shape: Shape::new(vec![decide.number()]).unwrap_or_default(),
             slab: SlabId(some_id(decide)),
@@ -147,11 +160,20 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             created_unix_ms: 3,
             published: decide.flag().then(|| Token(id(9))),
             deleted: decide.flag(),
+            expires_boot_ms: some_number(decide),
+            linger_ms: some_number(decide),
+            accesses_left: some_number(decide),
         }),
         8 => Record::TensorPublished {
             tensor: TensorId(some_id(decide)),
             token: Token(some_id(decide)),
             generation: decide.number(),
+            name: some_name(decide),
+            replaced: decide.flag().then(|| TensorId(some_id(decide))),
+        },
+        12 => Record::TensorAccessed {
+            tensor: TensorId(some_id(decide)),
+            accesses_left: decide.number(),
         },
         9 => Record::TensorDeleted(TensorId(some_id(decide))),
         10 => Record::TensorFreed(TensorId(some_id(decide))),

@@ -12,6 +12,7 @@ pub mod config;
 pub mod journal;
 pub mod memory;
 pub mod messages;
+pub mod movers;
 pub mod npy;
 pub mod planted;
 pub mod policy;

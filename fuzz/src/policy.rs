@@ -1,19 +1,26 @@
 //! A whole pond under any sequence of events, with restarts in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_daemon::policy::{ConnId, DriverFailure, Owner, Pond};
-use millpond_wire::Epoch;
+use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
+use millpond_wire::{Epoch, SlabId};
+use uuid::Uuid;
 
 use crate::bytes::Bytes;
 use crate::memory;
 use crate::requests;
-use crate::world::{self, CAPACITY, LIMITS, World};
+use crate::world::{self, CAPACITY, GPU, LIMITS, World};
 
 /// Steps after which an input is long enough: more of the same only takes time.
 const STEPS: usize = 300;
+
+/// Who may upgrade without being the operator.
+const DAEMON_USER: u32 = 1;
+/// Longer than anything waits that does not wait for ever.
+const LONG_MS: u64 = 1 << 43;
 
 /// The bytes are decisions about what happens next.
 pub fn check(data: &[u8]) {
@@ -45,22 +52,25 @@ struct Play {
 impl Play {
     fn new() -> Self {
         let mut world = World { now: 1, ..World::default() };
-        let pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).expect("a new pond");
+        let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).expect("a new pond");
+        pond.about.daemon_user = DAEMON_USER;
         Self { pond, world, conns: Vec::new(), last_conn: 0, last_number: 0, epoch: 1 }
     }
 
     fn step(&mut self, decide: &mut Bytes<'_>) {
-        match decide.below(24) {
+        match decide.below(32) {
             0 | 1 => self.connect(decide),
             2..=4 => self.hello(decide),
             5..=10 => {
                 let body = requests::body(decide, &self.world.granted);
-                self.ask(decide, |number| Ok(Request { number, body }));
+                let fd = self.fd_for(&body, decide);
+                self.ask(decide, fd, |number| Ok(Request { number, body }));
             }
             11 => {
                 let length = decide.byte();
                 let bytes = decide.take(length.into());
-                self.ask(decide, |number| match Request::decode(bytes) {
+                let fd = decide.flag().then_some(0);
+                self.ask(decide, fd, |number| match Request::decode(bytes) {
                     Ok(request) => Ok(Request { number, ..request }),
                     Err((_, error)) => Err((number, error)),
                 });
@@ -85,9 +95,15 @@ impl Play {
             21 if decide.flag() => world::driver_ready(&mut self.pond, &mut self.world),
             21 => self.pond.driver_failed(&mut self.world, "broken".to_owned()),
             22 => self.world.backlog = usize::from(decide.byte()) * 4,
-            _ => match decide.below(3) {
+            23 | 24 => self.mover_starts(decide),
+            25..=28 => self.mover_says(decide),
+            29 if decide.flag() => self.mover_hangs_up(),
+            29 => self.mover_goes(decide),
+            30 => self.world.unwatchable = decide.flag(),
+            _ => match decide.below(4) {
                 0 => self.world.records = self.pond.snapshot(),
-                1 => self.pond.physical(&mut self.world, &[(world::GPU, 1)]),
+                1 => self.pond.upgrade_refused(&mut self.world, "no"),
+                2 => self.pond.physical(&mut self.world, &[(world::GPU, 1)]),
                 _ => self.pond.keeper_replaced(&mut self.world, 5),
             },
         }
@@ -101,7 +117,7 @@ impl Play {
         let tenant = self.pond.tenant("local");
         let owner = Owner { tenant, user, group: user % 2 };
         let admin = decide.byte() == 1;
-        self.pond.connected(conn, owner, &[2], admin, user, conn.0);
+        self.pond.connected(conn, owner, &[2], admin, user);
         self.conns.push(conn);
     }
 
@@ -115,18 +131,26 @@ impl Play {
         let claims = decide.flag();
         let program = "fuzz".to_owned();
         let body = RequestBody::Hello(Hello { version, capabilities: 0, client, program, claims });
-        self.ask(decide, |number| Ok(Request { number, body }));
+        self.ask(decide, None, |number| Ok(Request { number, body }));
+    }
+
+    /// Files come with puts and gets, and now and then where they should not, or not.
+    fn fd_for(&mut self, body: &RequestBody, decide: &mut Bytes<'_>) -> Option<u64> {
+        let RequestBody::TensorMove(what) = body else { return None };
+        let wrong = decide.byte() == 255;
+        (what.work.has_file() != wrong).then(|| self.world.next_fd())
     }
 
     fn ask(
         &mut self,
         decide: &mut Bytes<'_>,
+        fd: Option<u64>,
         request: impl FnOnce(u64) -> Result<Request, (u64, millpond_wire::message::DecodeError)>,
     ) {
         let Some(conn) = self.conn(decide) else { return };
         self.last_number += 1;
         self.world.open.insert((conn, self.last_number));
-        self.pond.message(&mut self.world, conn, request(self.last_number));
+        self.pond.message(&mut self.world, conn, request(self.last_number), fd);
     }
 
     fn slab(&mut self, decide: &mut Bytes<'_>, works: bool) {
@@ -135,12 +159,69 @@ impl Play {
         }
         let slab = self.world.asked.swap_remove(decide.below(self.world.asked.len()));
         let result = if works {
-            self.world.last_fd += 1;
-            Ok(self.world.last_fd)
+            Ok(self.world.next_fd())
         } else {
             Err(DriverFailure { out_of_memory: decide.flag(), text: "no".to_owned() })
         };
         self.pond.slab_made(&mut self.world, slab, result);
+    }
+
+    fn mover_starts(&mut self, decide: &mut Bytes<'_>) {
+        if !std::mem::take(&mut self.world.movers.wanted) {
+            return;
+        }
+        if decide.byte() == 255 {
+            self.pond.mover_not_started(&mut self.world, GPU, "no");
+            return;
+        }
+        let pidfd = self.world.next_fd();
+        self.world.movers.started(pidfd);
+        self.pond.mover_started(&mut self.world, GPU, 77, pidfd);
+        if decide.flag() {
+            self.pond.mover_said(&mut self.world, GPU, FromMover::Ready);
+        }
+    }
+
+    /// It may say anything at any time, as long as its channel lasts.
+    fn mover_says(&mut self, decide: &mut Bytes<'_>) {
+        if !self.world.movers.speaks {
+            return;
+        }
+        let job = match decide.byte() {
+            255 => decide.number(),
+            byte => self.world.movers.job(byte.into()),
+        };
+        let slab = SlabId(Uuid::from_u64_pair(1, decide.byte().into()));
+        let text = || "no".to_owned();
+        let said = match decide.below(12) {
+            0..=4 => FromMover::Done { job },
+            5 => FromMover::JobFailed { job, why: Why::File, text: text() },
+            6 => FromMover::JobFailed { job, why: Why::Range, text: text() },
+            7 => FromMover::JobFailed { job, why: Why::Driver, text: text() },
+            8 => FromMover::JobFailed { job, why: Why::Epoch, text: text() },
+            9 => FromMover::MapFailed { slab, text: text() },
+            10 => FromMover::Failed { text: text() },
+            _ => FromMover::Ready,
+        };
+        self.world.movers.says(&said);
+        self.pond.mover_said(&mut self.world, GPU, said);
+    }
+
+    fn mover_hangs_up(&mut self) {
+        if std::mem::take(&mut self.world.movers.speaks) {
+            self.pond.mover_hung_up(&mut self.world, GPU);
+        }
+    }
+
+    /// The process of a mover ends, of this daemon's or of one before it. Its channel does too, and
+    /// that is heard first.
+    fn mover_goes(&mut self, decide: &mut Bytes<'_>) {
+        let Some((client, is_ours)) = self.world.movers.pick(decide.byte().into()) else { return };
+        if is_ours {
+            self.mover_hangs_up();
+        }
+        self.world.movers.gone(client);
+        self.pond.process_gone(&mut self.world, client);
     }
 
     fn hang_up(&mut self, conn: ConnId) {
@@ -163,6 +244,7 @@ impl Play {
         let (pond, found) =
             Pond::recover(&mut world, records, held, Epoch(self.epoch), LIMITS).expect("recovery");
         (self.pond, self.world) = (pond, world);
+        self.pond.about.daemon_user = DAEMON_USER;
         self.conns.clear();
         assert_eq!(found.lost_tensors, 0);
         assert_eq!(lasting(&self.pond.snapshot()), before, "a restart loses nothing");
@@ -171,48 +253,94 @@ impl Play {
     fn check(&self) {
         let books = self.pond.snapshot();
         world::check_books(&books, &self.world.held);
+        self.world.movers.check(&books);
         let (mut slab_bytes, mut expected) = (0, 0);
+        let (mut owners, mut tensors) = (HashMap::new(), BTreeMap::<u32, usize>::new());
+        let mut names = BTreeSet::new();
         for record in &books {
             match record {
                 Record::SlabMade(made) => {
                     slab_bytes += made.bytes;
                     expected += 1;
+                    owners.insert(made.slab, made.user);
                 }
                 Record::ClientSeen(_) => expected += 1,
+                Record::TensorMade(made) => {
+                    let user = owners[&made.slab];
+                    *tensors.entry(user).or_default() += 1;
+                    if let Some(name) = made.name.as_ref().filter(|_| !made.deleted) {
+                        let part = (!name.is_public()).then_some(user);
+                        assert!(names.insert((part, name)), "two tensors are '{name}'");
+                    }
+                }
                 _ => {}
             }
         }
         assert!(slab_bytes <= CAPACITY, "{slab_bytes} bytes of slabs");
         assert_eq!(expected, self.world.held.len(), "everything in the books is held");
+        assert!(tensors.values().all(|count| *count <= LIMITS.tensors_per_user));
+        assert!(tensors.values().sum::<usize>() <= LIMITS.tensors);
     }
 
-    /// Everybody who still waits gets an answer when the pond shuts down.
+    /// Everybody who still waits gets an answer when the pond shuts down, even if a mover hangs;
+    /// and when all processes are gone, so is everything that ends with them.
     fn finish(mut self) {
         self.world.failing = 0;
         self.pond.drain(&mut self.world);
-        while let Some(slab) = self.world.asked.pop() {
-            let failure = DriverFailure { out_of_memory: false, text: "no".to_owned() };
-            self.pond.slab_made(&mut self.world, slab, Err(failure));
-        }
-        for _ in 0..2 {
-            self.world.now += 1 << 43;
+        for _ in 0..3 {
+            while let Some(slab) = self.world.asked.pop() {
+                let failure = DriverFailure { out_of_memory: false, text: "no".to_owned() };
+                self.pond.slab_made(&mut self.world, slab, Err(failure));
+            }
+            self.world.now += LONG_MS;
             self.pond.tick(&mut self.world);
-        }
-        while let Some(slab) = self.world.asked.pop() {
-            let failure = DriverFailure { out_of_memory: false, text: "no".to_owned() };
-            self.pond.slab_made(&mut self.world, slab, Err(failure));
         }
         let waiting = self.world.open.iter().find(|(conn, _)| self.conns.contains(conn));
         assert!(waiting.is_none(), "{waiting:?} was never answered");
+        self.check();
+        while self.world.movers.pick(0).is_some() {
+            self.mover_goes(&mut Bytes(&[]));
+        }
+        for client in requests::clients() {
+            self.pond.process_gone(&mut self.world, client);
+        }
+        for _ in 0..2 {
+            self.world.now += LONG_MS;
+            self.pond.tick(&mut self.world);
+        }
+        self.check();
+        self.check_ended();
+    }
+
+    fn check_ended(&self) {
+        for record in self.pond.snapshot() {
+            match record {
+                Record::ClientSeen(seen) => panic!("{seen:?} is gone"),
+                // What could not be written may be left over until somebody comes or goes.
+                Record::TensorMade(made) if !self.world.failed => {
+                    let now = self.world.now;
+                    assert!(!made.deleted && !made.ephemeral, "{made:?} is over");
+                    assert!(made.expires_boot_ms.is_none_or(|at| at > now), "{made:?} is late");
+                    assert!(
+                        made.linger_ms.is_none_or(|for_ms| for_ms > LONG_MS),
+                        "{made:?} lingers"
+                    );
+                }
+                _ => {}
+            }
+        }
     }
 }
 
-/// What the books say about tensors that do not end with a process.
+/// What the books say about tensors that do not end with a process, nor with a restart: one whose
+/// gets are used up does, if its end could not be written.
 fn lasting(books: &[Record]) -> BTreeMap<String, String> {
     books
         .iter()
         .filter_map(|record| match record {
-            Record::TensorMade(made) if !made.ephemeral && !made.deleted => {
+            Record::TensorMade(made)
+                if !made.ephemeral && !made.deleted && made.accesses_left != Some(0) =>
+            {
                 Some((made.tensor.to_string(), format!("{made:?}")))
             }
             _ => None,

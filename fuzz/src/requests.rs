@@ -1,7 +1,8 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
 use millpond_wire::message::{
-    Claim, LeaseClaim, RequestBody, Target, TensorCreate, TensorGet, WAIT_FOREVER,
+    Claim, LeaseClaim, Life, MoveWork, RequestBody, Target, TensorCreate, TensorGet, TensorMove,
+    TensorPublish, WAIT_FOREVER,
 };
 use millpond_wire::{Audience, ClientId, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 use uuid::Uuid;
@@ -12,6 +13,9 @@ use crate::world::GPU;
 /// From nothing to all of the GPU, on both sides of the borders between slab classes.
 const SIZES: [u64; 8] =
     [1, 300, (1 << 20) - 1, 1 << 20, 32 << 20, (100 << 20) + 1, 1 << 30, 1 << 49];
+/// Small parts, whole tensors, and what lies beyond them.
+const MOVED: [u64; 6] = [1, 100, 300, (1 << 20) - 1, 3 << 20, u64::MAX];
+const TIMES: [u64; 6] = [0, 1, 100, 5000, 1 << 40, u64::MAX];
 const NAMES: [&str; 5] = ["a", "b", "a/b", "public/a", "public/b"];
 const TARGETS: [&str; 6] = ["a", "b", "public/a", "~1/a", "~2/b", "c"];
 
@@ -20,8 +24,13 @@ pub fn client(decide: &mut Bytes<'_>) -> ClientId {
     ClientId(Uuid::from_u128(100 + decide.below(4) as u128))
 }
 
+/// All of them.
+pub fn clients() -> impl Iterator<Item = ClientId> {
+    (0..4).map(|number| ClientId(Uuid::from_u128(100 + number)))
+}
+
 fn tensor(decide: &mut Bytes<'_>) -> TensorId {
-    TensorId(Uuid::from_u128(200 + decide.below(6) as u128))
+    TensorId(Uuid::from_u128(200 + decide.below(10) as u128))
 }
 
 fn lease(decide: &mut Bytes<'_>) -> LeaseId {
@@ -35,12 +44,41 @@ fn target(decide: &mut Bytes<'_>) -> Target {
     }
 }
 
+fn name(decide: &mut Bytes<'_>) -> Option<TensorName> {
+    decide.flag().then(|| TensorName::new(decide.pick(&NAMES)).expect("a name"))
+}
+
+fn life(decide: &mut Bytes<'_>) -> Life {
+    let limited = decide.byte();
+    Life {
+        ttl_ms: (limited & 1 != 0).then(|| decide.pick(&TIMES)),
+        linger_ms: (limited & 2 != 0).then(|| decide.pick(&TIMES)),
+        accesses: (limited & 4 != 0).then(|| decide.below(4) as u64),
+    }
+}
+
+fn bytes_to_move(decide: &mut Bytes<'_>) -> TensorMove {
+    let work = match decide.below(4) {
+        0 => MoveWork::Put { file_offset: decide.byte().into() },
+        1 => MoveWork::Get { file_offset: decide.byte().into() },
+        2 => MoveWork::Copy { from: tensor(decide), from_offset: decide.byte().into() },
+        _ => MoveWork::Zero,
+    };
+    TensorMove {
+        token: Token(Uuid::from_u128(300 + decide.below(8) as u128)),
+        tensor: tensor(decide),
+        offset: decide.byte().into(),
+        bytes: if decide.byte() == 255 { 0 } else { decide.pick(&MOVED) },
+        work,
+    }
+}
+
 /// Anything that a greeted client can ask.
 pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
-    match decide.below(16) {
+    match decide.below(24) {
         0..=3 => RequestBody::TensorCreate(TensorCreate {
             tensor: tensor(decide),
-            name: decide.flag().then(|| TensorName::new(decide.pick(&NAMES)).expect("a name")),
+            name: name(decide),
             dtype: decide.pick(&[Dtype::U8, Dtype::F4, Dtype::F64]),
             shape: Shape::new([decide.pick(&SIZES)]).expect("a shape"),
             device: decide.flag().then_some(GPU),
@@ -48,6 +86,7 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
             ephemeral: decide.flag(),
             zero: decide.flag(),
             lease: decide.flag().then(|| lease(decide)),
+            life: life(decide),
         }),
         4..=6 => RequestBody::TensorGet(TensorGet {
             target: target(decide),
@@ -55,10 +94,12 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
             mode: decide.pick(Mode::ALL),
             wait_ms: decide.pick(&[0, 100, 1 << 40, WAIT_FOREVER - 1, WAIT_FOREVER]),
         }),
-        7 => RequestBody::TensorPublish {
+        7 | 16 => RequestBody::TensorPublish(TensorPublish {
             tensor: tensor(decide),
-            token: Token(Uuid::from_u128(decide.below(3) as u128)),
-        },
+            token: Token(Uuid::from_u128(decide.below(8) as u128)),
+            name: name(decide),
+            replace: decide.flag(),
+        }),
         8 => RequestBody::TensorDelete { tensor: tensor(decide) },
         9 => RequestBody::TensorInspect(target(decide)),
         10 => RequestBody::LeaseRelease {
@@ -78,6 +119,12 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
         12 => RequestBody::Subscribe { from: decide.number() },
         13 => RequestBody::Goodbye,
         14 => RequestBody::TensorList { prefix: decide.pick(&["", "a", "~1/", "public/"]).into() },
+        17..=21 => RequestBody::TensorMove(bytes_to_move(decide)),
+        22 => RequestBody::Collect {
+            unleased_for_ms: decide.flag().then(|| decide.pick(&TIMES)),
+            dry_run: decide.flag(),
+        },
+        23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
         _ => match decide.below(4) {
             0 => RequestBody::Ping,
             1 => RequestBody::PondStatus,

@@ -2,18 +2,30 @@
 
 use std::collections::{HashMap, HashSet};
 
-use millpond_daemon::policy::{ConnId, Device, Held, Limits, Pond, PortError, Ports};
+use millpond_daemon::policy::{ConnId, Device, Held, Limits, MoverLimits, Pond, PortError, Ports};
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId};
+use millpond_wire::{ClientId, GpuUuid, SlabId, limits};
+use uuid::Uuid;
+
+use crate::movers::Movers;
 
 /// The pond's GPU.
 pub const GPU: GpuUuid = GpuUuid([1; 16]);
 /// What the pond may take of it.
 pub const CAPACITY: u64 = 1 << 30;
 /// Small, so that they are reached.
-pub const LIMITS: Limits =
-    Limits { clients: 6, tensors: 12, leases_per_client: 5, recycle_bytes: 80 << 20 };
+pub const LIMITS: Limits = Limits {
+    clients: 6,
+    tensors: 7,
+    tensors_per_user: 4,
+    leases_per_client: 5,
+    recycle_bytes: 80 << 20,
+    moves_per_user: 3,
+    move_bytes_per_user: 4 << 20,
+    movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
+};
 
 /// What a daemon's surroundings remember.
 #[derive(Default)]
@@ -34,10 +46,18 @@ pub struct World {
     pub granted: Vec<LeaseClaim>,
     /// So many of the next writes fail.
     pub failing: u32,
+    /// Whether one ever did: then something may be left over.
+    pub failed: bool,
+    /// The processes behind connections are gone, as far as anybody can see.
+    pub unwatchable: bool,
+    /// Movers, and what each may still write.
+    pub movers: Movers,
     /// Messages that every connection has waiting.
     pub backlog: usize,
     /// The last descriptor.
     pub last_fd: u64,
+    /// The last identity.
+    pub last_id: u64,
 }
 
 impl World {
@@ -46,6 +66,7 @@ impl World {
             return Ok(());
         }
         self.failing -= 1;
+        self.failed = true;
         Err(PortError("no memory".to_owned()))
     }
 
@@ -56,9 +77,20 @@ impl World {
             records: self.records.clone(),
             held: self.held.clone(),
             granted: self.granted.clone(),
+            failed: self.failed,
+            movers: self.movers.after_death(&self.held),
             last_fd: self.last_fd,
+            last_id: self.last_id,
             ..World::default()
         }
+    }
+}
+
+impl World {
+    /// A descriptor that nobody else has.
+    pub fn next_fd(&mut self) -> u64 {
+        self.last_fd += 1;
+        self.last_fd
     }
 }
 
@@ -71,6 +103,11 @@ impl Ports for World {
 
     fn monotonic_ms(&self) -> u64 {
         self.now
+    }
+
+    fn random_id(&mut self) -> Uuid {
+        self.last_id += 1;
+        Uuid::from_u64_pair(1, self.last_id)
     }
 
     fn journal(&mut self, record: &Record) -> Result<(), PortError> {
@@ -96,6 +133,9 @@ impl Ports for World {
         }
         let first = self.open.remove(&(conn, reply.number));
         assert!(first, "an answer that nobody waits for: {reply:?}");
+        if let ReplyBody::Welcome(welcome) = &reply.body {
+            assert_eq!(fd.is_some(), welcome.page_slots > 0, "the page comes with a welcome");
+        }
         if let ReplyBody::Tensor(grant) = &reply.body {
             assert_eq!(fd.is_some(), grant.lease.is_some(), "descriptors come with leases");
             if let Some((lease, mode, token)) = grant.lease {
@@ -113,7 +153,13 @@ impl Ports for World {
         self.closed.push(conn);
     }
 
-    fn watch(&mut self, _client: ClientId, _pidfd: &u64) {}
+    fn peer_pidfd(&mut self, _conn: ConnId) -> Option<u64> {
+        (!self.unwatchable).then_some(0)
+    }
+
+    fn watch(&mut self, client: ClientId, pidfd: &u64) {
+        self.movers.watched(client, *pidfd);
+    }
 
     fn unwatch(&mut self, _client: ClientId) {}
 
@@ -122,7 +168,33 @@ impl Ports for World {
         self.asked.push(slab);
     }
 
+    fn page(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn bump(&mut self, slots: [usize; 2]) {
+        assert!(slots.iter().all(|slot| *slot < limits::PAGE_SLOTS));
+    }
+
     fn read_physical(&mut self) {}
+
+    fn start_mover(&mut self, device: GpuUuid) {
+        assert_eq!(device, GPU);
+        self.movers.start();
+    }
+
+    fn tell_mover(&mut self, device: GpuUuid, message: ToMover, fd: Option<u64>) {
+        assert_eq!(device, GPU);
+        self.movers.tell(message, fd);
+    }
+
+    fn kill(&mut self, pidfd: &u64) {
+        self.movers.kill(*pidfd);
+    }
+
+    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+        self.works()
+    }
 }
 
 /// The driver answers with its GPU.

@@ -26,7 +26,9 @@ impl<P: Ports> Pond<P> {
             let all = mover.sent.values_mut();
             let mut all = all.chain(mover.waiting.iter_mut().map(|(_, moving)| moving));
             if let Some(same) = all.find(|it| it.client == client && it.what.token == what.token) {
-                (same.conn, same.number) = (conn, number);
+                let before = std::mem::replace(&mut same.conn, conn);
+                let earlier = std::mem::replace(&mut same.number, number);
+                self.superseded(ports, before, earlier);
                 return Ok(None);
             }
         }
@@ -61,6 +63,15 @@ impl<P: Ports> Pond<P> {
         self.movers.by_device.entry(device).or_default().waiting.push_back((job, moving));
         self.feed_mover(ports, device);
         Ok(None)
+    }
+
+    /// The move goes on, but this request for it does not: every request is answered once.
+    fn superseded(&mut self, ports: &mut P, conn: ConnId, number: u64) {
+        if self.clients.conns.contains_key(&conn) {
+            let message = "the same move was asked for again; that request gets its answer";
+            let body = ReplyBody::Failure(Failure::new(ErrorKind::Invalid, message));
+            self.answer_later(ports, conn, number, body, None);
+        }
     }
 
     /// Whether these bytes of a tensor may be written, or read; and where they lie.

@@ -203,6 +203,24 @@ fn a_repeat_joins_the_move_that_is_under_way() {
 }
 
 #[test]
+fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let what = put(info.tensor, 10);
+    let first = play.start_move(conn, what);
+    let second = play.start_move(conn, what);
+    let Some(ReplyBody::Failure(failure)) = play.answer(first) else { panic!("no answer") };
+    assert_eq!(failure.kind, ErrorKind::Invalid);
+    play.mover_runs();
+    let jobs = play.jobs();
+    assert_eq!(jobs.len(), 1);
+    play.says(FromMover::Done { job: jobs[0].0 });
+    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10 }));
+    assert_eq!(play.pond.clients.conns[&conn].pending, 0);
+}
+
+#[test]
 fn who_hangs_up_before_its_move_began_is_forgotten() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
