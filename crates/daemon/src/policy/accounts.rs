@@ -81,8 +81,11 @@ impl<P: Ports> Pond<P> {
         }
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         if bytes <= free + recycled {
-            self.drop_recycled(ports, device, bytes - free);
-            return Ok(());
+            if self.drop_recycled(ports, device, bytes - free) >= bytes - free {
+                return Ok(());
+            }
+            let message = format!("slabs on {device} that nobody uses could not be given back");
+            return Err(Failure::new(ErrorKind::Internal, message));
         }
         let message = format!(
             "{device} has no room for {}: {} of {} are free",

@@ -180,7 +180,10 @@ impl<P: Ports> Pond<P> {
             }
             // A silent client may still map it; then dropping frees nothing, but harms nothing.
             self.drop_slab(ports, id);
-            dropped += slab_bytes;
+            // What could not be recorded as gone is still there.
+            if self.slabs.get(id).is_none() {
+                dropped += slab_bytes;
+            }
         }
         dropped
     }

@@ -146,3 +146,20 @@ fn a_journal_that_contradicts_itself_loses_no_tensor_and_no_descriptor() {
     assert!(!play.exists(info.tensor));
     play.check_held();
 }
+
+#[test]
+fn a_slab_that_could_not_be_given_back_is_not_counted_as_room() {
+    let mut play = Play::new();
+    play.driver_ready(64 * MIB);
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.delete(conn, info.tensor);
+    assert!(play.slab_bytes() > 0, "its slab is recycled");
+    play.world.journal_fails = true;
+    let failure = play.refused(conn, RequestBody::TensorCreate(spec("y", 64 * MIB)));
+    assert_eq!(failure.kind, ErrorKind::Internal, "{failure}");
+    play.world.journal_fails = false;
+    play.create(conn, spec("y", 64 * MIB));
+    assert_eq!(play.slab_bytes(), 64 * MIB);
+    play.check_held();
+}
