@@ -38,6 +38,12 @@ impl Device {
         })
     }
 
+    /// One that only a slab tells of.
+    pub(super) fn unseen(uuid: GpuUuid, index: u32) -> Self {
+        let name = "not seen by the driver".to_owned();
+        Self { uuid, index, name, total_bytes: 0, capacity_bytes: 0, physical_used_bytes: None }
+    }
+
     pub(super) fn recorded(record: DeviceRecord) -> Self {
         Self {
             uuid: record.device,

@@ -5,6 +5,7 @@ use millpond_wire::message::{
 };
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
 
+use super::accounts::Device;
 use super::catalog::Tensor;
 use super::clients::{Client, Lease};
 use super::owner::Caller;
@@ -132,7 +133,7 @@ impl<P: Ports> Pond<P> {
             },
             driver_ready: matches!(self.driver, DriverState::Ready(_)),
             started_unix_ms: self.started_ms,
-            devices: self.devices.iter().map(|device| self.device_info(device)).collect(),
+            devices: self.known_devices().iter().map(|device| self.device_info(device)).collect(),
             clients: count(self.clients.clients.len()),
             silent_clients: count(self.clients.silent()),
             leases: count(self.clients.leases()),
@@ -144,7 +145,20 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn device_info(&self, device: &super::Device) -> DeviceInfo {
+    /// The driver's GPUs, and those of slabs that the driver does not show, or has not yet: what is
+    /// held is in the accounts in any case.
+    fn known_devices(&self) -> Vec<Device> {
+        let mut devices = self.devices.clone();
+        for (_, slab) in self.slabs.iter() {
+            if !devices.iter().any(|device| device.uuid == slab.pool.device) {
+                let index = count(devices.len());
+                devices.push(Device::unseen(slab.pool.device, index));
+            }
+        }
+        devices
+    }
+
+    fn device_info(&self, device: &Device) -> DeviceInfo {
         let slabs = || self.slabs.on(device.uuid);
         DeviceInfo {
             device: device.uuid,

@@ -148,6 +148,8 @@ impl MoverProcesses {
 
 impl Server {
     pub(super) fn mover_event(&mut self, device: GpuUuid) {
+        // Who speaks is introduced first.
+        self.mover_news();
         loop {
             match self.world.movers.hear(device) {
                 Ok(Some(said)) => self.pond.mover_said(&mut self.world, device, said),

@@ -163,3 +163,21 @@ fn a_slab_that_could_not_be_given_back_is_not_counted_as_room() {
     assert_eq!(play.slab_bytes(), 64 * MIB);
     play.check_held();
 }
+
+#[test]
+fn what_is_held_is_in_the_accounts_also_if_the_driver_shows_no_such_gpu() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("x", 100));
+    play.world.records.retain(|record| !matches!(record, Record::DeviceSeen(_)));
+    let mut world = World {
+        records: play.world.records.clone(),
+        held: play.world.held.clone(),
+        ..World::default()
+    };
+    let (records, held) = (world.records.clone(), world.held.clone());
+    let (mut pond, _) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
+    pond.driver_failed(&mut world, "it fell off".into());
+    let devices = pond.status().devices;
+    assert_eq!((devices.len(), devices[0].device, devices[0].slab_bytes), (1, GPU, 2 * MIB));
+}
