@@ -89,7 +89,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-"$MILLPOND_BIN" serve --recycle-bytes 0 2> "$folder/serve.log" &
+# With a descriptor that nobody needs, as a driver leaves them open.
+"$MILLPOND_BIN" serve --recycle-bytes 0 2> "$folder/serve.log" 9< /dev/null &
 serve=$!
 for try in $(seq 1 300); do
     [ -n "$(field physical_used_bytes)" ] && break
@@ -102,6 +103,9 @@ if [ -z "$(field daemon_pid)" ]; then
     exit 1
 fi
 pass "the pond answers"
+inherited() { [ -e "/proc/$1/fd/9" ] && echo yes || echo no; }
+expect "the keeper was started with a descriptor too many" "$(inherited "$serve")" yes
+expect "the daemon has not inherited it" "$(inherited "$(field daemon_pid)")" no
 empty=$(steady)
 
 known=$("$PONDTOOL" put known "$bytes" 42)

@@ -37,10 +37,28 @@ pub(crate) struct Connection {
     builder: Mutex<Builder>,
 }
 
+/// Higher numbers would only make the kernel's table larger.
+const HIGH: u64 = 1024;
+/// Room above, for more than one connection.
+const SPARE: u64 = 64;
+
+/// Gives the socket a high number. A process that is killed has its files closed from the highest
+/// number on, and a GPU's take tens of milliseconds: so its pond hears of the end first, whether it
+/// connected before it opened the GPU or after.
+fn last_of_all(socket: OwnedFd) -> OwnedFd {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let most = limit.unwrap_or(u64::MAX).min(HIGH).saturating_sub(SPARE);
+    let raised =
+        i32::try_from(most).ok().map(|from| rustix::io::fcntl_dupfd_cloexec(&socket, from));
+    // Where there is no room up there, it only takes longer.
+    raised.and_then(Result::ok).unwrap_or(socket)
+}
+
 impl Connection {
     /// Connects, after a look at whose socket it is.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let socket = socket::connect(path).map_err(|error| Error::connecting(path, error))?;
+        let socket = last_of_all(socket);
         rustix::net::sockopt::set_socket_timeout(
             &socket,
             rustix::net::sockopt::Timeout::Recv,

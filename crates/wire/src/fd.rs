@@ -234,6 +234,30 @@ pub fn take_inherited(count: u32) -> io::Result<Vec<OwnedFd>> {
     (3..3u32.saturating_add(count)).map(take).collect()
 }
 
+/// Closes what this process was born with beside its standard streams. A driver opens files that are
+/// not close-on-exec, and a process that is started at that moment inherits them.
+///
+/// # Errors
+/// If the list of descriptors cannot be read.
+pub fn close_inherited() -> io::Result<()> {
+    let mut inherited = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let name = entry?.file_name();
+        let raw: i32 = name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0);
+        // SAFETY: asking for the flags of any number does nothing but that.
+        let flags = unsafe { libc::fcntl(raw, libc::F_GETFD) };
+        if raw > 2 && flags != -1 && flags & libc::FD_CLOEXEC == 0 {
+            inherited.push(raw);
+        }
+    }
+    for raw in inherited {
+        // SAFETY: it is open and nobody's: std and this project mark everything that they open
+        // close-on-exec.
+        drop(unsafe { OwnedFd::from_raw_fd(raw) });
+    }
+    Ok(())
+}
+
 /// Lets `SIGTERM` and `SIGINT` wait in this thread, or come; processes started from it inherit that.
 /// One that waits is not lost, and ends nobody.
 ///

@@ -49,6 +49,9 @@ pub fn mover(log: &LogArgs) -> Outcome {
 }
 
 fn start_log(log: &LogArgs) -> Outcome {
+    if let Err(error) = millpond_wire::fd::close_inherited() {
+        return Err(failed("looking at inherited descriptors", error));
+    }
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let filter = log.log.clone().or_else(|| variable(env_vars::LOG));
     let format = log.log_format.clone().or_else(|| variable(env_vars::LOG_FORMAT));
