@@ -14,10 +14,10 @@ pub(crate) struct PerProcess<T> {
     child: OnceLock<Box<PerProcess<T>>>,
 }
 
-/// The number of this process. A system call, and a cheap one; nothing caches it across a fork.
+/// The number of this process; asked for with every call, so it must not be a system call.
 #[cfg(not(test))]
 pub(crate) fn current() -> u32 {
-    std::process::id()
+    millpond_wire::fd::process_number()
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod pretence {
     }
 
     pub(crate) fn current() -> u32 {
-        PID.get().unwrap_or_else(std::process::id)
+        PID.get().unwrap_or_else(millpond_wire::fd::process_number)
     }
 }
 

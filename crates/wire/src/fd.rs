@@ -1,11 +1,12 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, descriptors that a service manager passes, and signals that wait.
+//! writes, descriptors that a process is born with, signals that wait, and which process this is.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -258,6 +259,32 @@ pub fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
+/// This process's number, zero until it is asked for and again in every forked child.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn in_child() {
+    PROCESS.store(0, Ordering::Relaxed);
+}
+
+/// The number of this process, without a system call but for the first time; right after `fork` too.
+/// Only a child that was made without the C library's `fork` would be told its parent's.
+#[must_use]
+pub fn process_number() -> u32 {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let known = PROCESS.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let number = std::process::id();
+    // SAFETY: the handler is a function of this program that only stores to an atomic.
+    let register = || unsafe { libc::pthread_atfork(None, None, Some(in_child)) } == 0;
+    // Where a fork would not be noticed, nothing is remembered.
+    if *REGISTERED.get_or_init(register) {
+        PROCESS.store(number, Ordering::Relaxed);
+    }
+    number
+}
+
 /// Lets `SIGTERM` and `SIGINT` wait in this thread, or come; processes started from it inherit that.
 /// One that waits is not lost, and ends nobody.
 ///
@@ -282,6 +309,23 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     use super::*;
+
+    #[test]
+    fn a_forked_child_has_a_number_of_its_own() {
+        assert_eq!(process_number(), std::process::id());
+        // SAFETY: the child calls nothing but what may be called after a fork of many threads.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let right = process_number() == std::process::id();
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(if right { 0 } else { 1 }) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` is valid for the call.
+        let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((waited, status), (child, 0));
+        assert_eq!(process_number(), std::process::id());
+    }
 
     #[test]
     fn a_lock_follows_the_description_and_ends_with_it() {
