@@ -192,6 +192,13 @@ fn a_put_goes_on_when_the_daemon_is_killed() {
 }
 
 #[test]
+fn a_put_goes_on_across_an_upgrade() {
+    put_while(|pond| {
+        let _ = pond.cli(&["upgrade"]).ok();
+    });
+}
+
+#[test]
 fn a_put_goes_on_when_the_mover_is_killed() {
     put_while(|pond| {
         for mover in pond.status().movers {
