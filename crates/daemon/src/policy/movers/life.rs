@@ -31,8 +31,12 @@ impl<P: Ports> Pond<P> {
                 }
             }
             Stage::Ready => {
+                let rested = mover.sent.is_empty();
                 while self.send_next(ports, device) {}
-                self.await_mover(ports, device);
+                // Of one that is at work, more work is no sign of life.
+                if rested {
+                    self.await_mover(ports, device);
+                }
             }
             _ => {}
         }
@@ -138,6 +142,8 @@ impl<P: Ports> Pond<P> {
             }
         }
         self.feed_mover(ports, device);
+        // What it says is one.
+        self.await_mover(ports, device);
     }
 
     /// A mover's channel has ended: it dies, and its pidfd says when it is gone.

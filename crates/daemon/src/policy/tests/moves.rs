@@ -167,6 +167,21 @@ fn a_mover_that_hangs_is_killed_after_a_time_that_its_work_explains() {
 }
 
 #[test]
+fn more_work_is_no_sign_of_life() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", MIB));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    for _ in 0..5 {
+        play.world.now += 300;
+        play.pond.tick(&mut play.world);
+        play.start_move(conn, put(info.tensor, 10));
+    }
+    assert_eq!(play.world.killed, [PIDFD]);
+}
+
+#[test]
 fn a_mover_that_cannot_start_is_an_answer() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
