@@ -1,5 +1,6 @@
 //! Moves are asked for: checked, queued, answered.
 
+use millpond_keeper::bytes::format_bytes;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
 use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, SlabId, TensorId};
 
@@ -55,7 +56,7 @@ impl<P: Ports> Pond<P> {
         if what.bytes == 0 {
             return now(ReplyBody::Moved { bytes: 0 });
         }
-        self.room_for_move(&caller, what.bytes)?;
+        self.room_for_move(ports, &caller, what.bytes)?;
         let user = caller.owner.user;
         let moving = Moving { conn, number, client, user, what, file, slab, from };
         let job = self.movers.next_job;
@@ -120,7 +121,7 @@ impl<P: Ports> Pond<P> {
         Ok((slab.pool.device, tensor.slab))
     }
 
-    fn room_for_move(&self, caller: &Caller, bytes: u64) -> Result<(), Failure> {
+    fn room_for_move(&mut self, ports: &mut P, caller: &Caller, bytes: u64) -> Result<(), Failure> {
         let (most, most_bytes) = (self.limits.moves_per_user, self.limits.move_bytes_per_user);
         let user = caller.owner.user;
         let (mut count, mut sum) = (0_usize, 0_u64);
@@ -131,15 +132,13 @@ impl<P: Ports> Pond<P> {
             }
         }
         let (what, key) = if count >= most {
-            (format!("{most} moves"), "limits.moves_per_user")
+            (format!("{most} moves under way"), "limits.moves_per_user")
         } else if count > 0 && sum.saturating_add(bytes) > most_bytes {
-            (format!("{most_bytes} bytes in moves"), "limits.move_bytes_per_user")
+            (format!("{} in moves", format_bytes(most_bytes)), "limits.move_bytes_per_user")
         } else {
             return Ok(());
         };
-        let message = format!("{what} at a time are the limit of user {user}");
-        Err(Failure::new(ErrorKind::TooMany, message)
-            .hint(format!("repeat when some are done, or raise `{key}`")))
+        Err(self.limit_reached(ports, &caller.owner, &what, key))
     }
 
     pub(super) fn end_move(
