@@ -90,7 +90,7 @@ fn recovered(records: Vec<Record>, held: HashMap<Held, u64>) -> (Vec<Record>, Wo
     world::driver_ready(&mut pond, &mut world);
     pond.tick(&mut world);
     let books = pond.snapshot();
-    world::check_books(&books, &world.held);
+    world::check_books(&books, &world.held, false);
     (books, world)
 }
 

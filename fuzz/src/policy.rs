@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use millpond_daemon::policy::{ConnId, DriverFailure, Owner, Pond};
+use millpond_daemon::policy::{ConnId, DriverFailure, Held, Owner, Pond};
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
@@ -252,19 +252,22 @@ impl Play {
 
     fn check(&self) {
         let books = self.pond.snapshot();
-        world::check_books(&books, &self.world.held);
+        world::check_books(&books, &self.world.held, self.world.failed);
         self.world.movers.check(&books);
-        let (mut slab_bytes, mut expected) = (0, 0);
+        let held = &self.world.held;
+        let mut slab_bytes = 0;
         let (mut owners, mut tensors) = (HashMap::new(), BTreeMap::<u32, usize>::new());
         let mut names = BTreeSet::new();
         for record in &books {
             match record {
                 Record::SlabMade(made) => {
                     slab_bytes += made.bytes;
-                    expected += 1;
+                    assert!(held.contains_key(&Held::Slab(made.slab)), "{made:?} is not held");
                     owners.insert(made.slab, made.user);
                 }
-                Record::ClientSeen(_) => expected += 1,
+                Record::ClientSeen(seen) => {
+                    assert!(held.contains_key(&Held::Client(seen.client)), "{seen:?} is not held");
+                }
                 Record::TensorMade(made) => {
                     let user = owners[&made.slab];
                     *tensors.entry(user).or_default() += 1;
@@ -277,7 +280,6 @@ impl Play {
             }
         }
         assert!(slab_bytes <= CAPACITY, "{slab_bytes} bytes of slabs");
-        assert_eq!(expected, self.world.held.len(), "everything in the books is held");
         assert!(tensors.values().all(|count| *count <= LIMITS.tensors_per_user));
         assert!(tensors.values().sum::<usize>() <= LIMITS.tensors);
     }
