@@ -31,6 +31,8 @@ pub struct Movers {
     is_ours: bool,
     killed_others: bool,
     living: Vec<Process>,
+    /// Those that are gone, as the policy called them, with their pidfds.
+    dead: BTreeMap<ClientId, u64>,
 }
 
 impl Movers {
@@ -43,7 +45,7 @@ impl Movers {
             assert!(recorded || process.jobs.is_empty(), "the next daemon knows who still writes");
             recorded
         });
-        Movers { living, ..Movers::default() }
+        Movers { living, dead: self.dead.clone(), ..Movers::default() }
     }
 
     /// Another one is asked for.
@@ -69,7 +71,9 @@ impl Movers {
 
     /// When it goes is another matter.
     pub fn kill(&mut self, pidfd: u64) {
-        self.killed_others |= !self.living.iter().any(|process| process.pidfd == pidfd);
+        let lives = self.living.iter().any(|process| process.pidfd == pidfd);
+        // Whose end could not be recorded is killed once more, which nobody feels.
+        self.killed_others |= !lives && !self.dead.values().any(|dead| *dead == pidfd);
     }
 
     /// The policy tells this daemon's mover something.
@@ -122,7 +126,15 @@ impl Movers {
     pub fn gone(&mut self, client: ClientId) {
         let ours = self.is_ours && self.living.last().is_some_and(|it| it.client == Some(client));
         self.is_ours &= !ours;
+        if let Some(process) = self.living.iter().find(|it| it.client == Some(client)) {
+            self.dead.insert(client, process.pidfd);
+        }
         self.living.retain(|process| process.client != Some(client));
+    }
+
+    /// Those that are gone.
+    pub fn dead(&self) -> Vec<ClientId> {
+        self.dead.keys().copied().collect()
     }
 
     /// Only movers are killed, and nobody else can get bytes that one may still read or write.

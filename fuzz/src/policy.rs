@@ -248,6 +248,10 @@ impl Play {
         self.conns.clear();
         assert_eq!(found.lost_tensors, 0);
         assert_eq!(lasting(&self.pond.snapshot()), before, "a restart loses nothing");
+        // The pidfd of who is dead fires at once.
+        for client in self.world.movers.dead() {
+            self.pond.process_gone(&mut self.world, client);
+        }
     }
 
     fn check(&self) {
