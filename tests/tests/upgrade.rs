@@ -108,6 +108,18 @@ fn clients_at_work_do_not_notice_upgrades() {
 }
 
 #[test]
+fn a_program_whose_file_is_gone_still_moves_bytes() {
+    let pond = TestPond::start(Options::default());
+    let program = copy(&pond, "millpond-1");
+    upgrade(&pond, &program);
+    fs::remove_file(&program).unwrap();
+    let input = pond.path("in");
+    fs::write(&input, [7; 1000]).unwrap();
+    let put = ["tensor", "put", "x", input.to_str().unwrap(), "--dtype", "u8"];
+    assert_eq!(pond.cli(&put).ok().trim(), "x");
+}
+
+#[test]
 fn what_is_no_millpond_is_refused_and_nothing_changes() {
     let pond = TestPond::start(Options::default());
     let mut workers = at_work(&pond, 2);

@@ -1,7 +1,6 @@
 //! Starting a process with a channel on its standard input, and taking it there.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -9,8 +8,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use millpond_wire::socket;
 use rustix::fs::{Mode, OFlags};
-use rustix::net::SocketType;
 use rustix::process::{Pid, PidfdFlags};
 
 use crate::channel::{Channel, ChannelError};
@@ -37,7 +36,7 @@ impl Launch {
         Launch { program, arguments, file: None, pinned: false }
     }
 
-    /// This program with one hidden subcommand: `daemon` or `keeper`.
+    /// This program with one hidden subcommand: `daemon`, `keeper` or `mover`.
     ///
     /// # Errors
     /// If the kernel does not say where this program is.
@@ -64,31 +63,47 @@ impl Launch {
         self
     }
 
-    /// Starts it with the other end of a new channel. In a process group of its own: a Ctrl-C in
-    /// the terminal is for the keeper, which then stops the daemon in order.
+    /// Starts it with the other end of a new channel.
     pub(crate) fn start(&self) -> Result<(Channel, Child, OwnedFd), HandoverError> {
         let (channel, theirs) = Channel::pair()?;
-        let what = || format!("starting '{}'", self.program.display());
-        let stdin = || theirs.try_clone().map(Stdio::from);
-        let begin = || -> io::Result<(Child, OwnedFd)> {
-            let by_path = || self.command(self.program.as_os_str()).stdin(stdin()?).spawn();
-            let by_file = |file: &OwnedFd| {
-                // The child's own link: resolved before the descriptor is closed.
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                self.command(path.as_ref()).arg0(&self.program).stdin(stdin()?).spawn()
-            };
-            let child = match (&self.file, self.pinned) {
-                (Some(file), true) => by_file(file),
-                (Some(file), false) => by_path().or_else(|error| match error.kind() {
-                    io::ErrorKind::NotFound => by_file(file),
-                    _ => Err(error),
-                }),
-                (None, _) => by_path(),
-            };
-            watched(child?)
-        };
-        let (child, pidfd) = begin().map_err(HandoverError::io(what()))?;
+        let what = format!("starting '{}'", self.program.display());
+        let (child, pidfd) = self.spawn(&theirs, |_| {}).map_err(HandoverError::io(what))?;
         Ok((channel, child, pidfd))
+    }
+
+    /// Starts it with this as its standard input, and returns it with its pidfd, which fires when it
+    /// is gone. In a process group of its own: a Ctrl-C in the terminal is for the keeper, which
+    /// then stops the others in order. It inherits no other descriptor, all of which are
+    /// close-on-exec.
+    ///
+    /// # Errors
+    /// What the system says; nothing runs then.
+    pub fn spawn(
+        &self,
+        stdin: &OwnedFd,
+        prepare: impl Fn(&mut Command),
+    ) -> io::Result<(Child, OwnedFd)> {
+        let start = |mut command: Command| {
+            prepare(&mut command);
+            command.stdin(stdin.try_clone()?).spawn()
+        };
+        let by_path = || start(self.command(self.program.as_os_str()));
+        let by_file = |file: &OwnedFd| {
+            // The child's own link: resolved before the descriptor is closed.
+            let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let mut command = self.command(path.as_ref());
+            command.arg0(&self.program);
+            start(command)
+        };
+        let child = match (&self.file, self.pinned) {
+            (Some(file), true) => by_file(file),
+            (Some(file), false) => by_path().or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => by_file(file),
+                _ => Err(error),
+            }),
+            (None, _) => by_path(),
+        };
+        watched(child?)
     }
 
     fn command(&self, program: &OsStr) -> Command {
@@ -185,16 +200,8 @@ fn pidfd(pid: Pid) -> io::Result<OwnedFd> {
     Ok(rustix::process::pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Takes the channel from standard input and puts `/dev/null` there, so that no child of this
-/// process inherits it: the peer would miss the end of this process.
+/// Takes the channel from standard input.
 pub(crate) fn take_stdin() -> Result<Channel, HandoverError> {
-    let stdin = rustix::stdio::stdin();
-    if rustix::net::sockopt::socket_type(stdin) != Ok(SocketType::SEQPACKET) {
-        return Err(HandoverError::NotAChannel);
-    }
-    let socket = rustix::io::fcntl_dupfd_cloexec(stdin, 3)
-        .map_err(HandoverError::io("taking the channel"))?;
-    let null = File::open("/dev/null").map_err(HandoverError::io("opening '/dev/null'"))?;
-    rustix::stdio::dup2_stdin(&null).map_err(HandoverError::io("closing standard input"))?;
-    Ok(Channel::new(socket))
+    let socket = socket::take_stdin().map_err(HandoverError::io("taking the channel"))?;
+    socket.map(Channel::new).ok_or(HandoverError::NotAChannel)
 }

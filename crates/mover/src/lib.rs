@@ -8,7 +8,6 @@
 //! threads of the daemon was refused: a lost context would take the catalog's process with it.
 //!
 //! - [`channel`]: what daemon and mover say to each other
-//! - [`daemon_side`]: how the daemon starts one
 //! - [`run_from_stdin`]: the mover itself
 //! - [`settings`]: the ring's size, its defaults and its limits
 //! - [`raw`]: the plainest ring that does the same, to be measured against
@@ -28,7 +27,6 @@
 #![forbid(unsafe_code)]
 
 pub mod channel;
-pub mod daemon_side;
 mod end;
 mod error;
 mod fault;
@@ -39,7 +37,6 @@ pub mod raw;
 mod serve;
 pub mod settings;
 mod slab;
-mod stdin;
 mod worker;
 
 pub use error::MoverError;

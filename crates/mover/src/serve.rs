@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
-use millpond_wire::{Epoch, GpuUuid, SlabId};
+use millpond_wire::{Epoch, GpuUuid, SlabId, socket};
 
 use crate::channel::{self, ChannelError, FromMover, MoverEnd, ToMover, Why};
 use crate::end;
@@ -16,7 +16,6 @@ use crate::job::{Job, Work};
 use crate::queue::Queue;
 use crate::settings::Ring;
 use crate::slab::{Slab, Slabs};
-use crate::stdin;
 use crate::worker::{Shared, Worker};
 
 /// The last byte of a file that the kernel can name.
@@ -28,7 +27,8 @@ const FILE_END: u64 = i64::MAX.cast_unsigned();
 /// # Errors
 /// [`MoverError`]; the daemon was told, if it can be, and starts the next mover.
 pub fn run_from_stdin() -> Result<(), MoverError> {
-    let channel = Arc::new(stdin::take()?);
+    let socket = socket::take_stdin().map_err(MoverError::io("taking the mover's channel"))?;
+    let channel = Arc::new(MoverEnd::new(socket.ok_or(MoverError::NotAChannel)?));
     // A thread of its own: this one may be inside a driver call when the daemon hangs up.
     let watched = Arc::clone(&channel);
     thread("millpond-hangup", move || {

@@ -53,6 +53,23 @@ pub enum SocketError {
     },
 }
 
+/// Takes the seqpacket socket that this process was started with from standard input, and puts
+/// `/dev/null` there, so that no child inherits it: the peer would miss the end of this process.
+/// `None` if something else is there.
+///
+/// # Errors
+/// What the system says.
+pub fn take_stdin() -> io::Result<Option<OwnedFd>> {
+    let stdin = rustix::stdio::stdin();
+    if rustix::net::sockopt::socket_type(stdin) != Ok(SocketType::SEQPACKET) {
+        return Ok(None);
+    }
+    let socket = rustix::io::fcntl_dupfd_cloexec(stdin, 3)?;
+    let null = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    Ok(Some(socket))
+}
+
 impl SocketError {
     fn io(what: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> SocketError {
         let what = what.into();

@@ -25,7 +25,7 @@ fn about() -> Result<String, CommandError> {
         program: millpond_keeper::PROGRAM.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: millpond_wire::message::VERSION,
-        journal: millpond_daemon::journal::FORMAT,
+        journal: millpond_wire::record::FORMAT.into(),
         channel: millpond_keeper::channel::VERSION,
     };
     serde_json::to_string(&about).map_err(|error| failed("writing JSON", error))

@@ -14,8 +14,6 @@ use millpond_wire::record::Record;
 use rustix::fs::MemfdFlags;
 use twox_hash::XxHash3_64;
 
-/// Newest format that this program reads. New kinds of records and new fields are no new format.
-pub const FORMAT: u32 = 1;
 const HEADER_BYTES: usize = 12;
 /// A record is a name, a shape and some numbers; this is far more.
 const RECORD_BYTES: usize = 64 * 1024;

@@ -1,16 +1,14 @@
 //! Movers are started, told, heard and reaped.
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::OsString;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use millpond_cuda::DriverChoice;
+use millpond_keeper::Launch;
 use millpond_mover::channel::{ChannelError, DaemonEnd, FromMover, ToMover};
-use millpond_mover::daemon_side;
 use millpond_wire::{Epoch, GpuUuid};
 
 use super::Server;
@@ -21,11 +19,9 @@ use crate::driver::SharedFd;
 #[derive(Clone, Debug)]
 pub struct MoverLaunch {
     /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// The driver that the pond serves.
-    pub driver: DriverChoice,
+    pub launch: Launch,
+    /// The driver that the pond serves, as it is set.
+    pub driver: String,
     /// The epoch of this daemon.
     pub epoch: Epoch,
 }
@@ -70,10 +66,13 @@ impl MoverProcesses {
     }
 
     fn spawn(&mut self, watcher: &mut Watcher, device: GpuUuid) -> Result<(u32, SharedFd), String> {
-        let MoverLaunch { program, arguments, driver, epoch } = &self.launch;
-        let spawned = daemon_side::spawn(program, arguments, driver, &[])
-            .map_err(|error| format!("starting '{}': {error}", program.display()))?;
-        let daemon_side::Spawned { mut child, pidfd, channel } = spawned;
+        let MoverLaunch { launch, driver, epoch } = &self.launch;
+        let (channel, theirs) = DaemonEnd::pair().map_err(|error| error.to_string())?;
+        let started = launch.spawn(&theirs, |command| {
+            command.env(DriverChoice::VARIABLE, driver).stdout(Stdio::null());
+        });
+        let (mut child, pidfd) =
+            started.map_err(|error| format!("starting '{}': {error}", launch.program.display()))?;
         let token = watcher.add(&channel, Source::Mover(device)).map_err(|error| {
             // One that nobody hears must not run.
             let _ = child.kill();

@@ -36,7 +36,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
-    let movers = mover_launch(&config, choice.clone(), epoch)?;
+    let movers = mover_launch(&config, epoch)?;
     let driver = DriverThread::start(choice).map_err(DaemonError::io("starting a thread"))?;
     let held: BTreeMap<HoldKey, SharedFd> =
         held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
@@ -126,15 +126,9 @@ fn world(
         .map_err(DaemonError::io("making an event loop"))
 }
 
-fn mover_launch(
-    config: &Config,
-    driver: DriverChoice,
-    epoch: Epoch,
-) -> Result<MoverLaunch, DaemonError> {
-    let Launch { program, arguments, .. } = Launch::this_program("mover")
-        .map_err(DaemonError::io("finding this program"))?
-        .with_log(config);
-    Ok(MoverLaunch { program, arguments, driver, epoch })
+fn mover_launch(config: &Config, epoch: Epoch) -> Result<MoverLaunch, DaemonError> {
+    let launch = Launch::this_program("mover").map_err(DaemonError::io("finding this program"))?;
+    Ok(MoverLaunch { launch: launch.with_log(config), driver: config.driver.clone(), epoch })
 }
 
 fn limits(config: &Config) -> Limits {

@@ -1,20 +1,19 @@
 //! What the tests are written in: a world with a device and slabs, and a mover in it.
 
 use std::any::type_name_of_val;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{
     Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
 };
 use millpond_mover::channel::{DaemonEnd, FromMover, Job, ToMover, Why, Work};
-use millpond_mover::daemon_side::{Spawned, spawn};
 use millpond_wire::{Epoch, GpuUuid, SlabId};
 
 const WORLD: &str = "MILLPOND_MOVER_TEST_WORLD";
@@ -137,6 +136,12 @@ impl Slab {
     }
 }
 
+/// A mover's process, and the channel to it.
+pub struct Spawned {
+    pub child: Child,
+    pub channel: DaemonEnd,
+}
+
 /// A mover that is ready; killed when dropped.
 pub struct Mover {
     pub spawned: Spawned,
@@ -156,12 +161,17 @@ impl Mover {
     }
 
     pub fn spawn(environment: &[(&str, &str)]) -> Mover {
-        let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
-        let mut all: Vec<_> = environment.iter().copied().map(pair).collect();
-        all.push(pair((MOVER, "1")));
-        let arguments = ["--exact", "world::mover_entry", "--nocapture"].map(OsString::from);
-        let program = std::env::current_exe().unwrap();
-        let spawned = spawn(&program, &arguments, &DriverChoice::from_env(), &all).unwrap();
+        let (channel, theirs) = DaemonEnd::pair().unwrap();
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "world::mover_entry", "--nocapture"])
+            .envs(environment.iter().copied())
+            .env(MOVER, "1")
+            .stdin(theirs)
+            .stdout(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let spawned = Spawned { child, channel };
         Mover { spawned, next_job: 1 }
     }
 
