@@ -45,6 +45,8 @@ macro_rules! uuid_ids {
 uuid_ids! {
     /// A tensor.
     TensorId;
+    /// A version of a model.
+    VersionId;
     /// A slab: one allocation of the driver.
     SlabId;
     /// One client process, across its reconnections.

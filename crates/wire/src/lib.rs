@@ -12,6 +12,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod content;
 mod dtype;
 mod error;
 #[allow(unsafe_code)]
@@ -30,9 +31,10 @@ pub mod runtime_dir;
 mod shape;
 pub mod socket;
 
+pub use content::{ContentHash, Piece, Run};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, Remedy};
-pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token};
+pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token, VersionId};
 pub use message::{Audience, Mode, TensorState};
 pub use name::{NameError, TensorName, TensorRef};
 pub use shape::{Shape, ShapeError};

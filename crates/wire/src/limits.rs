@@ -30,3 +30,17 @@ pub const MEMFD_BYTES: u64 = 1 << 30;
 pub const LISTING: usize = 4_000_000;
 /// Supplementary groups of a user that are looked at; the kernel allows 65,536, people have 32.
 pub const GROUPS: usize = 1024;
+/// A piece of a tensor that is hashed by itself: as large as a buffer of the mover's ring.
+pub const PIECE_BYTES: u64 = 4 << 20;
+/// Pieces in one move, and runs of a file that they are read from: together they fit a datagram.
+pub const PIECES_PER_MOVE: usize = 1024;
+/// See [`PIECES_PER_MOVE`].
+pub const RUNS_PER_MOVE: usize = 2048;
+/// Slabs of a version: with the usual 2 GiB each, more than any card has.
+pub const PARTS: usize = 1024;
+/// A version's tag.
+pub const TAG_BYTES: usize = 64;
+/// A manifest: half a million tensors fit.
+pub const MANIFEST_BYTES: u64 = 256 << 20;
+/// Tensors of a version, so that a manifest stays in its bounds.
+pub const TENSORS_PER_VERSION: usize = 500_000;
