@@ -60,6 +60,38 @@ impl FromStr for ContentHash {
     }
 }
 
+/// What is done with pieces. Each is hashed on the way, from the buffer in which it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PiecesKind {
+    /// From a file into the tensor.
+    Load,
+    /// From a file, and no further: only the hashes are wanted.
+    HashFile,
+    /// From the tensor, and no further.
+    Hash,
+    /// From the tensor to a file.
+    Save,
+}
+
+impl PiecesKind {
+    /// Whether a file's descriptor comes along.
+    #[must_use]
+    pub fn has_file(self) -> bool {
+        !matches!(self, PiecesKind::Hash)
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            PiecesKind::Load => "load",
+            PiecesKind::HashFile => "hash of a file",
+            PiecesKind::Hash => "hash",
+            PiecesKind::Save => "save",
+        }
+    }
+}
+
 /// A part of a tensor that is hashed by itself: at most [`crate::limits::PIECE_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {

@@ -84,6 +84,7 @@ error_kinds! {
     17 Timeout "timeout" 17 Retry "No answer, or no publish, within the time given.";
     18 NoDevice "no_device" 18 Change "No such GPU.";
     19 File "file" 19 Change "A file could not be read or written, or does not hold what it should.";
+    21 Retired "retired" 21 Change "The version takes no new readers; another one is current.";
     20 Mover "mover" 20 Retry "The process that moves the bytes died or hung; nothing was published.";
 }
 

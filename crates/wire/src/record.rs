@@ -7,8 +7,10 @@ use planus::{Builder, ReadAsRoot};
 
 use crate::generated::record as fb;
 use crate::message::{DecodeError, record_id_to_uuid, uuid_to_record_id};
+use crate::model_name::model_name;
 use crate::{
-    Audience, ClientId, Dtype, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName, Token,
+    Audience, ClientId, ContentHash, Dtype, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName,
+    Token, VersionId, VersionTag,
 };
 use crate::{limits, message};
 
@@ -63,6 +65,21 @@ pub enum Record {
     TensorDeleted(TensorId),
     /// Its memory was given back.
     TensorFreed(TensorId),
+    /// A version of a model exists; its parts were recorded before it.
+    VersionStaged(VersionRecord),
+    /// Its bytes are complete; its manifest is held.
+    VersionReady(ReadyRecord),
+    /// It became the current one of its model.
+    VersionCurrent {
+        /// Which.
+        version: VersionId,
+        /// By which swap, if it was by one.
+        token: Option<Token>,
+    },
+    /// No new leases on it.
+    VersionDraining(VersionId),
+    /// It has no parts any more.
+    VersionGone(VersionId),
     /// A GPU of the pond.
     DeviceSeen(DeviceRecord),
     /// A kind that this version does not know.
@@ -165,6 +182,58 @@ pub struct TensorRecord {
     pub linger_ms: Option<u64>,
     /// How many gets are still answered.
     pub accesses_left: Option<u64>,
+    /// A slab of a version's arena: it lives as long as a version has it.
+    pub part: bool,
+}
+
+/// A version of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRecord {
+    /// Identity.
+    pub version: VersionId,
+    /// Its model.
+    pub model: TensorName,
+    /// Its tag.
+    pub tag: VersionTag,
+    /// Owner's tenant.
+    pub tenant: String,
+    /// Owner.
+    pub user: u32,
+    /// Owner's primary group.
+    pub group: u32,
+    /// Where.
+    pub device: GpuUuid,
+    /// With whom it is shared.
+    pub audience: Audience,
+    /// The slabs of its arena, in order.
+    pub parts: Vec<TensorId>,
+    /// Who stages it.
+    pub creator: ClientId,
+    /// When it was begun.
+    pub created_unix_ms: u64,
+}
+
+/// What a version is, once it is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyRecord {
+    /// Which.
+    pub version: VersionId,
+    /// By which commit.
+    pub token: Token,
+    /// Hash of where everything lies.
+    pub layout: ContentHash,
+    /// Hash of everything.
+    pub content: ContentHash,
+    /// How many tensors.
+    pub tensors: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Where it came from.
+    pub source: String,
+    /// When.
+    pub ready_unix_ms: u64,
+    /// It became the current one in the same step.
+    pub current: bool,
 }
 
 impl Record {
@@ -246,6 +315,7 @@ fn write(record: &Record) -> Option<fb::Body> {
             expires_boot_ms: tensor.expires_boot_ms,
             linger_ms: tensor.linger_ms,
             accesses_left: tensor.accesses_left,
+            part: tensor.part,
         })),
         Record::TensorPublished { tensor, token, generation, name, replaced } => {
             B::TensorPublished(Box::new(fb::TensorPublished {
@@ -267,6 +337,42 @@ fn write(record: &Record) -> Option<fb::Body> {
         }
         Record::TensorFreed(tensor) => {
             B::TensorFreed(Box::new(fb::TensorFreed { tensor: id(tensor.0) }))
+        }
+        Record::VersionStaged(staged) => B::VersionStaged(Box::new(fb::VersionStaged {
+            version: id(staged.version.0),
+            model: Some(staged.model.to_string()),
+            tag: Some(staged.tag.to_string()),
+            tenant: Some(staged.tenant.clone()),
+            user: staged.user,
+            group: staged.group,
+            device: Some(staged.device.0.to_vec()),
+            audience: staged.audience.code(),
+            parts: Some(staged.parts.iter().map(|part| uuid_to_record_id(part.0)).collect()),
+            creator: id(staged.creator.0),
+            created_unix_ms: staged.created_unix_ms,
+        })),
+        Record::VersionReady(ready) => B::VersionReady(Box::new(fb::VersionReady {
+            version: id(ready.version.0),
+            token: id(ready.token.0),
+            layout: Some(ready.layout.0.to_vec()),
+            content: Some(ready.content.0.to_vec()),
+            tensors: ready.tensors,
+            bytes: ready.bytes,
+            source: Some(ready.source.clone()),
+            ready_unix_ms: ready.ready_unix_ms,
+            current: ready.current,
+        })),
+        Record::VersionCurrent { version, token } => {
+            B::VersionCurrent(Box::new(fb::VersionCurrent {
+                version: id(version.0),
+                token: token.and_then(|token| id(token.0)),
+            }))
+        }
+        Record::VersionDraining(version) => {
+            B::VersionDraining(Box::new(fb::VersionDraining { version: id(version.0) }))
+        }
+        Record::VersionGone(version) => {
+            B::VersionGone(Box::new(fb::VersionGone { version: id(version.0) }))
         }
         Record::DeviceSeen(device) => B::DeviceSeen(Box::new(fb::DeviceSeen {
             device: Some(device.device.0.to_vec()),
@@ -348,6 +454,7 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             expires_boot_ms: tensor.expires_boot_ms()?,
             linger_ms: tensor.linger_ms()?,
             accesses_left: tensor.accesses_left()?,
+            part: tensor.part()?,
         }),
         B::TensorPublished(published) => Record::TensorPublished {
             tensor: TensorId(uuid("tensor", published.tensor()?)?),
@@ -364,6 +471,26 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             Record::TensorDeleted(TensorId(uuid("tensor", deleted.tensor()?)?))
         }
         B::TensorFreed(freed) => Record::TensorFreed(TensorId(uuid("tensor", freed.tensor()?)?)),
+        B::VersionStaged(staged) => Record::VersionStaged(read_staged(staged)?),
+        B::VersionReady(ready) => Record::VersionReady(ReadyRecord {
+            version: VersionId(uuid("version", ready.version()?)?),
+            token: Token(uuid("token", ready.token()?)?),
+            layout: hash("layout", ready.layout()?)?,
+            content: hash("content", ready.content()?)?,
+            tensors: ready.tensors()?,
+            bytes: ready.bytes()?,
+            source: message::text("source", ready.source()?, limits::TEXT_BYTES)?,
+            ready_unix_ms: ready.ready_unix_ms()?,
+            current: ready.current()?,
+        }),
+        B::VersionCurrent(current) => Record::VersionCurrent {
+            version: VersionId(uuid("version", current.version()?)?),
+            token: current.token()?.map(|id| Token(record_id_to_uuid(id))),
+        },
+        B::VersionDraining(draining) => {
+            Record::VersionDraining(VersionId(uuid("version", draining.version()?)?))
+        }
+        B::VersionGone(gone) => Record::VersionGone(VersionId(uuid("version", gone.version()?)?)),
         B::DeviceSeen(seen) => Record::DeviceSeen(DeviceRecord {
             device: message::gpu("device", seen.device()?)?,
             index: seen.index()?,
@@ -371,6 +498,28 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             total_bytes: seen.total_bytes()?,
             capacity_bytes: seen.capacity_bytes()?,
         }),
+    })
+}
+
+fn hash(field: &'static str, bytes: Option<&[u8]>) -> Result<ContentHash, DecodeError> {
+    Ok(ContentHash(message::bytes16(field, message::required(field, bytes)?)?))
+}
+
+fn read_staged(staged: fb::VersionStagedRef<'_>) -> Result<VersionRecord, DecodeError> {
+    let parts = message::required("parts", staged.parts()?)?;
+    message::at_most("parts", parts.len(), limits::PARTS)?;
+    Ok(VersionRecord {
+        version: VersionId(uuid("version", staged.version()?)?),
+        model: model_name(message::required("model", staged.model()?)?)?,
+        tag: VersionTag::new(message::required("tag", staged.tag()?)?)?,
+        tenant: message::text("tenant", staged.tenant()?, limits::NAME_BYTES)?,
+        user: staged.user()?,
+        group: staged.group()?,
+        device: message::gpu("device", staged.device()?)?,
+        audience: message::code("audience", staged.audience()?, Audience::from_code)?,
+        parts: parts.iter().map(|id| TensorId(record_id_to_uuid(id))).collect(),
+        creator: ClientId(uuid("creator", staged.creator()?)?),
+        created_unix_ms: staged.created_unix_ms()?,
     })
 }
 
@@ -383,6 +532,7 @@ mod tests {
         let slab = SlabId::random();
         let tensor = TensorId::random();
         let client = ClientId::random();
+        let version = VersionId::random();
         let records = [
             Record::Opened { pond: PondId::random(), key: [3; 16], created_unix_ms: 5 },
             Record::ClientSeen(ClientRecord {
@@ -427,6 +577,7 @@ mod tests {
                 expires_boot_ms: Some(1),
                 linger_ms: Some(0),
                 accesses_left: Some(2),
+                part: true,
             }),
             Record::TensorPublished {
                 tensor,
@@ -438,6 +589,34 @@ mod tests {
             Record::TensorAccessed { tensor, accesses_left: 0 },
             Record::TensorDeleted(tensor),
             Record::TensorFreed(tensor),
+            Record::VersionStaged(VersionRecord {
+                version,
+                model: TensorName::new("llama").unwrap(),
+                tag: VersionTag::numbered(2),
+                tenant: "local".into(),
+                user: 1,
+                group: 2,
+                device: GpuUuid([2; 16]),
+                audience: Audience::Everybody,
+                parts: vec![tensor, TensorId::random()],
+                creator: client,
+                created_unix_ms: 8,
+            }),
+            Record::VersionReady(ReadyRecord {
+                version,
+                token: Token::random(),
+                layout: ContentHash([1; 16]),
+                content: ContentHash([2; 16]),
+                tensors: 3,
+                bytes: 4,
+                source: "a file".into(),
+                ready_unix_ms: 9,
+                current: true,
+            }),
+            Record::VersionCurrent { version, token: Some(Token::random()) },
+            Record::VersionCurrent { version, token: None },
+            Record::VersionDraining(version),
+            Record::VersionGone(version),
             Record::DeviceSeen(DeviceRecord {
                 device: GpuUuid([2; 16]),
                 index: 1,

@@ -7,7 +7,7 @@
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId};
+use millpond_wire::{ClientId, GpuUuid, SlabId, VersionId};
 use uuid::Uuid;
 
 /// One connection of one client.
@@ -21,6 +21,8 @@ pub enum Held {
     Slab(SlabId),
     /// The pidfd of a client.
     Client(ClientId),
+    /// The manifest of a version.
+    Manifest(VersionId),
 }
 
 /// The journal or the keeper could not take it.
@@ -60,8 +62,8 @@ pub trait Ports {
     fn hold(&mut self, what: Held, fd: &Self::Fd) -> Result<(), PortError>;
     /// Has the keeper, and this process, let a descriptor go. Never blocks.
     fn let_go(&mut self, what: Held, fd: Option<Self::Fd>);
-    /// Sends a reply or an event.
-    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<Self::Fd>);
+    /// Sends a reply or an event, with at most [`millpond_wire::limits::MESSAGE_FDS`] descriptors.
+    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Self::Fd>);
     /// Messages to this connection that could not be sent yet.
     fn backlog(&self, conn: ConnId) -> usize;
     /// Ends a connection once everything was sent.

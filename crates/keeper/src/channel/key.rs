@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use millpond_wire::{ClientId, GpuUuid, SlabId};
+use millpond_wire::{ClientId, GpuUuid, SlabId, VersionId};
 
 /// Why a text is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,8 @@ pub enum KeyView<'key> {
     Slab(SlabId),
     /// The pidfd of a client process.
     Client(ClientId),
+    /// The manifest of a version.
+    Manifest(VersionId),
     /// To the daemon that waits, with everything, until its successor serves.
     Handover,
     /// The table of what the service manager keeps.
@@ -97,6 +99,12 @@ impl HoldKey {
     #[must_use]
     pub fn slab(slab: SlabId) -> HoldKey {
         HoldKey(format!("slab/{slab}"))
+    }
+
+    /// The manifest of a version.
+    #[must_use]
+    pub fn manifest(version: VersionId) -> HoldKey {
+        HoldKey(format!("manifest/{version}"))
     }
 
     /// The pidfd of a client.

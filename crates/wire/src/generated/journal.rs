@@ -2788,6 +2788,8 @@ mod root {
                 pub linger_ms: ::core::option::Option<u64>,
                 /// The field `accesses_left` in the table `TensorMade`
                 pub accesses_left: ::core::option::Option<u64>,
+                /// The field `part` in the table `TensorMade`
+                pub part: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -2811,6 +2813,7 @@ mod root {
                         expires_boot_ms: ::core::default::Default::default(),
                         linger_ms: ::core::default::Default::default(),
                         accesses_left: ::core::default::Default::default(),
+                        part: false,
                     }
                 }
             }
@@ -2842,6 +2845,7 @@ mod root {
                     field_expires_boot_ms: impl ::planus::WriteAsOptional<u64>,
                     field_linger_ms: impl ::planus::WriteAsOptional<u64>,
                     field_accesses_left: impl ::planus::WriteAsOptional<u64>,
+                    field_part: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -2860,8 +2864,9 @@ mod root {
                     let prepared_expires_boot_ms = field_expires_boot_ms.prepare(builder);
                     let prepared_linger_ms = field_linger_ms.prepare(builder);
                     let prepared_accesses_left = field_accesses_left.prepare(builder);
+                    let prepared_part = field_part.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -2913,6 +2918,9 @@ mod root {
                     }
                     if prepared_deleted.is_some() {
                         table_writer.write_entry::<bool>(13);
+                    }
+                    if prepared_part.is_some() {
+                        table_writer.write_entry::<bool>(17);
                     }
 
                     unsafe {
@@ -2984,6 +2992,9 @@ mod root {
                             {
                                 object_writer.write::<_, _, 1>(&prepared_deleted);
                             }
+                            if let ::core::option::Option::Some(prepared_part) = prepared_part {
+                                object_writer.write::<_, _, 1>(&prepared_part);
+                            }
                         });
                     }
                     builder.current_offset()
@@ -3033,6 +3044,7 @@ mod root {
                         self.expires_boot_ms,
                         self.linger_ms,
                         self.accesses_left,
+                        self.part,
                     )
                 }
             }
@@ -3653,6 +3665,94 @@ mod root {
                     T16,
                 )>
             {
+                /// Setter for the [`part` field](TensorMade#structfield.part).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part<T17>(
+                    self,
+                    value: T17,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`part` field](TensorMade#structfield.part) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part_as_default(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    ::planus::DefaultValue,
+                )> {
+                    self.part(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade>
@@ -3681,6 +3781,7 @@ mod root {
                 T14: ::planus::WriteAsOptional<u64>,
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -3700,6 +3801,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -3728,6 +3830,7 @@ mod root {
                 T14: ::planus::WriteAsOptional<u64>,
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -3747,6 +3850,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -3778,6 +3882,7 @@ mod root {
                 T14: ::planus::WriteAsOptional<u64>,
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<TensorMade>
                 for TensorMadeBuilder<(
                     T0,
@@ -3797,15 +3902,34 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
-                        &self.0;
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = &self.0;
                     TensorMade::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16,
+                        v15, v16, v17,
                     )
                 }
             }
@@ -3944,6 +4068,14 @@ mod root {
                 pub fn accesses_left(&self) -> ::planus::Result<::core::option::Option<u64>> {
                     self.0.access(16, "TensorMade", "accesses_left")
                 }
+
+                /// Getter for the [`part` field](TensorMade#structfield.part).
+                #[inline]
+                pub fn part(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(17, "TensorMade", "part")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorMadeRef<'a> {
@@ -3993,6 +4125,7 @@ mod root {
                     {
                         f.field("accesses_left", &field_accesses_left);
                     }
+                    f.field("part", &self.part());
                     f.finish()
                 }
             }
@@ -4050,6 +4183,7 @@ mod root {
                         } else {
                             ::core::option::Option::None
                         },
+                        part: ::core::convert::TryInto::try_into(value.part()?)?,
                     })
                 }
             }
@@ -4130,7 +4264,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:76`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:78`
             #[derive(
                 Clone,
                 Debug,
@@ -4617,7 +4751,7 @@ mod root {
             /// The table `TensorAccessed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAccessed` in the file `schema/journal.fbs:87`
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:89`
             #[derive(
                 Clone,
                 Debug,
@@ -4947,7 +5081,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:93`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:95`
             #[derive(
                 Clone,
                 Debug,
@@ -5229,7 +5363,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:97`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:99`
             #[derive(
                 Clone,
                 Debug,
@@ -5508,10 +5642,2415 @@ mod root {
                 }
             }
 
+            /// The table `VersionStaged` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:104`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionStaged {
+                /// The field `version` in the table `VersionStaged`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionStaged`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionStaged`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tenant` in the table `VersionStaged`
+                pub tenant: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user` in the table `VersionStaged`
+                pub user: u32,
+                /// The field `group` in the table `VersionStaged`
+                pub group: u32,
+                /// The field `device` in the table `VersionStaged`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `audience` in the table `VersionStaged`
+                pub audience: u8,
+                /// The field `parts` in the table `VersionStaged`
+                pub parts: ::core::option::Option<::planus::alloc::vec::Vec<self::Id>>,
+                /// The field `creator` in the table `VersionStaged`
+                pub creator: ::core::option::Option<self::Id>,
+                /// The field `created_unix_ms` in the table `VersionStaged`
+                pub created_unix_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionStaged {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                        tenant: ::core::default::Default::default(),
+                        user: 0,
+                        group: 0,
+                        device: ::core::default::Default::default(),
+                        audience: 0,
+                        parts: ::core::default::Default::default(),
+                        creator: ::core::default::Default::default(),
+                        created_unix_ms: 0,
+                    }
+                }
+            }
+
+            impl VersionStaged {
+                /// Creates a [VersionStagedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionStagedBuilder<()> {
+                    VersionStagedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_tenant: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_group: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_parts: impl ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
+                    field_creator: impl ::planus::WriteAsOptional<self::Id>,
+                    field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+                    let prepared_tenant = field_tenant.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_group = field_group.prepare(builder, &0);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_parts = field_parts.prepare(builder);
+                    let prepared_creator = field_creator.prepare(builder);
+                    let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_creator.is_some() {
+                        table_writer.write_entry::<self::Id>(9);
+                    }
+                    if prepared_created_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(10);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_tenant.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(3);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_group.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(6);
+                    }
+                    if prepared_parts.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[self::Id]>>(8);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(7);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_creator) = prepared_creator
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_creator);
+                            }
+                            if let ::core::option::Option::Some(prepared_created_unix_ms) =
+                                prepared_created_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_created_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                            if let ::core::option::Option::Some(prepared_tenant) = prepared_tenant {
+                                object_writer.write::<_, _, 4>(&prepared_tenant);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_group) = prepared_group {
+                                object_writer.write::<_, _, 4>(&prepared_group);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_parts) = prepared_parts {
+                                object_writer.write::<_, _, 4>(&prepared_parts);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionStaged>> for VersionStaged {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStaged> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionStaged>> for VersionStaged {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionStaged>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionStaged> for VersionStaged {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStaged> {
+                    VersionStaged::create(
+                        builder,
+                        self.version,
+                        &self.model,
+                        &self.tag,
+                        &self.tenant,
+                        self.user,
+                        self.group,
+                        &self.device,
+                        self.audience,
+                        &self.parts,
+                        self.creator,
+                        self.created_unix_ms,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionStaged] type.
+            ///
+            /// Can be created using the [VersionStaged::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionStagedBuilder<State>(State);
+
+            impl VersionStagedBuilder<()> {
+                /// Setter for the [`version` field](VersionStaged#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionStagedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionStagedBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionStaged#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionStagedBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionStagedBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionStaged#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionStagedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionStagedBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionStaged#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionStagedBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionStagedBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionStaged#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionStagedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionStagedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionStaged#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionStagedBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionStagedBuilder<(T0, T1, T2)> {
+                /// Setter for the [`tenant` field](VersionStaged#structfield.tenant).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant<T3>(self, value: T3) -> VersionStagedBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`tenant` field](VersionStaged#structfield.tenant) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tenant_as_null(self) -> VersionStagedBuilder<(T0, T1, T2, ())> {
+                    self.tenant(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionStagedBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`user` field](VersionStaged#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T4>(self, value: T4) -> VersionStagedBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`user` field](VersionStaged#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)>
+                {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionStagedBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`group` field](VersionStaged#structfield.group).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group<T5>(self, value: T5) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`group` field](VersionStaged#structfield.group) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn group_as_default(
+                    self,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.group(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`device` field](VersionStaged#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`device` field](VersionStaged#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`audience` field](VersionStaged#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T7>(
+                    self,
+                    value: T7,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`audience` field](VersionStaged#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`parts` field](VersionStaged#structfield.parts).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts<T8>(
+                    self,
+                    value: T8,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`parts` field](VersionStaged#structfield.parts) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts_as_null(
+                    self,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ())> {
+                    self.parts(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8>
+                VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                /// Setter for the [`creator` field](VersionStaged#structfield.creator).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn creator<T9>(
+                    self,
+                    value: T9,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`creator` field](VersionStaged#structfield.creator) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn creator_as_null(
+                    self,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())>
+                {
+                    self.creator(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`created_unix_ms` field](VersionStaged#structfield.created_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms<T10>(
+                    self,
+                    value: T10,
+                ) -> VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    VersionStagedBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`created_unix_ms` field](VersionStaged#structfield.created_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms_as_default(
+                    self,
+                ) -> VersionStagedBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.created_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionStaged].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStaged>
+                where
+                    Self: ::planus::WriteAsOffset<VersionStaged>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
+                T9: ::planus::WriteAsOptional<self::Id>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<VersionStaged>>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<VersionStaged>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStaged> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
+                T9: ::planus::WriteAsOptional<self::Id>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionStaged>>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<VersionStaged>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionStaged>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T7: ::planus::WriteAsDefault<u8, u8>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Id]>>,
+                T9: ::planus::WriteAsOptional<self::Id>,
+                T10: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<VersionStaged>
+                for VersionStagedBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStaged> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
+                    VersionStaged::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+                }
+            }
+
+            /// Reference to a deserialized [VersionStaged].
+            #[derive(Copy, Clone)]
+            pub struct VersionStagedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionStagedRef<'a> {
+                /// Getter for the [`version` field](VersionStaged#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionStaged", "version")
+                }
+
+                /// Getter for the [`model` field](VersionStaged#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionStaged", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionStaged#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionStaged", "tag")
+                }
+
+                /// Getter for the [`tenant` field](VersionStaged#structfield.tenant).
+                #[inline]
+                pub fn tenant(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(3, "VersionStaged", "tenant")
+                }
+
+                /// Getter for the [`user` field](VersionStaged#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "VersionStaged", "user")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`group` field](VersionStaged#structfield.group).
+                #[inline]
+                pub fn group(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "VersionStaged", "group")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`device` field](VersionStaged#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(6, "VersionStaged", "device")
+                }
+
+                /// Getter for the [`audience` field](VersionStaged#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "VersionStaged", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`parts` field](VersionStaged#structfield.parts).
+                #[inline]
+                pub fn parts(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, self::IdRef<'a>>>>
+                {
+                    self.0.access(8, "VersionStaged", "parts")
+                }
+
+                /// Getter for the [`creator` field](VersionStaged#structfield.creator).
+                #[inline]
+                pub fn creator(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(9, "VersionStaged", "creator")
+                }
+
+                /// Getter for the [`created_unix_ms` field](VersionStaged#structfield.created_unix_ms).
+                #[inline]
+                pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(10, "VersionStaged", "created_unix_ms")?
+                            .unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionStagedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionStagedRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    if let ::core::option::Option::Some(field_tenant) = self.tenant().transpose() {
+                        f.field("tenant", &field_tenant);
+                    }
+                    f.field("user", &self.user());
+                    f.field("group", &self.group());
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("audience", &self.audience());
+                    if let ::core::option::Option::Some(field_parts) = self.parts().transpose() {
+                        f.field("parts", &field_parts);
+                    }
+                    if let ::core::option::Option::Some(field_creator) = self.creator().transpose()
+                    {
+                        f.field("creator", &field_creator);
+                    }
+                    f.field("created_unix_ms", &self.created_unix_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionStagedRef<'a>> for VersionStaged {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionStagedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                        tenant: value.tenant()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        group: ::core::convert::TryInto::try_into(value.group()?)?,
+                        device: value.device()?.map(|v| v.to_vec()),
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        parts: if let ::core::option::Option::Some(parts) = value.parts()? {
+                            ::core::option::Option::Some(parts.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        creator: value.creator()?.map(::core::convert::Into::into),
+                        created_unix_ms: ::core::convert::TryInto::try_into(
+                            value.created_unix_ms()?,
+                        )?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionStagedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionStagedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionStagedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionStaged>> for VersionStaged {
+                type Value = ::planus::Offset<VersionStaged>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionStaged>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionStagedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionStagedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionReady` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionReady` in the file `schema/journal.fbs:119`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionReady {
+                /// The field `version` in the table `VersionReady`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `token` in the table `VersionReady`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `layout` in the table `VersionReady`
+                pub layout: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `content` in the table `VersionReady`
+                pub content: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `tensors` in the table `VersionReady`
+                pub tensors: u32,
+                /// The field `bytes` in the table `VersionReady`
+                pub bytes: u64,
+                /// The field `source` in the table `VersionReady`
+                pub source: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `ready_unix_ms` in the table `VersionReady`
+                pub ready_unix_ms: u64,
+                /// The field `current` in the table `VersionReady`
+                pub current: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionReady {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                        layout: ::core::default::Default::default(),
+                        content: ::core::default::Default::default(),
+                        tensors: 0,
+                        bytes: 0,
+                        source: ::core::default::Default::default(),
+                        ready_unix_ms: 0,
+                        current: false,
+                    }
+                }
+            }
+
+            impl VersionReady {
+                /// Creates a [VersionReadyBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionReadyBuilder<()> {
+                    VersionReadyBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_layout: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_content: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_source: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_ready_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_current: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_layout = field_layout.prepare(builder);
+                    let prepared_content = field_content.prepare(builder);
+                    let prepared_tensors = field_tensors.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_source = field_source.prepare(builder);
+                    let prepared_ready_unix_ms = field_ready_unix_ms.prepare(builder, &0);
+                    let prepared_current = field_current.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_ready_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_layout.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(2);
+                    }
+                    if prepared_content.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+                    if prepared_tensors.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_source.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(6);
+                    }
+                    if prepared_current.is_some() {
+                        table_writer.write_entry::<bool>(8);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_ready_unix_ms) =
+                                prepared_ready_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_ready_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_layout) = prepared_layout {
+                                object_writer.write::<_, _, 4>(&prepared_layout);
+                            }
+                            if let ::core::option::Option::Some(prepared_content) = prepared_content
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_content);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_source) = prepared_source {
+                                object_writer.write::<_, _, 4>(&prepared_source);
+                            }
+                            if let ::core::option::Option::Some(prepared_current) = prepared_current
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_current);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionReady>> for VersionReady {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReady> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionReady>> for VersionReady {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionReady>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionReady> for VersionReady {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReady> {
+                    VersionReady::create(
+                        builder,
+                        self.version,
+                        self.token,
+                        &self.layout,
+                        &self.content,
+                        self.tensors,
+                        self.bytes,
+                        &self.source,
+                        self.ready_unix_ms,
+                        self.current,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionReady] type.
+            ///
+            /// Can be created using the [VersionReady::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionReadyBuilder<State>(State);
+
+            impl VersionReadyBuilder<()> {
+                /// Setter for the [`version` field](VersionReady#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionReadyBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionReadyBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionReady#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionReadyBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionReadyBuilder<(T0,)> {
+                /// Setter for the [`token` field](VersionReady#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T1>(self, value: T1) -> VersionReadyBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    VersionReadyBuilder((v0, value))
+                }
+
+                /// Sets the [`token` field](VersionReady#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> VersionReadyBuilder<(T0, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1> VersionReadyBuilder<(T0, T1)> {
+                /// Setter for the [`layout` field](VersionReady#structfield.layout).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout<T2>(self, value: T2) -> VersionReadyBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionReadyBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`layout` field](VersionReady#structfield.layout) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout_as_null(self) -> VersionReadyBuilder<(T0, T1, ())> {
+                    self.layout(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionReadyBuilder<(T0, T1, T2)> {
+                /// Setter for the [`content` field](VersionReady#structfield.content).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content<T3>(self, value: T3) -> VersionReadyBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`content` field](VersionReady#structfield.content) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content_as_null(self) -> VersionReadyBuilder<(T0, T1, T2, ())> {
+                    self.content(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionReadyBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`tensors` field](VersionReady#structfield.tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors<T4>(self, value: T4) -> VersionReadyBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`tensors` field](VersionReady#structfield.tensors) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_as_default(
+                    self,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.tensors(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionReadyBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`bytes` field](VersionReady#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T5>(self, value: T5) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`bytes` field](VersionReady#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`source` field](VersionReady#structfield.source).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`source` field](VersionReady#structfield.source) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source_as_null(self) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.source(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`ready_unix_ms` field](VersionReady#structfield.ready_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready_unix_ms<T7>(
+                    self,
+                    value: T7,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`ready_unix_ms` field](VersionReady#structfield.ready_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready_unix_ms_as_default(
+                    self,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.ready_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`current` field](VersionReady#structfield.current).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current<T8>(
+                    self,
+                    value: T8,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    VersionReadyBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`current` field](VersionReady#structfield.current) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current_as_default(
+                    self,
+                ) -> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.current(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionReady].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReady>
+                where
+                    Self: ::planus::WriteAsOffset<VersionReady>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<VersionReady>>
+                for VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<VersionReady>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReady> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionReady>>
+                for VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                type Prepared = ::planus::Offset<VersionReady>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionReady>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<VersionReady>
+                for VersionReadyBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReady> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    VersionReady::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                }
+            }
+
+            /// Reference to a deserialized [VersionReady].
+            #[derive(Copy, Clone)]
+            pub struct VersionReadyRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionReadyRef<'a> {
+                /// Getter for the [`version` field](VersionReady#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionReady", "version")
+                }
+
+                /// Getter for the [`token` field](VersionReady#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "VersionReady", "token")
+                }
+
+                /// Getter for the [`layout` field](VersionReady#structfield.layout).
+                #[inline]
+                pub fn layout(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(2, "VersionReady", "layout")
+                }
+
+                /// Getter for the [`content` field](VersionReady#structfield.content).
+                #[inline]
+                pub fn content(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "VersionReady", "content")
+                }
+
+                /// Getter for the [`tensors` field](VersionReady#structfield.tensors).
+                #[inline]
+                pub fn tensors(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "VersionReady", "tensors")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](VersionReady#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "VersionReady", "bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`source` field](VersionReady#structfield.source).
+                #[inline]
+                pub fn source(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(6, "VersionReady", "source")
+                }
+
+                /// Getter for the [`ready_unix_ms` field](VersionReady#structfield.ready_unix_ms).
+                #[inline]
+                pub fn ready_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(7, "VersionReady", "ready_unix_ms")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`current` field](VersionReady#structfield.current).
+                #[inline]
+                pub fn current(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(8, "VersionReady", "current")?
+                            .unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionReadyRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionReadyRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    if let ::core::option::Option::Some(field_layout) = self.layout().transpose() {
+                        f.field("layout", &field_layout);
+                    }
+                    if let ::core::option::Option::Some(field_content) = self.content().transpose()
+                    {
+                        f.field("content", &field_content);
+                    }
+                    f.field("tensors", &self.tensors());
+                    f.field("bytes", &self.bytes());
+                    if let ::core::option::Option::Some(field_source) = self.source().transpose() {
+                        f.field("source", &field_source);
+                    }
+                    f.field("ready_unix_ms", &self.ready_unix_ms());
+                    f.field("current", &self.current());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionReadyRef<'a>> for VersionReady {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionReadyRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                        layout: value.layout()?.map(|v| v.to_vec()),
+                        content: value.content()?.map(|v| v.to_vec()),
+                        tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        source: value.source()?.map(::core::convert::Into::into),
+                        ready_unix_ms: ::core::convert::TryInto::try_into(value.ready_unix_ms()?)?,
+                        current: ::core::convert::TryInto::try_into(value.current()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionReadyRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionReadyRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionReadyRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionReady>> for VersionReady {
+                type Value = ::planus::Offset<VersionReady>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionReady>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionReadyRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionReadyRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionCurrent` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:133`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionCurrent {
+                /// The field `version` in the table `VersionCurrent`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `token` in the table `VersionCurrent`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionCurrent {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionCurrent {
+                /// Creates a [VersionCurrentBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionCurrentBuilder<()> {
+                    VersionCurrentBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionCurrent>> for VersionCurrent {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCurrent> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionCurrent>> for VersionCurrent {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionCurrent>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionCurrent> for VersionCurrent {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCurrent> {
+                    VersionCurrent::create(builder, self.version, self.token)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionCurrent] type.
+            ///
+            /// Can be created using the [VersionCurrent::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionCurrentBuilder<State>(State);
+
+            impl VersionCurrentBuilder<()> {
+                /// Setter for the [`version` field](VersionCurrent#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionCurrentBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionCurrentBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionCurrent#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionCurrentBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionCurrentBuilder<(T0,)> {
+                /// Setter for the [`token` field](VersionCurrent#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T1>(self, value: T1) -> VersionCurrentBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    VersionCurrentBuilder((v0, value))
+                }
+
+                /// Sets the [`token` field](VersionCurrent#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> VersionCurrentBuilder<(T0, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1> VersionCurrentBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionCurrent].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCurrent>
+                where
+                    Self: ::planus::WriteAsOffset<VersionCurrent>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<VersionCurrent>>
+                for VersionCurrentBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionCurrent>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCurrent> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<VersionCurrent>>
+                for VersionCurrentBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionCurrent>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionCurrent>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOffset<VersionCurrent> for VersionCurrentBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCurrent> {
+                    let (v0, v1) = &self.0;
+                    VersionCurrent::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [VersionCurrent].
+            #[derive(Copy, Clone)]
+            pub struct VersionCurrentRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionCurrentRef<'a> {
+                /// Getter for the [`version` field](VersionCurrent#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionCurrent", "version")
+                }
+
+                /// Getter for the [`token` field](VersionCurrent#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "VersionCurrent", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionCurrentRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionCurrentRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionCurrentRef<'a>> for VersionCurrent {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionCurrentRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionCurrentRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionCurrentRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionCurrentRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionCurrent>> for VersionCurrent {
+                type Value = ::planus::Offset<VersionCurrent>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionCurrent>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionCurrentRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionCurrentRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionDraining` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:139`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionDraining {
+                /// The field `version` in the table `VersionDraining`
+                pub version: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionDraining {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionDraining {
+                /// Creates a [VersionDrainingBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionDrainingBuilder<()> {
+                    VersionDrainingBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionDraining>> for VersionDraining {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDraining> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionDraining>> for VersionDraining {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionDraining>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionDraining> for VersionDraining {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDraining> {
+                    VersionDraining::create(builder, self.version)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionDraining] type.
+            ///
+            /// Can be created using the [VersionDraining::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionDrainingBuilder<State>(State);
+
+            impl VersionDrainingBuilder<()> {
+                /// Setter for the [`version` field](VersionDraining#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionDrainingBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionDrainingBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionDraining#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionDrainingBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionDrainingBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionDraining].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDraining>
+                where
+                    Self: ::planus::WriteAsOffset<VersionDraining>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<VersionDraining>>
+                for VersionDrainingBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<VersionDraining>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDraining> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<VersionDraining>>
+                for VersionDrainingBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<VersionDraining>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionDraining>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<VersionDraining>
+                for VersionDrainingBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDraining> {
+                    let (v0,) = &self.0;
+                    VersionDraining::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [VersionDraining].
+            #[derive(Copy, Clone)]
+            pub struct VersionDrainingRef<'a>(
+                #[allow(dead_code)] ::planus::table_reader::Table<'a>,
+            );
+
+            impl<'a> VersionDrainingRef<'a> {
+                /// Getter for the [`version` field](VersionDraining#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionDraining", "version")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionDrainingRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionDrainingRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionDrainingRef<'a>> for VersionDraining {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionDrainingRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionDrainingRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionDrainingRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionDrainingRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionDraining>> for VersionDraining {
+                type Value = ::planus::Offset<VersionDraining>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionDraining>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionDrainingRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionDrainingRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionGone` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionGone` in the file `schema/journal.fbs:143`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionGone {
+                /// The field `version` in the table `VersionGone`
+                pub version: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionGone {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionGone {
+                /// Creates a [VersionGoneBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionGoneBuilder<()> {
+                    VersionGoneBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionGone>> for VersionGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionGone>> for VersionGone {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionGone> for VersionGone {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionGone> {
+                    VersionGone::create(builder, self.version)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionGone] type.
+            ///
+            /// Can be created using the [VersionGone::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionGoneBuilder<State>(State);
+
+            impl VersionGoneBuilder<()> {
+                /// Setter for the [`version` field](VersionGone#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionGoneBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionGoneBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionGone#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionGoneBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionGoneBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionGone].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionGone>
+                where
+                    Self: ::planus::WriteAsOffset<VersionGone>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<VersionGone>> for VersionGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<VersionGone>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionGone> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<VersionGone>>
+                for VersionGoneBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<VersionGone>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionGone>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>> ::planus::WriteAsOffset<VersionGone>
+                for VersionGoneBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionGone> {
+                    let (v0,) = &self.0;
+                    VersionGone::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [VersionGone].
+            #[derive(Copy, Clone)]
+            pub struct VersionGoneRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionGoneRef<'a> {
+                /// Getter for the [`version` field](VersionGone#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionGone", "version")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionGoneRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionGoneRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionGoneRef<'a>> for VersionGone {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionGoneRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionGoneRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionGoneRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionGoneRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionGone>> for VersionGone {
+                type Value = ::planus::Offset<VersionGone>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionGone>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionGoneRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionGoneRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:102`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:148`
             #[derive(
                 Clone,
                 Debug,
@@ -5983,7 +8522,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:110`
+            /// * Union `Body` in the file `schema/journal.fbs:156`
             #[derive(
                 Clone,
                 Debug,
@@ -6031,6 +8570,21 @@ mod root {
 
                 /// The variant of type `TensorAccessed` in the union `Body`
                 TensorAccessed(::planus::alloc::boxed::Box<self::TensorAccessed>),
+
+                /// The variant of type `VersionStaged` in the union `Body`
+                VersionStaged(::planus::alloc::boxed::Box<self::VersionStaged>),
+
+                /// The variant of type `VersionReady` in the union `Body`
+                VersionReady(::planus::alloc::boxed::Box<self::VersionReady>),
+
+                /// The variant of type `VersionCurrent` in the union `Body`
+                VersionCurrent(::planus::alloc::boxed::Box<self::VersionCurrent>),
+
+                /// The variant of type `VersionDraining` in the union `Body`
+                VersionDraining(::planus::alloc::boxed::Box<self::VersionDraining>),
+
+                /// The variant of type `VersionGone` in the union `Body`
+                VersionGone(::planus::alloc::boxed::Box<self::VersionGone>),
             }
 
             impl Body {
@@ -6135,6 +8689,46 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(12, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_version_staged(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionStaged>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(13, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_ready(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionReady>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(14, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_current(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionCurrent>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(15, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_draining(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionDraining>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(16, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_gone(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionGone>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(17, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -6155,6 +8749,13 @@ mod root {
                         Self::TensorFreed(value) => Self::create_tensor_freed(builder, value),
                         Self::DeviceSeen(value) => Self::create_device_seen(builder, value),
                         Self::TensorAccessed(value) => Self::create_tensor_accessed(builder, value),
+                        Self::VersionStaged(value) => Self::create_version_staged(builder, value),
+                        Self::VersionReady(value) => Self::create_version_ready(builder, value),
+                        Self::VersionCurrent(value) => Self::create_version_current(builder, value),
+                        Self::VersionDraining(value) => {
+                            Self::create_version_draining(builder, value)
+                        }
+                        Self::VersionGone(value) => Self::create_version_gone(builder, value),
                     }
                 }
             }
@@ -6287,6 +8888,60 @@ mod root {
                 ) -> BodyBuilder<::planus::Initialized<12, T>>
                 where
                     T: ::planus::WriteAsOffset<self::TensorAccessed>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionStaged` variant](Body#variant.VersionStaged).
+                #[inline]
+                pub fn version_staged<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<13, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionStaged>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionReady` variant](Body#variant.VersionReady).
+                #[inline]
+                pub fn version_ready<T>(self, value: T) -> BodyBuilder<::planus::Initialized<14, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionReady>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionCurrent` variant](Body#variant.VersionCurrent).
+                #[inline]
+                pub fn version_current<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<15, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionCurrent>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionDraining` variant](Body#variant.VersionDraining).
+                #[inline]
+                pub fn version_draining<T>(
+                    self,
+                    value: T,
+                ) -> BodyBuilder<::planus::Initialized<16, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionDraining>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionGone` variant](Body#variant.VersionGone).
+                #[inline]
+                pub fn version_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<17, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionGone>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -6567,6 +9222,116 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<13, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionStaged>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(13, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<13, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionStaged>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<14, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionReady>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(14, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<14, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionReady>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionCurrent>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(15, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<15, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionCurrent>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionDraining>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(16, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionDraining>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionGone>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(17, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionGone>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -6583,6 +9348,11 @@ mod root {
                 TensorFreed(self::TensorFreedRef<'a>),
                 DeviceSeen(self::DeviceSeenRef<'a>),
                 TensorAccessed(self::TensorAccessedRef<'a>),
+                VersionStaged(self::VersionStagedRef<'a>),
+                VersionReady(self::VersionReadyRef<'a>),
+                VersionCurrent(self::VersionCurrentRef<'a>),
+                VersionDraining(self::VersionDrainingRef<'a>),
+                VersionGone(self::VersionGoneRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -6659,6 +9429,36 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::VersionStaged(value) => {
+                            Self::VersionStaged(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::VersionReady(value) => {
+                            Self::VersionReady(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::VersionCurrent(value) => {
+                            Self::VersionCurrent(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::VersionDraining(value) => {
+                            Self::VersionDraining(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        BodyRef::VersionGone(value) => {
+                            Self::VersionGone(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -6706,6 +9506,21 @@ mod root {
                         12 => ::core::result::Result::Ok(Self::TensorAccessed(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        13 => ::core::result::Result::Ok(Self::VersionStaged(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        14 => ::core::result::Result::Ok(Self::VersionReady(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        15 => ::core::result::Result::Ok(Self::VersionCurrent(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        16 => ::core::result::Result::Ok(Self::VersionDraining(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        17 => ::core::result::Result::Ok(Self::VersionGone(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -6720,7 +9535,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:125`
+            /// * Table `Record` in the file `schema/journal.fbs:176`
             #[derive(
                 Clone,
                 Debug,

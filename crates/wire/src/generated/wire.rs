@@ -236,10 +236,226 @@ mod root {
                 }
             }
 
+            /// The struct `Span` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Struct `Span` in the file `schema/wire.fbs:12`
+            #[derive(
+                Copy,
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                Default,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Span {
+                /// The field `offset` in the struct `Span`
+                pub offset: u64,
+
+                /// The field `bytes` in the struct `Span`
+                pub bytes: u64,
+            }
+
+            /// # Safety
+            /// The Planus compiler correctly calculates `ALIGNMENT` and `SIZE`.
+            unsafe impl ::planus::Primitive for Span {
+                const ALIGNMENT: usize = 8;
+                const SIZE: usize = 16;
+            }
+
+            #[allow(clippy::identity_op)]
+            impl ::planus::WriteAsPrimitive<Span> for Span {
+                #[inline]
+                fn write<const N: usize>(
+                    &self,
+                    cursor: ::planus::Cursor<'_, N>,
+                    buffer_position: u32,
+                ) {
+                    let (cur, cursor) = cursor.split::<8, 8>();
+                    self.offset.write(cur, buffer_position - 0);
+                    let (cur, cursor) = cursor.split::<8, 0>();
+                    self.bytes.write(cur, buffer_position - 8);
+                    cursor.finish([]);
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Span> for Span {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Span> {
+                    unsafe {
+                        builder.write_with(16, 7, |buffer_position, bytes| {
+                            let bytes = bytes.as_mut_ptr();
+
+                            ::planus::WriteAsPrimitive::write(
+                                self,
+                                ::planus::Cursor::new(
+                                    &mut *(bytes as *mut [::core::mem::MaybeUninit<u8>; 16]),
+                                ),
+                                buffer_position,
+                            );
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<Span> for Span {
+                type Prepared = Self;
+                #[inline]
+                fn prepare(&self, _builder: &mut ::planus::Builder) -> Self {
+                    *self
+                }
+            }
+
+            impl ::planus::WriteAsOptional<Span> for Span {
+                type Prepared = Self;
+                #[inline]
+                fn prepare(
+                    &self,
+                    _builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<Self> {
+                    ::core::option::Option::Some(*self)
+                }
+            }
+
+            /// Reference to a deserialized [Span].
+            #[derive(Copy, Clone)]
+            pub struct SpanRef<'a>(::planus::ArrayWithStartOffset<'a, 16>);
+
+            impl<'a> SpanRef<'a> {
+                /// Getter for the [`offset` field](Span#structfield.offset).
+                pub fn offset(&self) -> u64 {
+                    let buffer = self.0.advance_as_array::<8>(0).unwrap();
+
+                    u64::from_le_bytes(*buffer.as_array())
+                }
+
+                /// Getter for the [`bytes` field](Span#structfield.bytes).
+                pub fn bytes(&self) -> u64 {
+                    let buffer = self.0.advance_as_array::<8>(8).unwrap();
+
+                    u64::from_le_bytes(*buffer.as_array())
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SpanRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SpanRef");
+                    f.field("offset", &self.offset());
+                    f.field("bytes", &self.bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::From<::planus::ArrayWithStartOffset<'a, 16>> for SpanRef<'a> {
+                fn from(array: ::planus::ArrayWithStartOffset<'a, 16>) -> Self {
+                    Self(array)
+                }
+            }
+
+            impl<'a> ::core::convert::From<SpanRef<'a>> for Span {
+                #[allow(unreachable_code)]
+                fn from(value: SpanRef<'a>) -> Self {
+                    Self {
+                        offset: value.offset(),
+                        bytes: value.bytes(),
+                    }
+                }
+            }
+
+            impl<'a, 'b> ::core::cmp::PartialEq<SpanRef<'a>> for SpanRef<'b> {
+                fn eq(&self, other: &SpanRef<'_>) -> bool {
+                    self.offset() == other.offset() && self.bytes() == other.bytes()
+                }
+            }
+
+            impl<'a> ::core::cmp::Eq for SpanRef<'a> {}
+            impl<'a, 'b> ::core::cmp::PartialOrd<SpanRef<'a>> for SpanRef<'b> {
+                fn partial_cmp(
+                    &self,
+                    other: &SpanRef<'_>,
+                ) -> ::core::option::Option<::core::cmp::Ordering> {
+                    ::core::option::Option::Some(::core::cmp::Ord::cmp(self, other))
+                }
+            }
+
+            impl<'a> ::core::cmp::Ord for SpanRef<'a> {
+                fn cmp(&self, other: &SpanRef<'_>) -> ::core::cmp::Ordering {
+                    self.offset()
+                        .cmp(&other.offset())
+                        .then_with(|| self.bytes().cmp(&other.bytes()))
+                }
+            }
+
+            impl<'a> ::core::hash::Hash for SpanRef<'a> {
+                fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
+                    self.offset().hash(state);
+                    self.bytes().hash(state);
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SpanRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    let buffer = buffer.advance_as_array::<16>(offset)?;
+                    ::core::result::Result::Ok(Self(buffer))
+                }
+            }
+
+            impl<'a> ::planus::VectorRead<'a> for SpanRef<'a> {
+                const STRIDE: usize = 16;
+
+                #[inline]
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> Self {
+                    Self(unsafe { buffer.unchecked_advance_as_array(offset) })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<Span> for Span {
+                const STRIDE: usize = 16;
+
+                type Value = Span;
+
+                #[inline]
+                fn prepare(&self, _builder: &mut ::planus::Builder) -> Self::Value {
+                    *self
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[Span],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 16];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (16 * i) as u32,
+                        );
+                    }
+                }
+            }
+
             /// The table `Hello` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Hello` in the file `schema/wire.fbs:14`
+            /// * Table `Hello` in the file `schema/wire.fbs:19`
             #[derive(
                 Clone,
                 Debug,
@@ -748,7 +964,7 @@ mod root {
             /// The table `LeaseClaim` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseClaim` in the file `schema/wire.fbs:24`
+            /// * Table `LeaseClaim` in the file `schema/wire.fbs:29`
             #[derive(
                 Clone,
                 Debug,
@@ -1151,7 +1367,7 @@ mod root {
             /// The table `Claim` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claim` in the file `schema/wire.fbs:31`
+            /// * Table `Claim` in the file `schema/wire.fbs:36`
             #[derive(
                 Clone,
                 Debug,
@@ -1479,7 +1695,7 @@ mod root {
             /// The table `Goodbye` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Goodbye` in the file `schema/wire.fbs:36`
+            /// * Table `Goodbye` in the file `schema/wire.fbs:41`
             #[derive(
                 Clone,
                 Debug,
@@ -1690,7 +1906,7 @@ mod root {
             /// The table `Ping` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Ping` in the file `schema/wire.fbs:37`
+            /// * Table `Ping` in the file `schema/wire.fbs:42`
             #[derive(
                 Clone,
                 Debug,
@@ -1897,7 +2113,7 @@ mod root {
             /// The table `PondStatus` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PondStatus` in the file `schema/wire.fbs:38`
+            /// * Table `PondStatus` in the file `schema/wire.fbs:43`
             #[derive(
                 Clone,
                 Debug,
@@ -2108,7 +2324,7 @@ mod root {
             /// The table `ClientList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientList` in the file `schema/wire.fbs:39`
+            /// * Table `ClientList` in the file `schema/wire.fbs:44`
             #[derive(
                 Clone,
                 Debug,
@@ -2319,7 +2535,7 @@ mod root {
             /// The table `TensorCreate` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorCreate` in the file `schema/wire.fbs:41`
+            /// * Table `TensorCreate` in the file `schema/wire.fbs:46`
             #[derive(
                 Clone,
                 Debug,
@@ -3199,7 +3415,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:61`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:66`
             #[derive(
                 Clone,
                 Debug,
@@ -3659,7 +3875,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:69`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:74`
             #[derive(
                 Clone,
                 Debug,
@@ -4091,7 +4307,7 @@ mod root {
             /// The table `TensorMove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMove` in the file `schema/wire.fbs:81`
+            /// * Table `TensorMove` in the file `schema/wire.fbs:86`
             #[derive(
                 Clone,
                 Debug,
@@ -4120,6 +4336,10 @@ mod root {
                 pub from: ::core::option::Option<self::Id>,
                 /// The field `from_offset` in the table `TensorMove`
                 pub from_offset: u64,
+                /// The field `pieces` in the table `TensorMove`
+                pub pieces: ::core::option::Option<::planus::alloc::vec::Vec<self::Span>>,
+                /// The field `runs` in the table `TensorMove`
+                pub runs: ::core::option::Option<::planus::alloc::vec::Vec<self::Span>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -4134,6 +4354,8 @@ mod root {
                         file_offset: 0,
                         from: ::core::default::Default::default(),
                         from_offset: 0,
+                        pieces: ::core::default::Default::default(),
+                        runs: ::core::default::Default::default(),
                     }
                 }
             }
@@ -4156,6 +4378,8 @@ mod root {
                     field_file_offset: impl ::planus::WriteAsDefault<u64, u64>,
                     field_from: impl ::planus::WriteAsOptional<self::Id>,
                     field_from_offset: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_pieces: impl ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                    field_runs: impl ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_token = field_token.prepare(builder);
                     let prepared_kind = field_kind.prepare(builder, &0);
@@ -4165,8 +4389,10 @@ mod root {
                     let prepared_file_offset = field_file_offset.prepare(builder, &0);
                     let prepared_from = field_from.prepare(builder);
                     let prepared_from_offset = field_from_offset.prepare(builder, &0);
+                    let prepared_pieces = field_pieces.prepare(builder);
+                    let prepared_runs = field_runs.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
                         ::core::default::Default::default();
                     if prepared_token.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -4188,6 +4414,12 @@ mod root {
                     }
                     if prepared_from_offset.is_some() {
                         table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_pieces.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[self::Span]>>(8);
+                    }
+                    if prepared_runs.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[self::Span]>>(9);
                     }
                     if prepared_kind.is_some() {
                         table_writer.write_entry::<u8>(1);
@@ -4219,6 +4451,12 @@ mod root {
                                 prepared_from_offset
                             {
                                 object_writer.write::<_, _, 8>(&prepared_from_offset);
+                            }
+                            if let ::core::option::Option::Some(prepared_pieces) = prepared_pieces {
+                                object_writer.write::<_, _, 4>(&prepared_pieces);
+                            }
+                            if let ::core::option::Option::Some(prepared_runs) = prepared_runs {
+                                object_writer.write::<_, _, 4>(&prepared_runs);
                             }
                             if let ::core::option::Option::Some(prepared_kind) = prepared_kind {
                                 object_writer.write::<_, _, 1>(&prepared_kind);
@@ -4263,6 +4501,8 @@ mod root {
                         self.file_offset,
                         self.from,
                         self.from_offset,
+                        &self.pieces,
+                        &self.runs,
                     )
                 }
             }
@@ -4450,6 +4690,58 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`pieces` field](TensorMove#structfield.pieces).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pieces<T8>(
+                    self,
+                    value: T8,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`pieces` field](TensorMove#structfield.pieces) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pieces_as_null(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ())> {
+                    self.pieces(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`runs` field](TensorMove#structfield.runs).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn runs<T9>(
+                    self,
+                    value: T9,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    TensorMoveBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`runs` field](TensorMove#structfield.runs) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn runs_as_null(
+                    self,
+                ) -> TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())> {
+                    self.runs(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMove].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove>
@@ -4469,8 +4761,10 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<self::Id>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
             > ::planus::WriteAs<::planus::Offset<TensorMove>>
-                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<TensorMove>;
 
@@ -4489,8 +4783,10 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<self::Id>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorMove>>
-                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<TensorMove>;
 
@@ -4512,13 +4808,15 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsOptional<self::Id>,
                 T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[self::Span]>>,
             > ::planus::WriteAsOffset<TensorMove>
-                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for TensorMoveBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMove> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    TensorMove::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
+                    TensorMove::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
                 }
             }
 
@@ -4582,6 +4880,24 @@ mod root {
                         self.0.access(7, "TensorMove", "from_offset")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`pieces` field](TensorMove#structfield.pieces).
+                #[inline]
+                pub fn pieces(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, self::SpanRef<'a>>>>
+                {
+                    self.0.access(8, "TensorMove", "pieces")
+                }
+
+                /// Getter for the [`runs` field](TensorMove#structfield.runs).
+                #[inline]
+                pub fn runs(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, self::SpanRef<'a>>>>
+                {
+                    self.0.access(9, "TensorMove", "runs")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorMoveRef<'a> {
@@ -4601,6 +4917,12 @@ mod root {
                         f.field("from", &field_from);
                     }
                     f.field("from_offset", &self.from_offset());
+                    if let ::core::option::Option::Some(field_pieces) = self.pieces().transpose() {
+                        f.field("pieces", &field_pieces);
+                    }
+                    if let ::core::option::Option::Some(field_runs) = self.runs().transpose() {
+                        f.field("runs", &field_runs);
+                    }
                     f.finish()
                 }
             }
@@ -4619,6 +4941,16 @@ mod root {
                         file_offset: ::core::convert::TryInto::try_into(value.file_offset()?)?,
                         from: value.from()?.map(::core::convert::Into::into),
                         from_offset: ::core::convert::TryInto::try_into(value.from_offset()?)?,
+                        pieces: if let ::core::option::Option::Some(pieces) = value.pieces()? {
+                            ::core::option::Option::Some(pieces.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        runs: if let ::core::option::Option::Some(runs) = value.runs()? {
+                            ::core::option::Option::Some(runs.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -4699,7 +5031,7 @@ mod root {
             /// The table `Collect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collect` in the file `schema/wire.fbs:95`
+            /// * Table `Collect` in the file `schema/wire.fbs:103`
             #[derive(
                 Clone,
                 Debug,
@@ -5019,7 +5351,7 @@ mod root {
             /// The table `Upgrade` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrade` in the file `schema/wire.fbs:101`
+            /// * Table `Upgrade` in the file `schema/wire.fbs:109`
             #[derive(
                 Clone,
                 Debug,
@@ -5292,7 +5624,7 @@ mod root {
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:105`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:113`
             #[derive(
                 Clone,
                 Debug,
@@ -5574,7 +5906,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:109`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:117`
             #[derive(
                 Clone,
                 Debug,
@@ -5907,7 +6239,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:114`
+            /// * Table `TensorList` in the file `schema/wire.fbs:122`
             #[derive(
                 Clone,
                 Debug,
@@ -6179,7 +6511,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:118`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:126`
             #[derive(
                 Clone,
                 Debug,
@@ -6468,7 +6800,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:122`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:130`
             #[derive(
                 Clone,
                 Debug,
@@ -6727,10 +7059,3891 @@ mod root {
                 }
             }
 
+            /// The table `PartSpec` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `PartSpec` in the file `schema/wire.fbs:136`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct PartSpec {
+                /// The field `bytes` in the table `PartSpec`
+                pub bytes: u64,
+                /// The field `shared` in the table `PartSpec`
+                pub shared: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for PartSpec {
+                fn default() -> Self {
+                    Self {
+                        bytes: 0,
+                        shared: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl PartSpec {
+                /// Creates a [PartSpecBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> PartSpecBuilder<()> {
+                    PartSpecBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_shared: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_shared = field_shared.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(0);
+                    }
+                    if prepared_shared.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_shared) = prepared_shared {
+                                object_writer.write::<_, _, 16>(&prepared_shared);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<PartSpec>> for PartSpec {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartSpec> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<PartSpec>> for PartSpec {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<PartSpec>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<PartSpec> for PartSpec {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartSpec> {
+                    PartSpec::create(builder, self.bytes, self.shared)
+                }
+            }
+
+            /// Builder for serializing an instance of the [PartSpec] type.
+            ///
+            /// Can be created using the [PartSpec::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct PartSpecBuilder<State>(State);
+
+            impl PartSpecBuilder<()> {
+                /// Setter for the [`bytes` field](PartSpec#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T0>(self, value: T0) -> PartSpecBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    PartSpecBuilder((value,))
+                }
+
+                /// Sets the [`bytes` field](PartSpec#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> PartSpecBuilder<(::planus::DefaultValue,)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> PartSpecBuilder<(T0,)> {
+                /// Setter for the [`shared` field](PartSpec#structfield.shared).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared<T1>(self, value: T1) -> PartSpecBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    PartSpecBuilder((v0, value))
+                }
+
+                /// Sets the [`shared` field](PartSpec#structfield.shared) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_as_null(self) -> PartSpecBuilder<(T0, ())> {
+                    self.shared(())
+                }
+            }
+
+            impl<T0, T1> PartSpecBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [PartSpec].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartSpec>
+                where
+                    Self: ::planus::WriteAsOffset<PartSpec>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAs<::planus::Offset<PartSpec>> for PartSpecBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<PartSpec>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartSpec> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOptional<::planus::Offset<PartSpec>>
+                for PartSpecBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<PartSpec>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<PartSpec>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u64, u64>, T1: ::planus::WriteAsOptional<self::Id>>
+                ::planus::WriteAsOffset<PartSpec> for PartSpecBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartSpec> {
+                    let (v0, v1) = &self.0;
+                    PartSpec::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [PartSpec].
+            #[derive(Copy, Clone)]
+            pub struct PartSpecRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> PartSpecRef<'a> {
+                /// Getter for the [`bytes` field](PartSpec#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(0, "PartSpec", "bytes")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`shared` field](PartSpec#structfield.shared).
+                #[inline]
+                pub fn shared(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "PartSpec", "shared")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for PartSpecRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("PartSpecRef");
+                    f.field("bytes", &self.bytes());
+                    if let ::core::option::Option::Some(field_shared) = self.shared().transpose() {
+                        f.field("shared", &field_shared);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<PartSpecRef<'a>> for PartSpec {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: PartSpecRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        shared: value.shared()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for PartSpecRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for PartSpecRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[PartSpecRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<PartSpec>> for PartSpec {
+                type Value = ::planus::Offset<PartSpec>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<PartSpec>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for PartSpecRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[PartSpecRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionStage` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionStage` in the file `schema/wire.fbs:142`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionStage {
+                /// The field `version` in the table `VersionStage`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionStage`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionStage`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `device` in the table `VersionStage`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `audience` in the table `VersionStage`
+                pub audience: u8,
+                /// The field `parts` in the table `VersionStage`
+                pub parts: ::core::option::Option<::planus::alloc::vec::Vec<self::PartSpec>>,
+                /// The field `lease` in the table `VersionStage`
+                pub lease: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionStage {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        audience: 0,
+                        parts: ::core::default::Default::default(),
+                        lease: 0,
+                    }
+                }
+            }
+
+            impl VersionStage {
+                /// Creates a [VersionStageBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionStageBuilder<()> {
+                    VersionStageBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_parts: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::PartSpec>]>,
+                    >,
+                    field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_parts = field_parts.prepare(builder);
+                    let prepared_lease = field_lease.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_lease.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+                    if prepared_parts.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::PartSpec>]>>(5);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(4);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
+                                object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_parts) = prepared_parts {
+                                object_writer.write::<_, _, 4>(&prepared_parts);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionStage>> for VersionStage {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStage> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionStage>> for VersionStage {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionStage>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionStage> for VersionStage {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStage> {
+                    VersionStage::create(
+                        builder,
+                        self.version,
+                        &self.model,
+                        &self.tag,
+                        &self.device,
+                        self.audience,
+                        &self.parts,
+                        self.lease,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionStage] type.
+            ///
+            /// Can be created using the [VersionStage::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionStageBuilder<State>(State);
+
+            impl VersionStageBuilder<()> {
+                /// Setter for the [`version` field](VersionStage#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionStageBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionStageBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionStage#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionStageBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionStageBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionStage#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionStageBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionStageBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionStage#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionStageBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionStageBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionStage#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionStageBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionStageBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionStage#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionStageBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionStageBuilder<(T0, T1, T2)> {
+                /// Setter for the [`device` field](VersionStage#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T3>(self, value: T3) -> VersionStageBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionStageBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`device` field](VersionStage#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> VersionStageBuilder<(T0, T1, T2, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionStageBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`audience` field](VersionStage#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T4>(self, value: T4) -> VersionStageBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionStageBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`audience` field](VersionStage#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> VersionStageBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionStageBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`parts` field](VersionStage#structfield.parts).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts<T5>(self, value: T5) -> VersionStageBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::PartSpec>]>,
+                        >,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionStageBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`parts` field](VersionStage#structfield.parts) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts_as_null(self) -> VersionStageBuilder<(T0, T1, T2, T3, T4, ())> {
+                    self.parts(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionStageBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`lease` field](VersionStage#structfield.lease).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionStageBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionStageBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`lease` field](VersionStage#structfield.lease) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease_as_default(
+                    self,
+                ) -> VersionStageBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.lease(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionStageBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionStage].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStage>
+                where
+                    Self: ::planus::WriteAsOffset<VersionStage>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartSpec>]>>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<VersionStage>>
+                for VersionStageBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<VersionStage>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStage> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartSpec>]>>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionStage>>
+                for VersionStageBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<VersionStage>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionStage>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartSpec>]>>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<VersionStage>
+                for VersionStageBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionStage> {
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    VersionStage::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                }
+            }
+
+            /// Reference to a deserialized [VersionStage].
+            #[derive(Copy, Clone)]
+            pub struct VersionStageRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionStageRef<'a> {
+                /// Getter for the [`version` field](VersionStage#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionStage", "version")
+                }
+
+                /// Getter for the [`model` field](VersionStage#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionStage", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionStage#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionStage", "tag")
+                }
+
+                /// Getter for the [`device` field](VersionStage#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "VersionStage", "device")
+                }
+
+                /// Getter for the [`audience` field](VersionStage#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "VersionStage", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`parts` field](VersionStage#structfield.parts).
+                #[inline]
+                pub fn parts(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::PartSpecRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(5, "VersionStage", "parts")
+                }
+
+                /// Getter for the [`lease` field](VersionStage#structfield.lease).
+                #[inline]
+                pub fn lease(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "VersionStage", "lease")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionStageRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionStageRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("audience", &self.audience());
+                    if let ::core::option::Option::Some(field_parts) = self.parts().transpose() {
+                        f.field("parts", &field_parts);
+                    }
+                    f.field("lease", &self.lease());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionStageRef<'a>> for VersionStage {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionStageRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        parts: if let ::core::option::Option::Some(parts) = value.parts()? {
+                            ::core::option::Option::Some(parts.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionStageRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionStageRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionStageRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionStage>> for VersionStage {
+                type Value = ::planus::Offset<VersionStage>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionStage>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionStageRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionStageRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionCommit` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:155`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionCommit {
+                /// The field `version` in the table `VersionCommit`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `token` in the table `VersionCommit`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `layout` in the table `VersionCommit`
+                pub layout: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `content` in the table `VersionCommit`
+                pub content: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `tensors` in the table `VersionCommit`
+                pub tensors: u32,
+                /// The field `bytes` in the table `VersionCommit`
+                pub bytes: u64,
+                /// The field `activate` in the table `VersionCommit`
+                pub activate: bool,
+                /// The field `source` in the table `VersionCommit`
+                pub source: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionCommit {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                        layout: ::core::default::Default::default(),
+                        content: ::core::default::Default::default(),
+                        tensors: 0,
+                        bytes: 0,
+                        activate: false,
+                        source: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionCommit {
+                /// Creates a [VersionCommitBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionCommitBuilder<()> {
+                    VersionCommitBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_layout: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_content: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_activate: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_source: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_layout = field_layout.prepare(builder);
+                    let prepared_content = field_content.prepare(builder);
+                    let prepared_tensors = field_tensors.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_activate = field_activate.prepare(builder, &false);
+                    let prepared_source = field_source.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(1);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_layout.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(2);
+                    }
+                    if prepared_content.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(3);
+                    }
+                    if prepared_tensors.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_source.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(7);
+                    }
+                    if prepared_activate.is_some() {
+                        table_writer.write_entry::<bool>(6);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_layout) = prepared_layout {
+                                object_writer.write::<_, _, 4>(&prepared_layout);
+                            }
+                            if let ::core::option::Option::Some(prepared_content) = prepared_content
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_content);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_source) = prepared_source {
+                                object_writer.write::<_, _, 4>(&prepared_source);
+                            }
+                            if let ::core::option::Option::Some(prepared_activate) =
+                                prepared_activate
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_activate);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionCommit>> for VersionCommit {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCommit> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionCommit>> for VersionCommit {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionCommit>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionCommit> for VersionCommit {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCommit> {
+                    VersionCommit::create(
+                        builder,
+                        self.version,
+                        self.token,
+                        &self.layout,
+                        &self.content,
+                        self.tensors,
+                        self.bytes,
+                        self.activate,
+                        &self.source,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionCommit] type.
+            ///
+            /// Can be created using the [VersionCommit::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionCommitBuilder<State>(State);
+
+            impl VersionCommitBuilder<()> {
+                /// Setter for the [`version` field](VersionCommit#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionCommitBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionCommitBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionCommit#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionCommitBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionCommitBuilder<(T0,)> {
+                /// Setter for the [`token` field](VersionCommit#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T1>(self, value: T1) -> VersionCommitBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0,) = self.0;
+                    VersionCommitBuilder((v0, value))
+                }
+
+                /// Sets the [`token` field](VersionCommit#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> VersionCommitBuilder<(T0, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1> VersionCommitBuilder<(T0, T1)> {
+                /// Setter for the [`layout` field](VersionCommit#structfield.layout).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout<T2>(self, value: T2) -> VersionCommitBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionCommitBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`layout` field](VersionCommit#structfield.layout) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout_as_null(self) -> VersionCommitBuilder<(T0, T1, ())> {
+                    self.layout(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionCommitBuilder<(T0, T1, T2)> {
+                /// Setter for the [`content` field](VersionCommit#structfield.content).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content<T3>(self, value: T3) -> VersionCommitBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`content` field](VersionCommit#structfield.content) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content_as_null(self) -> VersionCommitBuilder<(T0, T1, T2, ())> {
+                    self.content(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionCommitBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`tensors` field](VersionCommit#structfield.tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors<T4>(self, value: T4) -> VersionCommitBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`tensors` field](VersionCommit#structfield.tensors) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_as_default(
+                    self,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)>
+                {
+                    self.tensors(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionCommitBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`bytes` field](VersionCommit#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T5>(self, value: T5) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`bytes` field](VersionCommit#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`activate` field](VersionCommit#structfield.activate).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn activate<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`activate` field](VersionCommit#structfield.activate) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn activate_as_default(
+                    self,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.activate(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`source` field](VersionCommit#structfield.source).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source<T7>(
+                    self,
+                    value: T7,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`source` field](VersionCommit#structfield.source) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source_as_null(
+                    self,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, ())> {
+                    self.source(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionCommit].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCommit>
+                where
+                    Self: ::planus::WriteAsOffset<VersionCommit>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<VersionCommit>>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<VersionCommit>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCommit> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionCommit>>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<VersionCommit>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionCommit>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<self::Id>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<VersionCommit>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionCommit> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    VersionCommit::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [VersionCommit].
+            #[derive(Copy, Clone)]
+            pub struct VersionCommitRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionCommitRef<'a> {
+                /// Getter for the [`version` field](VersionCommit#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionCommit", "version")
+                }
+
+                /// Getter for the [`token` field](VersionCommit#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(1, "VersionCommit", "token")
+                }
+
+                /// Getter for the [`layout` field](VersionCommit#structfield.layout).
+                #[inline]
+                pub fn layout(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(2, "VersionCommit", "layout")
+                }
+
+                /// Getter for the [`content` field](VersionCommit#structfield.content).
+                #[inline]
+                pub fn content(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(3, "VersionCommit", "content")
+                }
+
+                /// Getter for the [`tensors` field](VersionCommit#structfield.tensors).
+                #[inline]
+                pub fn tensors(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "VersionCommit", "tensors")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](VersionCommit#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "VersionCommit", "bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`activate` field](VersionCommit#structfield.activate).
+                #[inline]
+                pub fn activate(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(6, "VersionCommit", "activate")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`source` field](VersionCommit#structfield.source).
+                #[inline]
+                pub fn source(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(7, "VersionCommit", "source")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionCommitRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionCommitRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    if let ::core::option::Option::Some(field_layout) = self.layout().transpose() {
+                        f.field("layout", &field_layout);
+                    }
+                    if let ::core::option::Option::Some(field_content) = self.content().transpose()
+                    {
+                        f.field("content", &field_content);
+                    }
+                    f.field("tensors", &self.tensors());
+                    f.field("bytes", &self.bytes());
+                    f.field("activate", &self.activate());
+                    if let ::core::option::Option::Some(field_source) = self.source().transpose() {
+                        f.field("source", &field_source);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionCommitRef<'a>> for VersionCommit {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionCommitRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                        layout: value.layout()?.map(|v| v.to_vec()),
+                        content: value.content()?.map(|v| v.to_vec()),
+                        tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        activate: ::core::convert::TryInto::try_into(value.activate()?)?,
+                        source: value.source()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionCommitRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionCommitRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionCommitRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionCommit>> for VersionCommit {
+                type Value = ::planus::Offset<VersionCommit>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionCommit>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionCommitRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionCommitRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionGet` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionGet` in the file `schema/wire.fbs:169`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionGet {
+                /// The field `version` in the table `VersionGet`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionGet`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionGet`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `lease` in the table `VersionGet`
+                pub lease: u64,
+                /// The field `mode` in the table `VersionGet`
+                pub mode: u8,
+                /// The field `wait_ms` in the table `VersionGet`
+                pub wait_ms: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionGet {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                        lease: 0,
+                        mode: 0,
+                        wait_ms: 0,
+                    }
+                }
+            }
+
+            impl VersionGet {
+                /// Creates a [VersionGetBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionGetBuilder<()> {
+                    VersionGetBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_mode: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_wait_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+                    let prepared_lease = field_lease.prepare(builder, &0);
+                    let prepared_mode = field_mode.prepare(builder, &0);
+                    let prepared_wait_ms = field_wait_ms.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_lease.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_wait_ms.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_mode.is_some() {
+                        table_writer.write_entry::<u8>(4);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
+                                object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_wait_ms) = prepared_wait_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_wait_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                            if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
+                                object_writer.write::<_, _, 1>(&prepared_mode);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionGet>> for VersionGet {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<VersionGet> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionGet>> for VersionGet {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionGet>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionGet> for VersionGet {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<VersionGet> {
+                    VersionGet::create(
+                        builder,
+                        self.version,
+                        &self.model,
+                        &self.tag,
+                        self.lease,
+                        self.mode,
+                        self.wait_ms,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionGet] type.
+            ///
+            /// Can be created using the [VersionGet::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionGetBuilder<State>(State);
+
+            impl VersionGetBuilder<()> {
+                /// Setter for the [`version` field](VersionGet#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionGetBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionGetBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionGet#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionGetBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionGetBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionGet#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionGetBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionGetBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionGet#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionGetBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionGetBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionGet#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionGetBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionGetBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionGet#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionGetBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionGetBuilder<(T0, T1, T2)> {
+                /// Setter for the [`lease` field](VersionGet#structfield.lease).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease<T3>(self, value: T3) -> VersionGetBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionGetBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`lease` field](VersionGet#structfield.lease) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease_as_default(
+                    self,
+                ) -> VersionGetBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.lease(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionGetBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`mode` field](VersionGet#structfield.mode).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode<T4>(self, value: T4) -> VersionGetBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionGetBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`mode` field](VersionGet#structfield.mode) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode_as_default(
+                    self,
+                ) -> VersionGetBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.mode(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionGetBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`wait_ms` field](VersionGet#structfield.wait_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms<T5>(self, value: T5) -> VersionGetBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionGetBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`wait_ms` field](VersionGet#structfield.wait_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn wait_ms_as_default(
+                    self,
+                ) -> VersionGetBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.wait_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionGetBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionGet].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<VersionGet>
+                where
+                    Self: ::planus::WriteAsOffset<VersionGet>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAs<::planus::Offset<VersionGet>>
+                for VersionGetBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                type Prepared = ::planus::Offset<VersionGet>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<VersionGet> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionGet>>
+                for VersionGetBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                type Prepared = ::planus::Offset<VersionGet>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionGet>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+            > ::planus::WriteAsOffset<VersionGet> for VersionGetBuilder<(T0, T1, T2, T3, T4, T5)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<VersionGet> {
+                    let (v0, v1, v2, v3, v4, v5) = &self.0;
+                    VersionGet::create(builder, v0, v1, v2, v3, v4, v5)
+                }
+            }
+
+            /// Reference to a deserialized [VersionGet].
+            #[derive(Copy, Clone)]
+            pub struct VersionGetRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionGetRef<'a> {
+                /// Getter for the [`version` field](VersionGet#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionGet", "version")
+                }
+
+                /// Getter for the [`model` field](VersionGet#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionGet", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionGet#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionGet", "tag")
+                }
+
+                /// Getter for the [`lease` field](VersionGet#structfield.lease).
+                #[inline]
+                pub fn lease(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "VersionGet", "lease")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`mode` field](VersionGet#structfield.mode).
+                #[inline]
+                pub fn mode(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(self.0.access(4, "VersionGet", "mode")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`wait_ms` field](VersionGet#structfield.wait_ms).
+                #[inline]
+                pub fn wait_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "VersionGet", "wait_ms")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionGetRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionGetRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    f.field("lease", &self.lease());
+                    f.field("mode", &self.mode());
+                    f.field("wait_ms", &self.wait_ms());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionGetRef<'a>> for VersionGet {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionGetRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                        lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                        mode: ::core::convert::TryInto::try_into(value.mode()?)?,
+                        wait_ms: ::core::convert::TryInto::try_into(value.wait_ms()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionGetRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionGetRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionGetRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionGet>> for VersionGet {
+                type Value = ::planus::Offset<VersionGet>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionGet>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionGetRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionGetRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionSlabs` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:179`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionSlabs {
+                /// The field `version` in the table `VersionSlabs`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `lease` in the table `VersionSlabs`
+                pub lease: u64,
+                /// The field `first` in the table `VersionSlabs`
+                pub first: u32,
+                /// The field `count` in the table `VersionSlabs`
+                pub count: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionSlabs {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        lease: 0,
+                        first: 0,
+                        count: 0,
+                    }
+                }
+            }
+
+            impl VersionSlabs {
+                /// Creates a [VersionSlabsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionSlabsBuilder<()> {
+                    VersionSlabsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_first: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_count: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_lease = field_lease.prepare(builder, &0);
+                    let prepared_first = field_first.prepare(builder, &0);
+                    let prepared_count = field_count.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_lease.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_first.is_some() {
+                        table_writer.write_entry::<u32>(2);
+                    }
+                    if prepared_count.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
+                                object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_first) = prepared_first {
+                                object_writer.write::<_, _, 4>(&prepared_first);
+                            }
+                            if let ::core::option::Option::Some(prepared_count) = prepared_count {
+                                object_writer.write::<_, _, 4>(&prepared_count);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionSlabs>> for VersionSlabs {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionSlabs> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionSlabs>> for VersionSlabs {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionSlabs>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionSlabs> for VersionSlabs {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionSlabs> {
+                    VersionSlabs::create(builder, self.version, self.lease, self.first, self.count)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionSlabs] type.
+            ///
+            /// Can be created using the [VersionSlabs::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionSlabsBuilder<State>(State);
+
+            impl VersionSlabsBuilder<()> {
+                /// Setter for the [`version` field](VersionSlabs#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionSlabsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionSlabsBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionSlabs#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionSlabsBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionSlabsBuilder<(T0,)> {
+                /// Setter for the [`lease` field](VersionSlabs#structfield.lease).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease<T1>(self, value: T1) -> VersionSlabsBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    VersionSlabsBuilder((v0, value))
+                }
+
+                /// Sets the [`lease` field](VersionSlabs#structfield.lease) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease_as_default(self) -> VersionSlabsBuilder<(T0, ::planus::DefaultValue)> {
+                    self.lease(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> VersionSlabsBuilder<(T0, T1)> {
+                /// Setter for the [`first` field](VersionSlabs#structfield.first).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn first<T2>(self, value: T2) -> VersionSlabsBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionSlabsBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`first` field](VersionSlabs#structfield.first) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn first_as_default(
+                    self,
+                ) -> VersionSlabsBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.first(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> VersionSlabsBuilder<(T0, T1, T2)> {
+                /// Setter for the [`count` field](VersionSlabs#structfield.count).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count<T3>(self, value: T3) -> VersionSlabsBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionSlabsBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`count` field](VersionSlabs#structfield.count) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count_as_default(
+                    self,
+                ) -> VersionSlabsBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.count(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionSlabsBuilder<(T0, T1, T2, T3)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionSlabs].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionSlabs>
+                where
+                    Self: ::planus::WriteAsOffset<VersionSlabs>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<VersionSlabs>>
+                for VersionSlabsBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<VersionSlabs>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionSlabs> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionSlabs>>
+                for VersionSlabsBuilder<(T0, T1, T2, T3)>
+            {
+                type Prepared = ::planus::Offset<VersionSlabs>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionSlabs>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u32, u32>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<VersionSlabs> for VersionSlabsBuilder<(T0, T1, T2, T3)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionSlabs> {
+                    let (v0, v1, v2, v3) = &self.0;
+                    VersionSlabs::create(builder, v0, v1, v2, v3)
+                }
+            }
+
+            /// Reference to a deserialized [VersionSlabs].
+            #[derive(Copy, Clone)]
+            pub struct VersionSlabsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionSlabsRef<'a> {
+                /// Getter for the [`version` field](VersionSlabs#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionSlabs", "version")
+                }
+
+                /// Getter for the [`lease` field](VersionSlabs#structfield.lease).
+                #[inline]
+                pub fn lease(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "VersionSlabs", "lease")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`first` field](VersionSlabs#structfield.first).
+                #[inline]
+                pub fn first(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "VersionSlabs", "first")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`count` field](VersionSlabs#structfield.count).
+                #[inline]
+                pub fn count(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "VersionSlabs", "count")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionSlabsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionSlabsRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    f.field("lease", &self.lease());
+                    f.field("first", &self.first());
+                    f.field("count", &self.count());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionSlabsRef<'a>> for VersionSlabs {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionSlabsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                        first: ::core::convert::TryInto::try_into(value.first()?)?,
+                        count: ::core::convert::TryInto::try_into(value.count()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionSlabsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionSlabsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionSlabsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionSlabs>> for VersionSlabs {
+                type Value = ::planus::Offset<VersionSlabs>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionSlabs>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionSlabsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionSlabsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionRetire` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:187`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionRetire {
+                /// The field `version` in the table `VersionRetire`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionRetire`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionRetire`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionRetire {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionRetire {
+                /// Creates a [VersionRetireBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionRetireBuilder<()> {
+                    VersionRetireBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionRetire>> for VersionRetire {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionRetire> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionRetire>> for VersionRetire {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionRetire>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionRetire> for VersionRetire {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionRetire> {
+                    VersionRetire::create(builder, self.version, &self.model, &self.tag)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionRetire] type.
+            ///
+            /// Can be created using the [VersionRetire::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionRetireBuilder<State>(State);
+
+            impl VersionRetireBuilder<()> {
+                /// Setter for the [`version` field](VersionRetire#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionRetireBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionRetireBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionRetire#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionRetireBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionRetireBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionRetire#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionRetireBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionRetireBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionRetire#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionRetireBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionRetireBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionRetire#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionRetireBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionRetireBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionRetire#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionRetireBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionRetireBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionRetire].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionRetire>
+                where
+                    Self: ::planus::WriteAsOffset<VersionRetire>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<VersionRetire>>
+                for VersionRetireBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionRetire>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionRetire> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionRetire>>
+                for VersionRetireBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionRetire>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionRetire>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<VersionRetire> for VersionRetireBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionRetire> {
+                    let (v0, v1, v2) = &self.0;
+                    VersionRetire::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [VersionRetire].
+            #[derive(Copy, Clone)]
+            pub struct VersionRetireRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionRetireRef<'a> {
+                /// Getter for the [`version` field](VersionRetire#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionRetire", "version")
+                }
+
+                /// Getter for the [`model` field](VersionRetire#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionRetire", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionRetire#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionRetire", "tag")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionRetireRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionRetireRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionRetireRef<'a>> for VersionRetire {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionRetireRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionRetireRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionRetireRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionRetireRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionRetire>> for VersionRetire {
+                type Value = ::planus::Offset<VersionRetire>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionRetire>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionRetireRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionRetireRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionInspect` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:193`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionInspect {
+                /// The field `version` in the table `VersionInspect`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionInspect`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionInspect`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionInspect {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionInspect {
+                /// Creates a [VersionInspectBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionInspectBuilder<()> {
+                    VersionInspectBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionInspect>> for VersionInspect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInspect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionInspect>> for VersionInspect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionInspect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionInspect> for VersionInspect {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInspect> {
+                    VersionInspect::create(builder, self.version, &self.model, &self.tag)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionInspect] type.
+            ///
+            /// Can be created using the [VersionInspect::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionInspectBuilder<State>(State);
+
+            impl VersionInspectBuilder<()> {
+                /// Setter for the [`version` field](VersionInspect#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionInspectBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionInspectBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionInspect#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionInspectBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionInspectBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionInspect#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionInspectBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionInspectBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionInspect#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionInspectBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionInspectBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionInspect#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionInspectBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionInspectBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionInspect#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionInspectBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionInspectBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionInspect].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInspect>
+                where
+                    Self: ::planus::WriteAsOffset<VersionInspect>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<VersionInspect>>
+                for VersionInspectBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionInspect>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInspect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionInspect>>
+                for VersionInspectBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionInspect>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionInspect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<VersionInspect> for VersionInspectBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInspect> {
+                    let (v0, v1, v2) = &self.0;
+                    VersionInspect::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [VersionInspect].
+            #[derive(Copy, Clone)]
+            pub struct VersionInspectRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionInspectRef<'a> {
+                /// Getter for the [`version` field](VersionInspect#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionInspect", "version")
+                }
+
+                /// Getter for the [`model` field](VersionInspect#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionInspect", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionInspect#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionInspect", "tag")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionInspectRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionInspectRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionInspectRef<'a>> for VersionInspect {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionInspectRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionInspectRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionInspectRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionInspectRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionInspect>> for VersionInspect {
+                type Value = ::planus::Offset<VersionInspect>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionInspect>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionInspectRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionInspectRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `ModelSwap` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:200`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct ModelSwap {
+                /// The field `model` in the table `ModelSwap`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `ModelSwap`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `token` in the table `ModelSwap`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ModelSwap {
+                fn default() -> Self {
+                    Self {
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl ModelSwap {
+                /// Creates a [ModelSwapBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ModelSwapBuilder<()> {
+                    ModelSwapBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ModelSwap>> for ModelSwap {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelSwap> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ModelSwap>> for ModelSwap {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelSwap>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ModelSwap> for ModelSwap {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelSwap> {
+                    ModelSwap::create(builder, &self.model, &self.tag, self.token)
+                }
+            }
+
+            /// Builder for serializing an instance of the [ModelSwap] type.
+            ///
+            /// Can be created using the [ModelSwap::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ModelSwapBuilder<State>(State);
+
+            impl ModelSwapBuilder<()> {
+                /// Setter for the [`model` field](ModelSwap#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T0>(self, value: T0) -> ModelSwapBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    ModelSwapBuilder((value,))
+                }
+
+                /// Sets the [`model` field](ModelSwap#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> ModelSwapBuilder<((),)> {
+                    self.model(())
+                }
+            }
+
+            impl<T0> ModelSwapBuilder<(T0,)> {
+                /// Setter for the [`tag` field](ModelSwap#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T1>(self, value: T1) -> ModelSwapBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    ModelSwapBuilder((v0, value))
+                }
+
+                /// Sets the [`tag` field](ModelSwap#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> ModelSwapBuilder<(T0, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1> ModelSwapBuilder<(T0, T1)> {
+                /// Setter for the [`token` field](ModelSwap#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T2>(self, value: T2) -> ModelSwapBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    ModelSwapBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`token` field](ModelSwap#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> ModelSwapBuilder<(T0, T1, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2> ModelSwapBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ModelSwap].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelSwap>
+                where
+                    Self: ::planus::WriteAsOffset<ModelSwap>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<ModelSwap>> for ModelSwapBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<ModelSwap>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelSwap> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<ModelSwap>>
+                for ModelSwapBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<ModelSwap>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelSwap>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<ModelSwap> for ModelSwapBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelSwap> {
+                    let (v0, v1, v2) = &self.0;
+                    ModelSwap::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [ModelSwap].
+            #[derive(Copy, Clone)]
+            pub struct ModelSwapRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ModelSwapRef<'a> {
+                /// Getter for the [`model` field](ModelSwap#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "ModelSwap", "model")
+                }
+
+                /// Getter for the [`tag` field](ModelSwap#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "ModelSwap", "tag")
+                }
+
+                /// Getter for the [`token` field](ModelSwap#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "ModelSwap", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ModelSwapRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ModelSwapRef");
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ModelSwapRef<'a>> for ModelSwap {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ModelSwapRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ModelSwapRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ModelSwapRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ModelSwapRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ModelSwap>> for ModelSwap {
+                type Value = ::planus::Offset<ModelSwap>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ModelSwap>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ModelSwapRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ModelSwapRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `ModelList` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `ModelList` in the file `schema/wire.fbs:207`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct ModelList {
+                /// The field `prefix` in the table `ModelList`
+                pub prefix: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ModelList {
+                fn default() -> Self {
+                    Self {
+                        prefix: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl ModelList {
+                /// Creates a [ModelListBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ModelListBuilder<()> {
+                    ModelListBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_prefix: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_prefix = field_prefix.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_prefix.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_prefix) = prepared_prefix {
+                                object_writer.write::<_, _, 4>(&prepared_prefix);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ModelList>> for ModelList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ModelList>> for ModelList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ModelList> for ModelList {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelList> {
+                    ModelList::create(builder, &self.prefix)
+                }
+            }
+
+            /// Builder for serializing an instance of the [ModelList] type.
+            ///
+            /// Can be created using the [ModelList::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ModelListBuilder<State>(State);
+
+            impl ModelListBuilder<()> {
+                /// Setter for the [`prefix` field](ModelList#structfield.prefix).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn prefix<T0>(self, value: T0) -> ModelListBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    ModelListBuilder((value,))
+                }
+
+                /// Sets the [`prefix` field](ModelList#structfield.prefix) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn prefix_as_null(self) -> ModelListBuilder<((),)> {
+                    self.prefix(())
+                }
+            }
+
+            impl<T0> ModelListBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ModelList].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelList>
+                where
+                    Self: ::planus::WriteAsOffset<ModelList>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAs<::planus::Offset<ModelList>> for ModelListBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<ModelList>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOptional<::planus::Offset<ModelList>> for ModelListBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<ModelList>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOffset<ModelList> for ModelListBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelList> {
+                    let (v0,) = &self.0;
+                    ModelList::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [ModelList].
+            #[derive(Copy, Clone)]
+            pub struct ModelListRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ModelListRef<'a> {
+                /// Getter for the [`prefix` field](ModelList#structfield.prefix).
+                #[inline]
+                pub fn prefix(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "ModelList", "prefix")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ModelListRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ModelListRef");
+                    if let ::core::option::Option::Some(field_prefix) = self.prefix().transpose() {
+                        f.field("prefix", &field_prefix);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ModelListRef<'a>> for ModelList {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ModelListRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        prefix: value.prefix()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ModelListRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ModelListRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ModelListRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ModelList>> for ModelList {
+                type Value = ::planus::Offset<ModelList>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ModelList>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ModelListRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ModelListRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:127`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:211`
             #[derive(
                 Clone,
                 Debug,
@@ -6793,6 +11006,30 @@ mod root {
 
                 /// The variant of type `Upgrade` in the union `RequestBody`
                 Upgrade(::planus::alloc::boxed::Box<self::Upgrade>),
+
+                /// The variant of type `VersionStage` in the union `RequestBody`
+                VersionStage(::planus::alloc::boxed::Box<self::VersionStage>),
+
+                /// The variant of type `VersionCommit` in the union `RequestBody`
+                VersionCommit(::planus::alloc::boxed::Box<self::VersionCommit>),
+
+                /// The variant of type `VersionGet` in the union `RequestBody`
+                VersionGet(::planus::alloc::boxed::Box<self::VersionGet>),
+
+                /// The variant of type `VersionSlabs` in the union `RequestBody`
+                VersionSlabs(::planus::alloc::boxed::Box<self::VersionSlabs>),
+
+                /// The variant of type `VersionRetire` in the union `RequestBody`
+                VersionRetire(::planus::alloc::boxed::Box<self::VersionRetire>),
+
+                /// The variant of type `VersionInspect` in the union `RequestBody`
+                VersionInspect(::planus::alloc::boxed::Box<self::VersionInspect>),
+
+                /// The variant of type `ModelSwap` in the union `RequestBody`
+                ModelSwap(::planus::alloc::boxed::Box<self::ModelSwap>),
+
+                /// The variant of type `ModelList` in the union `RequestBody`
+                ModelList(::planus::alloc::boxed::Box<self::ModelList>),
             }
 
             impl RequestBody {
@@ -6937,6 +11174,70 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(17, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_version_stage(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionStage>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(18, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_commit(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionCommit>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(19, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_get(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionGet>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(20, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_slabs(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionSlabs>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(21, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_retire(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionRetire>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(22, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_inspect(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionInspect>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(23, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_model_swap(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::ModelSwap>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(24, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_model_list(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::ModelList>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(25, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -6960,6 +11261,14 @@ mod root {
                         Self::TensorMove(value) => Self::create_tensor_move(builder, value),
                         Self::Collect(value) => Self::create_collect(builder, value),
                         Self::Upgrade(value) => Self::create_upgrade(builder, value),
+                        Self::VersionStage(value) => Self::create_version_stage(builder, value),
+                        Self::VersionCommit(value) => Self::create_version_commit(builder, value),
+                        Self::VersionGet(value) => Self::create_version_get(builder, value),
+                        Self::VersionSlabs(value) => Self::create_version_slabs(builder, value),
+                        Self::VersionRetire(value) => Self::create_version_retire(builder, value),
+                        Self::VersionInspect(value) => Self::create_version_inspect(builder, value),
+                        Self::ModelSwap(value) => Self::create_model_swap(builder, value),
+                        Self::ModelList(value) => Self::create_model_list(builder, value),
                     }
                 }
             }
@@ -7170,6 +11479,102 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<17, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Upgrade>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionStage` variant](RequestBody#variant.VersionStage).
+                #[inline]
+                pub fn version_stage<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<18, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionStage>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionCommit` variant](RequestBody#variant.VersionCommit).
+                #[inline]
+                pub fn version_commit<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<19, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionCommit>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionGet` variant](RequestBody#variant.VersionGet).
+                #[inline]
+                pub fn version_get<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<20, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionGet>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionSlabs` variant](RequestBody#variant.VersionSlabs).
+                #[inline]
+                pub fn version_slabs<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<21, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionSlabs>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionRetire` variant](RequestBody#variant.VersionRetire).
+                #[inline]
+                pub fn version_retire<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<22, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionRetire>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionInspect` variant](RequestBody#variant.VersionInspect).
+                #[inline]
+                pub fn version_inspect<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<23, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionInspect>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`ModelSwap` variant](RequestBody#variant.ModelSwap).
+                #[inline]
+                pub fn model_swap<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<24, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::ModelSwap>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`ModelList` variant](RequestBody#variant.ModelList).
+                #[inline]
+                pub fn model_list<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<25, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::ModelList>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -7631,6 +12036,214 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionStage>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(18, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionStage>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionCommit>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(19, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionCommit>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionGet>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(20, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionGet>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionSlabs>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(21, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionSlabs>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionRetire>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(22, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionRetire>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionInspect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(23, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionInspect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ModelSwap>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(24, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<24, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ModelSwap>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<25, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ModelList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(25, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<25, T>>
+            where
+                T: ::planus::WriteAsOffset<self::ModelList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -7652,6 +12265,14 @@ mod root {
                 TensorMove(self::TensorMoveRef<'a>),
                 Collect(self::CollectRef<'a>),
                 Upgrade(self::UpgradeRef<'a>),
+                VersionStage(self::VersionStageRef<'a>),
+                VersionCommit(self::VersionCommitRef<'a>),
+                VersionGet(self::VersionGetRef<'a>),
+                VersionSlabs(self::VersionSlabsRef<'a>),
+                VersionRetire(self::VersionRetireRef<'a>),
+                VersionInspect(self::VersionInspectRef<'a>),
+                ModelSwap(self::ModelSwapRef<'a>),
+                ModelList(self::ModelListRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -7760,6 +12381,54 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::VersionStage(value) => {
+                            Self::VersionStage(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::VersionCommit(value) => {
+                            Self::VersionCommit(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::VersionGet(value) => {
+                            Self::VersionGet(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::VersionSlabs(value) => {
+                            Self::VersionSlabs(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::VersionRetire(value) => {
+                            Self::VersionRetire(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::VersionInspect(value) => {
+                            Self::VersionInspect(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::ModelSwap(value) => {
+                            Self::ModelSwap(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::ModelList(value) => {
+                            Self::ModelList(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -7822,6 +12491,30 @@ mod root {
                         17 => ::core::result::Result::Ok(Self::Upgrade(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        18 => ::core::result::Result::Ok(Self::VersionStage(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        19 => ::core::result::Result::Ok(Self::VersionCommit(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        20 => ::core::result::Result::Ok(Self::VersionGet(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        21 => ::core::result::Result::Ok(Self::VersionSlabs(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        22 => ::core::result::Result::Ok(Self::VersionRetire(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        23 => ::core::result::Result::Ok(Self::VersionInspect(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        24 => ::core::result::Result::Ok(Self::ModelSwap(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        25 => ::core::result::Result::Ok(Self::ModelList(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -7836,7 +12529,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:147`
+            /// * Table `Request` in the file `schema/wire.fbs:239`
             #[derive(
                 Clone,
                 Debug,
@@ -8160,7 +12853,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:155`
+            /// * Table `Welcome` in the file `schema/wire.fbs:247`
             #[derive(
                 Clone,
                 Debug,
@@ -8827,7 +13520,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:169`
+            /// * Table `Claimed` in the file `schema/wire.fbs:261`
             #[derive(
                 Clone,
                 Debug,
@@ -9102,7 +13795,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:173`
+            /// * Table `Done` in the file `schema/wire.fbs:265`
             #[derive(
                 Clone,
                 Debug,
@@ -9309,7 +14002,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:175`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:267`
             #[derive(
                 Clone,
                 Debug,
@@ -11156,7 +15849,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:199`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:291`
             #[derive(
                 Clone,
                 Debug,
@@ -11585,7 +16278,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:206`
+            /// * Table `Published` in the file `schema/wire.fbs:298`
             #[derive(
                 Clone,
                 Debug,
@@ -11851,7 +16544,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:210`
+            /// * Table `Moved` in the file `schema/wire.fbs:302`
             #[derive(
                 Clone,
                 Debug,
@@ -11866,12 +16559,17 @@ mod root {
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
                 pub bytes: u64,
+                /// The field `hashes` in the table `Moved`
+                pub hashes: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
             impl ::core::default::Default for Moved {
                 fn default() -> Self {
-                    Self { bytes: 0 }
+                    Self {
+                        bytes: 0,
+                        hashes: ::core::default::Default::default(),
+                    }
                 }
             }
 
@@ -11886,19 +16584,27 @@ mod root {
                 pub fn create(
                     builder: &mut ::planus::Builder,
                     field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_hashes: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_hashes = field_hashes.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
                         ::core::default::Default::default();
                     if prepared_bytes.is_some() {
                         table_writer.write_entry::<u64>(0);
+                    }
+                    if prepared_hashes.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(1);
                     }
 
                     unsafe {
                         table_writer.finish(builder, |object_writer| {
                             if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
                                 object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_hashes) = prepared_hashes {
+                                object_writer.write::<_, _, 4>(&prepared_hashes);
                             }
                         });
                     }
@@ -11930,7 +16636,7 @@ mod root {
             impl ::planus::WriteAsOffset<Moved> for Moved {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
-                    Moved::create(builder, self.bytes)
+                    Moved::create(builder, self.bytes, &self.hashes)
                 }
             }
 
@@ -11961,6 +16667,26 @@ mod root {
             }
 
             impl<T0> MovedBuilder<(T0,)> {
+                /// Setter for the [`hashes` field](Moved#structfield.hashes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hashes<T1>(self, value: T1) -> MovedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0,) = self.0;
+                    MovedBuilder((v0, value))
+                }
+
+                /// Sets the [`hashes` field](Moved#structfield.hashes) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn hashes_as_null(self) -> MovedBuilder<(T0, ())> {
+                    self.hashes(())
+                }
+            }
+
+            impl<T0, T1> MovedBuilder<(T0, T1)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Moved].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved>
@@ -11971,8 +16697,10 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsDefault<u64, u64>> ::planus::WriteAs<::planus::Offset<Moved>>
-                for MovedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsDefault<u64, u64>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAs<::planus::Offset<Moved>> for MovedBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<Moved>;
 
@@ -11982,8 +16710,10 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsDefault<u64, u64>>
-                ::planus::WriteAsOptional<::planus::Offset<Moved>> for MovedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsDefault<u64, u64>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Moved>> for MovedBuilder<(T0, T1)>
             {
                 type Prepared = ::planus::Offset<Moved>;
 
@@ -11996,13 +16726,15 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsDefault<u64, u64>> ::planus::WriteAsOffset<Moved>
-                for MovedBuilder<(T0,)>
+            impl<
+                T0: ::planus::WriteAsDefault<u64, u64>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAsOffset<Moved> for MovedBuilder<(T0, T1)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Moved> {
-                    let (v0,) = &self.0;
-                    Moved::create(builder, v0)
+                    let (v0, v1) = &self.0;
+                    Moved::create(builder, v0, v1)
                 }
             }
 
@@ -12016,12 +16748,21 @@ mod root {
                 pub fn bytes(&self) -> ::planus::Result<u64> {
                     ::core::result::Result::Ok(self.0.access(0, "Moved", "bytes")?.unwrap_or(0))
                 }
+
+                /// Getter for the [`hashes` field](Moved#structfield.hashes).
+                #[inline]
+                pub fn hashes(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(1, "Moved", "hashes")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for MovedRef<'a> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     let mut f = f.debug_struct("MovedRef");
                     f.field("bytes", &self.bytes());
+                    if let ::core::option::Option::Some(field_hashes) = self.hashes().transpose() {
+                        f.field("hashes", &field_hashes);
+                    }
                     f.finish()
                 }
             }
@@ -12033,6 +16774,7 @@ mod root {
                 fn try_from(value: MovedRef<'a>) -> ::planus::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        hashes: value.hashes()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -12110,10 +16852,4823 @@ mod root {
                 }
             }
 
+            /// The table `PartInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `PartInfo` in the file `schema/wire.fbs:308`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct PartInfo {
+                /// The field `tensor` in the table `PartInfo`
+                pub tensor: ::core::option::Option<self::Id>,
+                /// The field `bytes` in the table `PartInfo`
+                pub bytes: u64,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for PartInfo {
+                fn default() -> Self {
+                    Self {
+                        tensor: ::core::default::Default::default(),
+                        bytes: 0,
+                    }
+                }
+            }
+
+            impl PartInfo {
+                /// Creates a [PartInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> PartInfoBuilder<()> {
+                    PartInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_tensor: impl ::planus::WriteAsOptional<self::Id>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_tensor = field_tensor.prepare(builder);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_tensor.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_tensor) = prepared_tensor {
+                                object_writer.write::<_, _, 16>(&prepared_tensor);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<PartInfo>> for PartInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<PartInfo>> for PartInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<PartInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<PartInfo> for PartInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartInfo> {
+                    PartInfo::create(builder, self.tensor, self.bytes)
+                }
+            }
+
+            /// Builder for serializing an instance of the [PartInfo] type.
+            ///
+            /// Can be created using the [PartInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct PartInfoBuilder<State>(State);
+
+            impl PartInfoBuilder<()> {
+                /// Setter for the [`tensor` field](PartInfo#structfield.tensor).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor<T0>(self, value: T0) -> PartInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    PartInfoBuilder((value,))
+                }
+
+                /// Sets the [`tensor` field](PartInfo#structfield.tensor) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensor_as_null(self) -> PartInfoBuilder<((),)> {
+                    self.tensor(())
+                }
+            }
+
+            impl<T0> PartInfoBuilder<(T0,)> {
+                /// Setter for the [`bytes` field](PartInfo#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T1>(self, value: T1) -> PartInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    PartInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`bytes` field](PartInfo#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(self) -> PartInfoBuilder<(T0, ::planus::DefaultValue)> {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> PartInfoBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [PartInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartInfo>
+                where
+                    Self: ::planus::WriteAsOffset<PartInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAs<::planus::Offset<PartInfo>> for PartInfoBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<PartInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOptional<::planus::Offset<PartInfo>>
+                for PartInfoBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<PartInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<PartInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
+                ::planus::WriteAsOffset<PartInfo> for PartInfoBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<PartInfo> {
+                    let (v0, v1) = &self.0;
+                    PartInfo::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [PartInfo].
+            #[derive(Copy, Clone)]
+            pub struct PartInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> PartInfoRef<'a> {
+                /// Getter for the [`tensor` field](PartInfo#structfield.tensor).
+                #[inline]
+                pub fn tensor(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "PartInfo", "tensor")
+                }
+
+                /// Getter for the [`bytes` field](PartInfo#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(1, "PartInfo", "bytes")?.unwrap_or(0))
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for PartInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("PartInfoRef");
+                    if let ::core::option::Option::Some(field_tensor) = self.tensor().transpose() {
+                        f.field("tensor", &field_tensor);
+                    }
+                    f.field("bytes", &self.bytes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<PartInfoRef<'a>> for PartInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: PartInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        tensor: value.tensor()?.map(::core::convert::Into::into),
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for PartInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for PartInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[PartInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<PartInfo>> for PartInfo {
+                type Value = ::planus::Offset<PartInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<PartInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for PartInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[PartInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:313`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionInfo {
+                /// The field `version` in the table `VersionInfo`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `model` in the table `VersionInfo`
+                pub model: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `tag` in the table `VersionInfo`
+                pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `state` in the table `VersionInfo`
+                pub state: u8,
+                /// The field `device` in the table `VersionInfo`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `user` in the table `VersionInfo`
+                pub user: u32,
+                /// The field `audience` in the table `VersionInfo`
+                pub audience: u8,
+                /// The field `bytes` in the table `VersionInfo`
+                pub bytes: u64,
+                /// The field `slab_bytes` in the table `VersionInfo`
+                pub slab_bytes: u64,
+                /// The field `shared_bytes` in the table `VersionInfo`
+                pub shared_bytes: u64,
+                /// The field `slabs` in the table `VersionInfo`
+                pub slabs: u32,
+                /// The field `tensors` in the table `VersionInfo`
+                pub tensors: u32,
+                /// The field `layout` in the table `VersionInfo`
+                pub layout: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `content` in the table `VersionInfo`
+                pub content: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `created_unix_ms` in the table `VersionInfo`
+                pub created_unix_ms: u64,
+                /// The field `ready_unix_ms` in the table `VersionInfo`
+                pub ready_unix_ms: ::core::option::Option<u64>,
+                /// The field `readers` in the table `VersionInfo`
+                pub readers: u32,
+                /// The field `current` in the table `VersionInfo`
+                pub current: bool,
+                /// The field `previous` in the table `VersionInfo`
+                pub previous: bool,
+                /// The field `lost` in the table `VersionInfo`
+                pub lost: bool,
+                /// The field `source` in the table `VersionInfo`
+                pub source: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `stager_pid` in the table `VersionInfo`
+                pub stager_pid: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionInfo {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        model: ::core::default::Default::default(),
+                        tag: ::core::default::Default::default(),
+                        state: 0,
+                        device: ::core::default::Default::default(),
+                        user: 0,
+                        audience: 0,
+                        bytes: 0,
+                        slab_bytes: 0,
+                        shared_bytes: 0,
+                        slabs: 0,
+                        tensors: 0,
+                        layout: ::core::default::Default::default(),
+                        content: ::core::default::Default::default(),
+                        created_unix_ms: 0,
+                        ready_unix_ms: ::core::default::Default::default(),
+                        readers: 0,
+                        current: false,
+                        previous: false,
+                        lost: false,
+                        source: ::core::default::Default::default(),
+                        stager_pid: 0,
+                    }
+                }
+            }
+
+            impl VersionInfo {
+                /// Creates a [VersionInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionInfoBuilder<()> {
+                    VersionInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_model: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_state: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_audience: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slab_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_shared_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_slabs: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_layout: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_content: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_created_unix_ms: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_ready_unix_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_readers: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_current: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_previous: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_lost: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_source: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_stager_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_model = field_model.prepare(builder);
+                    let prepared_tag = field_tag.prepare(builder);
+                    let prepared_state = field_state.prepare(builder, &0);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_audience = field_audience.prepare(builder, &0);
+                    let prepared_bytes = field_bytes.prepare(builder, &0);
+                    let prepared_slab_bytes = field_slab_bytes.prepare(builder, &0);
+                    let prepared_shared_bytes = field_shared_bytes.prepare(builder, &0);
+                    let prepared_slabs = field_slabs.prepare(builder, &0);
+                    let prepared_tensors = field_tensors.prepare(builder, &0);
+                    let prepared_layout = field_layout.prepare(builder);
+                    let prepared_content = field_content.prepare(builder);
+                    let prepared_created_unix_ms = field_created_unix_ms.prepare(builder, &0);
+                    let prepared_ready_unix_ms = field_ready_unix_ms.prepare(builder);
+                    let prepared_readers = field_readers.prepare(builder, &0);
+                    let prepared_current = field_current.prepare(builder, &false);
+                    let prepared_previous = field_previous.prepare(builder, &false);
+                    let prepared_lost = field_lost.prepare(builder, &false);
+                    let prepared_source = field_source.prepare(builder);
+                    let prepared_stager_pid = field_stager_pid.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<48> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_slab_bytes.is_some() {
+                        table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_shared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_created_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(14);
+                    }
+                    if prepared_ready_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(15);
+                    }
+                    if prepared_model.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_tag.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(4);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_slabs.is_some() {
+                        table_writer.write_entry::<u32>(10);
+                    }
+                    if prepared_tensors.is_some() {
+                        table_writer.write_entry::<u32>(11);
+                    }
+                    if prepared_layout.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(12);
+                    }
+                    if prepared_content.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(13);
+                    }
+                    if prepared_readers.is_some() {
+                        table_writer.write_entry::<u32>(16);
+                    }
+                    if prepared_source.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(20);
+                    }
+                    if prepared_stager_pid.is_some() {
+                        table_writer.write_entry::<u32>(21);
+                    }
+                    if prepared_state.is_some() {
+                        table_writer.write_entry::<u8>(3);
+                    }
+                    if prepared_audience.is_some() {
+                        table_writer.write_entry::<u8>(6);
+                    }
+                    if prepared_current.is_some() {
+                        table_writer.write_entry::<bool>(17);
+                    }
+                    if prepared_previous.is_some() {
+                        table_writer.write_entry::<bool>(18);
+                    }
+                    if prepared_lost.is_some() {
+                        table_writer.write_entry::<bool>(19);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_bytes) = prepared_bytes {
+                                object_writer.write::<_, _, 8>(&prepared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_slab_bytes) =
+                                prepared_slab_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_slab_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_shared_bytes) =
+                                prepared_shared_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_shared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_created_unix_ms) =
+                                prepared_created_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_created_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_ready_unix_ms) =
+                                prepared_ready_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_ready_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_model) = prepared_model {
+                                object_writer.write::<_, _, 4>(&prepared_model);
+                            }
+                            if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
+                                object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs) = prepared_slabs {
+                                object_writer.write::<_, _, 4>(&prepared_slabs);
+                            }
+                            if let ::core::option::Option::Some(prepared_tensors) = prepared_tensors
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_tensors);
+                            }
+                            if let ::core::option::Option::Some(prepared_layout) = prepared_layout {
+                                object_writer.write::<_, _, 4>(&prepared_layout);
+                            }
+                            if let ::core::option::Option::Some(prepared_content) = prepared_content
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_content);
+                            }
+                            if let ::core::option::Option::Some(prepared_readers) = prepared_readers
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_readers);
+                            }
+                            if let ::core::option::Option::Some(prepared_source) = prepared_source {
+                                object_writer.write::<_, _, 4>(&prepared_source);
+                            }
+                            if let ::core::option::Option::Some(prepared_stager_pid) =
+                                prepared_stager_pid
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_stager_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_state) = prepared_state {
+                                object_writer.write::<_, _, 1>(&prepared_state);
+                            }
+                            if let ::core::option::Option::Some(prepared_audience) =
+                                prepared_audience
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_audience);
+                            }
+                            if let ::core::option::Option::Some(prepared_current) = prepared_current
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_current);
+                            }
+                            if let ::core::option::Option::Some(prepared_previous) =
+                                prepared_previous
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_previous);
+                            }
+                            if let ::core::option::Option::Some(prepared_lost) = prepared_lost {
+                                object_writer.write::<_, _, 1>(&prepared_lost);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionInfo>> for VersionInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionInfo>> for VersionInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionInfo> for VersionInfo {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInfo> {
+                    VersionInfo::create(
+                        builder,
+                        self.version,
+                        &self.model,
+                        &self.tag,
+                        self.state,
+                        &self.device,
+                        self.user,
+                        self.audience,
+                        self.bytes,
+                        self.slab_bytes,
+                        self.shared_bytes,
+                        self.slabs,
+                        self.tensors,
+                        &self.layout,
+                        &self.content,
+                        self.created_unix_ms,
+                        self.ready_unix_ms,
+                        self.readers,
+                        self.current,
+                        self.previous,
+                        self.lost,
+                        &self.source,
+                        self.stager_pid,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionInfo] type.
+            ///
+            /// Can be created using the [VersionInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionInfoBuilder<State>(State);
+
+            impl VersionInfoBuilder<()> {
+                /// Setter for the [`version` field](VersionInfo#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionInfoBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionInfo#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionInfoBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionInfoBuilder<(T0,)> {
+                /// Setter for the [`model` field](VersionInfo#structfield.model).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model<T1>(self, value: T1) -> VersionInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    VersionInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`model` field](VersionInfo#structfield.model) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn model_as_null(self) -> VersionInfoBuilder<(T0, ())> {
+                    self.model(())
+                }
+            }
+
+            impl<T0, T1> VersionInfoBuilder<(T0, T1)> {
+                /// Setter for the [`tag` field](VersionInfo#structfield.tag).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag<T2>(self, value: T2) -> VersionInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`tag` field](VersionInfo#structfield.tag) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tag_as_null(self) -> VersionInfoBuilder<(T0, T1, ())> {
+                    self.tag(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`state` field](VersionInfo#structfield.state).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn state<T3>(self, value: T3) -> VersionInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`state` field](VersionInfo#structfield.state) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn state_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.state(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`device` field](VersionInfo#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T4>(self, value: T4) -> VersionInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`device` field](VersionInfo#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> VersionInfoBuilder<(T0, T1, T2, T3, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionInfoBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`user` field](VersionInfo#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T5>(self, value: T5) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`user` field](VersionInfo#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`audience` field](VersionInfo#structfield.audience).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`audience` field](VersionInfo#structfield.audience) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn audience_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.audience(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`bytes` field](VersionInfo#structfield.bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`bytes` field](VersionInfo#structfield.bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn bytes_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`slab_bytes` field](VersionInfo#structfield.slab_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes<T8>(
+                    self,
+                    value: T8,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`slab_bytes` field](VersionInfo#structfield.slab_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slab_bytes_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.slab_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`shared_bytes` field](VersionInfo#structfield.shared_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes<T9>(
+                    self,
+                    value: T9,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`shared_bytes` field](VersionInfo#structfield.shared_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.shared_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`slabs` field](VersionInfo#structfield.slabs).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs<T10>(
+                    self,
+                    value: T10,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`slabs` field](VersionInfo#structfield.slabs) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.slabs(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Setter for the [`tensors` field](VersionInfo#structfield.tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors<T11>(
+                    self,
+                    value: T11,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`tensors` field](VersionInfo#structfield.tensors) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn tensors_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    ::planus::DefaultValue,
+                )> {
+                    self.tensors(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
+                /// Setter for the [`layout` field](VersionInfo#structfield.layout).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout<T12>(
+                    self,
+                    value: T12,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    VersionInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`layout` field](VersionInfo#structfield.layout) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn layout_as_null(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, ())>
+                {
+                    self.layout(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
+                /// Setter for the [`content` field](VersionInfo#structfield.content).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content<T13>(
+                    self,
+                    value: T13,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value,
+                    ))
+                }
+
+                /// Sets the [`content` field](VersionInfo#structfield.content) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn content_as_null(
+                    self,
+                ) -> VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, ())>
+                {
+                    self.content(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                VersionInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
+                /// Setter for the [`created_unix_ms` field](VersionInfo#structfield.created_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms<T14>(
+                    self,
+                    value: T14,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+                where
+                    T14: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`created_unix_ms` field](VersionInfo#structfield.created_unix_ms) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn created_unix_ms_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    ::planus::DefaultValue,
+                )> {
+                    self.created_unix_ms(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`ready_unix_ms` field](VersionInfo#structfield.ready_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready_unix_ms<T15>(
+                    self,
+                    value: T15,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                    ))
+                }
+
+                /// Sets the [`ready_unix_ms` field](VersionInfo#structfield.ready_unix_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ready_unix_ms_as_null(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    (),
+                )> {
+                    self.ready_unix_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+            {
+                /// Setter for the [`readers` field](VersionInfo#structfield.readers).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn readers<T16>(
+                    self,
+                    value: T16,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+                where
+                    T16: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                    ))
+                }
+
+                /// Sets the [`readers` field](VersionInfo#structfield.readers) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn readers_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    ::planus::DefaultValue,
+                )> {
+                    self.readers(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
+            {
+                /// Setter for the [`current` field](VersionInfo#structfield.current).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current<T17>(
+                    self,
+                    value: T17,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`current` field](VersionInfo#structfield.current) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    ::planus::DefaultValue,
+                )> {
+                    self.current(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                /// Setter for the [`previous` field](VersionInfo#structfield.previous).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn previous<T18>(
+                    self,
+                    value: T18,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`previous` field](VersionInfo#structfield.previous) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn previous_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    ::planus::DefaultValue,
+                )> {
+                    self.previous(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
+                /// Setter for the [`lost` field](VersionInfo#structfield.lost).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lost<T19>(
+                    self,
+                    value: T19,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`lost` field](VersionInfo#structfield.lost) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lost_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    ::planus::DefaultValue,
+                )> {
+                    self.lost(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
+                /// Setter for the [`source` field](VersionInfo#structfield.source).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source<T20>(
+                    self,
+                    value: T20,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`source` field](VersionInfo#structfield.source) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn source_as_null(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    (),
+                )> {
+                    self.source(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
+                /// Setter for the [`stager_pid` field](VersionInfo#structfield.stager_pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn stager_pid<T21>(
+                    self,
+                    value: T21,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+                where
+                    T21: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                    ) = self.0;
+                    VersionInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, value,
+                    ))
+                }
+
+                /// Sets the [`stager_pid` field](VersionInfo#structfield.stager_pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn stager_pid_as_default(
+                    self,
+                ) -> VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    ::planus::DefaultValue,
+                )> {
+                    self.stager_pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+            >
+                VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionInfo].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInfo>
+                where
+                    Self: ::planus::WriteAsOffset<VersionInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u8, u8>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T13: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<VersionInfo>>
+                for VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                type Prepared = ::planus::Offset<VersionInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u8, u8>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T13: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionInfo>>
+                for VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                type Prepared = ::planus::Offset<VersionInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<u8, u8>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsDefault<u32, u32>,
+                T12: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T13: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T14: ::planus::WriteAsDefault<u64, u64>,
+                T15: ::planus::WriteAsOptional<u64>,
+                T16: ::planus::WriteAsDefault<u32, u32>,
+                T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<VersionInfo>
+                for VersionInfoBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionInfo> {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
+                    ) = &self.0;
+                    VersionInfo::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
+                        v15, v16, v17, v18, v19, v20, v21,
+                    )
+                }
+            }
+
+            /// Reference to a deserialized [VersionInfo].
+            #[derive(Copy, Clone)]
+            pub struct VersionInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionInfoRef<'a> {
+                /// Getter for the [`version` field](VersionInfo#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionInfo", "version")
+                }
+
+                /// Getter for the [`model` field](VersionInfo#structfield.model).
+                #[inline]
+                pub fn model(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "VersionInfo", "model")
+                }
+
+                /// Getter for the [`tag` field](VersionInfo#structfield.tag).
+                #[inline]
+                pub fn tag(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(2, "VersionInfo", "tag")
+                }
+
+                /// Getter for the [`state` field](VersionInfo#structfield.state).
+                #[inline]
+                pub fn state(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "VersionInfo", "state")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`device` field](VersionInfo#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(4, "VersionInfo", "device")
+                }
+
+                /// Getter for the [`user` field](VersionInfo#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "VersionInfo", "user")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`audience` field](VersionInfo#structfield.audience).
+                #[inline]
+                pub fn audience(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "VersionInfo", "audience")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`bytes` field](VersionInfo#structfield.bytes).
+                #[inline]
+                pub fn bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "VersionInfo", "bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slab_bytes` field](VersionInfo#structfield.slab_bytes).
+                #[inline]
+                pub fn slab_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "VersionInfo", "slab_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`shared_bytes` field](VersionInfo#structfield.shared_bytes).
+                #[inline]
+                pub fn shared_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(9, "VersionInfo", "shared_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`slabs` field](VersionInfo#structfield.slabs).
+                #[inline]
+                pub fn slabs(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(10, "VersionInfo", "slabs")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`tensors` field](VersionInfo#structfield.tensors).
+                #[inline]
+                pub fn tensors(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(11, "VersionInfo", "tensors")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`layout` field](VersionInfo#structfield.layout).
+                #[inline]
+                pub fn layout(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(12, "VersionInfo", "layout")
+                }
+
+                /// Getter for the [`content` field](VersionInfo#structfield.content).
+                #[inline]
+                pub fn content(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(13, "VersionInfo", "content")
+                }
+
+                /// Getter for the [`created_unix_ms` field](VersionInfo#structfield.created_unix_ms).
+                #[inline]
+                pub fn created_unix_ms(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(14, "VersionInfo", "created_unix_ms")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`ready_unix_ms` field](VersionInfo#structfield.ready_unix_ms).
+                #[inline]
+                pub fn ready_unix_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(15, "VersionInfo", "ready_unix_ms")
+                }
+
+                /// Getter for the [`readers` field](VersionInfo#structfield.readers).
+                #[inline]
+                pub fn readers(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(16, "VersionInfo", "readers")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`current` field](VersionInfo#structfield.current).
+                #[inline]
+                pub fn current(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(17, "VersionInfo", "current")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`previous` field](VersionInfo#structfield.previous).
+                #[inline]
+                pub fn previous(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(18, "VersionInfo", "previous")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`lost` field](VersionInfo#structfield.lost).
+                #[inline]
+                pub fn lost(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(19, "VersionInfo", "lost")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`source` field](VersionInfo#structfield.source).
+                #[inline]
+                pub fn source(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(20, "VersionInfo", "source")
+                }
+
+                /// Getter for the [`stager_pid` field](VersionInfo#structfield.stager_pid).
+                #[inline]
+                pub fn stager_pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(21, "VersionInfo", "stager_pid")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionInfoRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    if let ::core::option::Option::Some(field_model) = self.model().transpose() {
+                        f.field("model", &field_model);
+                    }
+                    if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
+                        f.field("tag", &field_tag);
+                    }
+                    f.field("state", &self.state());
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("user", &self.user());
+                    f.field("audience", &self.audience());
+                    f.field("bytes", &self.bytes());
+                    f.field("slab_bytes", &self.slab_bytes());
+                    f.field("shared_bytes", &self.shared_bytes());
+                    f.field("slabs", &self.slabs());
+                    f.field("tensors", &self.tensors());
+                    if let ::core::option::Option::Some(field_layout) = self.layout().transpose() {
+                        f.field("layout", &field_layout);
+                    }
+                    if let ::core::option::Option::Some(field_content) = self.content().transpose()
+                    {
+                        f.field("content", &field_content);
+                    }
+                    f.field("created_unix_ms", &self.created_unix_ms());
+                    if let ::core::option::Option::Some(field_ready_unix_ms) =
+                        self.ready_unix_ms().transpose()
+                    {
+                        f.field("ready_unix_ms", &field_ready_unix_ms);
+                    }
+                    f.field("readers", &self.readers());
+                    f.field("current", &self.current());
+                    f.field("previous", &self.previous());
+                    f.field("lost", &self.lost());
+                    if let ::core::option::Option::Some(field_source) = self.source().transpose() {
+                        f.field("source", &field_source);
+                    }
+                    f.field("stager_pid", &self.stager_pid());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionInfoRef<'a>> for VersionInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        model: value.model()?.map(::core::convert::Into::into),
+                        tag: value.tag()?.map(::core::convert::Into::into),
+                        state: ::core::convert::TryInto::try_into(value.state()?)?,
+                        device: value.device()?.map(|v| v.to_vec()),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        audience: ::core::convert::TryInto::try_into(value.audience()?)?,
+                        bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
+                        slab_bytes: ::core::convert::TryInto::try_into(value.slab_bytes()?)?,
+                        shared_bytes: ::core::convert::TryInto::try_into(value.shared_bytes()?)?,
+                        slabs: ::core::convert::TryInto::try_into(value.slabs()?)?,
+                        tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
+                        layout: value.layout()?.map(|v| v.to_vec()),
+                        content: value.content()?.map(|v| v.to_vec()),
+                        created_unix_ms: ::core::convert::TryInto::try_into(
+                            value.created_unix_ms()?,
+                        )?,
+                        ready_unix_ms: if let ::core::option::Option::Some(ready_unix_ms) =
+                            value.ready_unix_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                ready_unix_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        readers: ::core::convert::TryInto::try_into(value.readers()?)?,
+                        current: ::core::convert::TryInto::try_into(value.current()?)?,
+                        previous: ::core::convert::TryInto::try_into(value.previous()?)?,
+                        lost: ::core::convert::TryInto::try_into(value.lost()?)?,
+                        source: value.source()?.map(::core::convert::Into::into),
+                        stager_pid: ::core::convert::TryInto::try_into(value.stager_pid()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionInfo>> for VersionInfo {
+                type Value = ::planus::Offset<VersionInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionReply` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionReply` in the file `schema/wire.fbs:343`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionReply {
+                /// The field `info` in the table `VersionReply`
+                pub info: ::core::option::Option<::planus::alloc::boxed::Box<self::VersionInfo>>,
+                /// The field `parts` in the table `VersionReply`
+                pub parts: ::core::option::Option<::planus::alloc::vec::Vec<self::PartInfo>>,
+                /// The field `lease` in the table `VersionReply`
+                pub lease: u64,
+                /// The field `mode` in the table `VersionReply`
+                pub mode: u8,
+                /// The field `token` in the table `VersionReply`
+                pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `manifest` in the table `VersionReply`
+                pub manifest: bool,
+                /// The field `slabs` in the table `VersionReply`
+                pub slabs: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionReply {
+                fn default() -> Self {
+                    Self {
+                        info: ::core::default::Default::default(),
+                        parts: ::core::default::Default::default(),
+                        lease: 0,
+                        mode: 0,
+                        token: ::core::default::Default::default(),
+                        manifest: false,
+                        slabs: 0,
+                    }
+                }
+            }
+
+            impl VersionReply {
+                /// Creates a [VersionReplyBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionReplyBuilder<()> {
+                    VersionReplyBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_info: impl ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                    field_parts: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::PartInfo>]>,
+                    >,
+                    field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_mode: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_manifest: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_slabs: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_info = field_info.prepare(builder);
+                    let prepared_parts = field_parts.prepare(builder);
+                    let prepared_lease = field_lease.prepare(builder, &0);
+                    let prepared_mode = field_mode.prepare(builder, &0);
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_manifest = field_manifest.prepare(builder, &false);
+                    let prepared_slabs = field_slabs.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                        ::core::default::Default::default();
+                    if prepared_lease.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_info.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::VersionInfo>>(0);
+                    }
+                    if prepared_parts.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::PartInfo>]>>(1);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(4);
+                    }
+                    if prepared_slabs.is_some() {
+                        table_writer.write_entry::<u32>(6);
+                    }
+                    if prepared_mode.is_some() {
+                        table_writer.write_entry::<u8>(3);
+                    }
+                    if prepared_manifest.is_some() {
+                        table_writer.write_entry::<bool>(5);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
+                                object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_info) = prepared_info {
+                                object_writer.write::<_, _, 4>(&prepared_info);
+                            }
+                            if let ::core::option::Option::Some(prepared_parts) = prepared_parts {
+                                object_writer.write::<_, _, 4>(&prepared_parts);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 4>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_slabs) = prepared_slabs {
+                                object_writer.write::<_, _, 4>(&prepared_slabs);
+                            }
+                            if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
+                                object_writer.write::<_, _, 1>(&prepared_mode);
+                            }
+                            if let ::core::option::Option::Some(prepared_manifest) =
+                                prepared_manifest
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_manifest);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionReply>> for VersionReply {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReply> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionReply>> for VersionReply {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionReply>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionReply> for VersionReply {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReply> {
+                    VersionReply::create(
+                        builder,
+                        &self.info,
+                        &self.parts,
+                        self.lease,
+                        self.mode,
+                        &self.token,
+                        self.manifest,
+                        self.slabs,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionReply] type.
+            ///
+            /// Can be created using the [VersionReply::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionReplyBuilder<State>(State);
+
+            impl VersionReplyBuilder<()> {
+                /// Setter for the [`info` field](VersionReply#structfield.info).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info<T0>(self, value: T0) -> VersionReplyBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                {
+                    VersionReplyBuilder((value,))
+                }
+
+                /// Sets the [`info` field](VersionReply#structfield.info) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info_as_null(self) -> VersionReplyBuilder<((),)> {
+                    self.info(())
+                }
+            }
+
+            impl<T0> VersionReplyBuilder<(T0,)> {
+                /// Setter for the [`parts` field](VersionReply#structfield.parts).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts<T1>(self, value: T1) -> VersionReplyBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::PartInfo>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    VersionReplyBuilder((v0, value))
+                }
+
+                /// Sets the [`parts` field](VersionReply#structfield.parts) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts_as_null(self) -> VersionReplyBuilder<(T0, ())> {
+                    self.parts(())
+                }
+            }
+
+            impl<T0, T1> VersionReplyBuilder<(T0, T1)> {
+                /// Setter for the [`lease` field](VersionReply#structfield.lease).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease<T2>(self, value: T2) -> VersionReplyBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    VersionReplyBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`lease` field](VersionReply#structfield.lease) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease_as_default(
+                    self,
+                ) -> VersionReplyBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.lease(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> VersionReplyBuilder<(T0, T1, T2)> {
+                /// Setter for the [`mode` field](VersionReply#structfield.mode).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode<T3>(self, value: T3) -> VersionReplyBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionReplyBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`mode` field](VersionReply#structfield.mode) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode_as_default(
+                    self,
+                ) -> VersionReplyBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.mode(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionReplyBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`token` field](VersionReply#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T4>(self, value: T4) -> VersionReplyBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    VersionReplyBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`token` field](VersionReply#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> VersionReplyBuilder<(T0, T1, T2, T3, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> VersionReplyBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`manifest` field](VersionReply#structfield.manifest).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn manifest<T5>(
+                    self,
+                    value: T5,
+                ) -> VersionReplyBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    VersionReplyBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`manifest` field](VersionReply#structfield.manifest) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn manifest_as_default(
+                    self,
+                ) -> VersionReplyBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.manifest(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> VersionReplyBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`slabs` field](VersionReply#structfield.slabs).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs<T6>(
+                    self,
+                    value: T6,
+                ) -> VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    VersionReplyBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`slabs` field](VersionReply#structfield.slabs) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slabs_as_default(
+                    self,
+                ) -> VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.slabs(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionReply].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReply>
+                where
+                    Self: ::planus::WriteAsOffset<VersionReply>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<VersionReply>>
+                for VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<VersionReply>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReply> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionReply>>
+                for VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<VersionReply>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionReply>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u8, u8>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<VersionReply>
+                for VersionReplyBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionReply> {
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    VersionReply::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                }
+            }
+
+            /// Reference to a deserialized [VersionReply].
+            #[derive(Copy, Clone)]
+            pub struct VersionReplyRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionReplyRef<'a> {
+                /// Getter for the [`info` field](VersionReply#structfield.info).
+                #[inline]
+                pub fn info(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::VersionInfoRef<'a>>>
+                {
+                    self.0.access(0, "VersionReply", "info")
+                }
+
+                /// Getter for the [`parts` field](VersionReply#structfield.parts).
+                #[inline]
+                pub fn parts(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::PartInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "VersionReply", "parts")
+                }
+
+                /// Getter for the [`lease` field](VersionReply#structfield.lease).
+                #[inline]
+                pub fn lease(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "VersionReply", "lease")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`mode` field](VersionReply#structfield.mode).
+                #[inline]
+                pub fn mode(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "VersionReply", "mode")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`token` field](VersionReply#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(4, "VersionReply", "token")
+                }
+
+                /// Getter for the [`manifest` field](VersionReply#structfield.manifest).
+                #[inline]
+                pub fn manifest(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(5, "VersionReply", "manifest")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`slabs` field](VersionReply#structfield.slabs).
+                #[inline]
+                pub fn slabs(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "VersionReply", "slabs")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionReplyRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionReplyRef");
+                    if let ::core::option::Option::Some(field_info) = self.info().transpose() {
+                        f.field("info", &field_info);
+                    }
+                    if let ::core::option::Option::Some(field_parts) = self.parts().transpose() {
+                        f.field("parts", &field_parts);
+                    }
+                    f.field("lease", &self.lease());
+                    f.field("mode", &self.mode());
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.field("manifest", &self.manifest());
+                    f.field("slabs", &self.slabs());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionReplyRef<'a>> for VersionReply {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionReplyRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        info: if let ::core::option::Option::Some(info) = value.info()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(info)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        parts: if let ::core::option::Option::Some(parts) = value.parts()? {
+                            ::core::option::Option::Some(parts.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                        mode: ::core::convert::TryInto::try_into(value.mode()?)?,
+                        token: value.token()?.map(|v| v.to_vec()),
+                        manifest: ::core::convert::TryInto::try_into(value.manifest()?)?,
+                        slabs: ::core::convert::TryInto::try_into(value.slabs()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionReplyRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionReplyRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionReplyRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionReply>> for VersionReply {
+                type Value = ::planus::Offset<VersionReply>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionReply>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionReplyRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionReplyRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Slabs` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Slabs` in the file `schema/wire.fbs:354`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Slabs {
+                /// The field `first` in the table `Slabs`
+                pub first: u32,
+                /// The field `count` in the table `Slabs`
+                pub count: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Slabs {
+                fn default() -> Self {
+                    Self { first: 0, count: 0 }
+                }
+            }
+
+            impl Slabs {
+                /// Creates a [SlabsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SlabsBuilder<()> {
+                    SlabsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_first: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_count: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_first = field_first.prepare(builder, &0);
+                    let prepared_count = field_count.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_first.is_some() {
+                        table_writer.write_entry::<u32>(0);
+                    }
+                    if prepared_count.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_first) = prepared_first {
+                                object_writer.write::<_, _, 4>(&prepared_first);
+                            }
+                            if let ::core::option::Option::Some(prepared_count) = prepared_count {
+                                object_writer.write::<_, _, 4>(&prepared_count);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Slabs>> for Slabs {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Slabs> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Slabs>> for Slabs {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Slabs>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Slabs> for Slabs {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Slabs> {
+                    Slabs::create(builder, self.first, self.count)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Slabs] type.
+            ///
+            /// Can be created using the [Slabs::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SlabsBuilder<State>(State);
+
+            impl SlabsBuilder<()> {
+                /// Setter for the [`first` field](Slabs#structfield.first).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn first<T0>(self, value: T0) -> SlabsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    SlabsBuilder((value,))
+                }
+
+                /// Sets the [`first` field](Slabs#structfield.first) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn first_as_default(self) -> SlabsBuilder<(::planus::DefaultValue,)> {
+                    self.first(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> SlabsBuilder<(T0,)> {
+                /// Setter for the [`count` field](Slabs#structfield.count).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count<T1>(self, value: T1) -> SlabsBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    SlabsBuilder((v0, value))
+                }
+
+                /// Sets the [`count` field](Slabs#structfield.count) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn count_as_default(self) -> SlabsBuilder<(T0, ::planus::DefaultValue)> {
+                    self.count(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> SlabsBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Slabs].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Slabs>
+                where
+                    Self: ::planus::WriteAsOffset<Slabs>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u32, u32>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAs<::planus::Offset<Slabs>> for SlabsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Slabs>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Slabs> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u32, u32>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOptional<::planus::Offset<Slabs>> for SlabsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Slabs>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Slabs>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsDefault<u32, u32>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOffset<Slabs> for SlabsBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Slabs> {
+                    let (v0, v1) = &self.0;
+                    Slabs::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [Slabs].
+            #[derive(Copy, Clone)]
+            pub struct SlabsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SlabsRef<'a> {
+                /// Getter for the [`first` field](Slabs#structfield.first).
+                #[inline]
+                pub fn first(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(0, "Slabs", "first")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`count` field](Slabs#structfield.count).
+                #[inline]
+                pub fn count(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "Slabs", "count")?.unwrap_or(0))
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SlabsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SlabsRef");
+                    f.field("first", &self.first());
+                    f.field("count", &self.count());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SlabsRef<'a>> for Slabs {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SlabsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        first: ::core::convert::TryInto::try_into(value.first()?)?,
+                        count: ::core::convert::TryInto::try_into(value.count()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SlabsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SlabsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SlabsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Slabs>> for Slabs {
+                type Value = ::planus::Offset<Slabs>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Slabs>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SlabsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SlabsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `VersionDetails` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:360`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionDetails {
+                /// The field `info` in the table `VersionDetails`
+                pub info: ::core::option::Option<::planus::alloc::boxed::Box<self::VersionInfo>>,
+                /// The field `parts` in the table `VersionDetails`
+                pub parts: ::core::option::Option<::planus::alloc::vec::Vec<self::PartInfo>>,
+                /// The field `leases` in the table `VersionDetails`
+                pub leases: ::core::option::Option<::planus::alloc::vec::Vec<self::LeaseInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionDetails {
+                fn default() -> Self {
+                    Self {
+                        info: ::core::default::Default::default(),
+                        parts: ::core::default::Default::default(),
+                        leases: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl VersionDetails {
+                /// Creates a [VersionDetailsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionDetailsBuilder<()> {
+                    VersionDetailsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_info: impl ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                    field_parts: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::PartInfo>]>,
+                    >,
+                    field_leases: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::LeaseInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_info = field_info.prepare(builder);
+                    let prepared_parts = field_parts.prepare(builder);
+                    let prepared_leases = field_leases.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_info.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::VersionInfo>>(0);
+                    }
+                    if prepared_parts.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::PartInfo>]>>(1);
+                    }
+                    if prepared_leases.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>(
+                                2,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_info) = prepared_info {
+                                object_writer.write::<_, _, 4>(&prepared_info);
+                            }
+                            if let ::core::option::Option::Some(prepared_parts) = prepared_parts {
+                                object_writer.write::<_, _, 4>(&prepared_parts);
+                            }
+                            if let ::core::option::Option::Some(prepared_leases) = prepared_leases {
+                                object_writer.write::<_, _, 4>(&prepared_leases);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionDetails>> for VersionDetails {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDetails> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionDetails>> for VersionDetails {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionDetails>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionDetails> for VersionDetails {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDetails> {
+                    VersionDetails::create(builder, &self.info, &self.parts, &self.leases)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionDetails] type.
+            ///
+            /// Can be created using the [VersionDetails::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionDetailsBuilder<State>(State);
+
+            impl VersionDetailsBuilder<()> {
+                /// Setter for the [`info` field](VersionDetails#structfield.info).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info<T0>(self, value: T0) -> VersionDetailsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                {
+                    VersionDetailsBuilder((value,))
+                }
+
+                /// Sets the [`info` field](VersionDetails#structfield.info) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info_as_null(self) -> VersionDetailsBuilder<((),)> {
+                    self.info(())
+                }
+            }
+
+            impl<T0> VersionDetailsBuilder<(T0,)> {
+                /// Setter for the [`parts` field](VersionDetails#structfield.parts).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts<T1>(self, value: T1) -> VersionDetailsBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::PartInfo>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    VersionDetailsBuilder((v0, value))
+                }
+
+                /// Sets the [`parts` field](VersionDetails#structfield.parts) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn parts_as_null(self) -> VersionDetailsBuilder<(T0, ())> {
+                    self.parts(())
+                }
+            }
+
+            impl<T0, T1> VersionDetailsBuilder<(T0, T1)> {
+                /// Setter for the [`leases` field](VersionDetails#structfield.leases).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases<T2>(self, value: T2) -> VersionDetailsBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::LeaseInfo>]>,
+                        >,
+                {
+                    let (v0, v1) = self.0;
+                    VersionDetailsBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`leases` field](VersionDetails#structfield.leases) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn leases_as_null(self) -> VersionDetailsBuilder<(T0, T1, ())> {
+                    self.leases(())
+                }
+            }
+
+            impl<T0, T1, T2> VersionDetailsBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionDetails].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDetails>
+                where
+                    Self: ::planus::WriteAsOffset<VersionDetails>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<VersionDetails>>
+                for VersionDetailsBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionDetails>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDetails> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<VersionDetails>>
+                for VersionDetailsBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<VersionDetails>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionDetails>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::PartInfo>]>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::LeaseInfo>]>>,
+            > ::planus::WriteAsOffset<VersionDetails> for VersionDetailsBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionDetails> {
+                    let (v0, v1, v2) = &self.0;
+                    VersionDetails::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [VersionDetails].
+            #[derive(Copy, Clone)]
+            pub struct VersionDetailsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionDetailsRef<'a> {
+                /// Getter for the [`info` field](VersionDetails#structfield.info).
+                #[inline]
+                pub fn info(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::VersionInfoRef<'a>>>
+                {
+                    self.0.access(0, "VersionDetails", "info")
+                }
+
+                /// Getter for the [`parts` field](VersionDetails#structfield.parts).
+                #[inline]
+                pub fn parts(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::PartInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "VersionDetails", "parts")
+                }
+
+                /// Getter for the [`leases` field](VersionDetails#structfield.leases).
+                #[inline]
+                pub fn leases(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::LeaseInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(2, "VersionDetails", "leases")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionDetailsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionDetailsRef");
+                    if let ::core::option::Option::Some(field_info) = self.info().transpose() {
+                        f.field("info", &field_info);
+                    }
+                    if let ::core::option::Option::Some(field_parts) = self.parts().transpose() {
+                        f.field("parts", &field_parts);
+                    }
+                    if let ::core::option::Option::Some(field_leases) = self.leases().transpose() {
+                        f.field("leases", &field_leases);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionDetailsRef<'a>> for VersionDetails {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionDetailsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        info: if let ::core::option::Option::Some(info) = value.info()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(info)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        parts: if let ::core::option::Option::Some(parts) = value.parts()? {
+                            ::core::option::Option::Some(parts.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        leases: if let ::core::option::Option::Some(leases) = value.leases()? {
+                            ::core::option::Option::Some(leases.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionDetailsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionDetailsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionDetailsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionDetails>> for VersionDetails {
+                type Value = ::planus::Offset<VersionDetails>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionDetails>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionDetailsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionDetailsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `ModelInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:366`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct ModelInfo {
+                /// The field `name` in the table `ModelInfo`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user` in the table `ModelInfo`
+                pub user: u32,
+                /// The field `versions` in the table `ModelInfo`
+                pub versions: ::core::option::Option<::planus::alloc::vec::Vec<self::VersionInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for ModelInfo {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        user: 0,
+                        versions: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl ModelInfo {
+                /// Creates a [ModelInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ModelInfoBuilder<()> {
+                    ModelInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_user: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_versions: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::VersionInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_user = field_user.prepare(builder, &0);
+                    let prepared_versions = field_versions.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_user.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_versions.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::VersionInfo>]>>(
+                                2,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_user) = prepared_user {
+                                object_writer.write::<_, _, 4>(&prepared_user);
+                            }
+                            if let ::core::option::Option::Some(prepared_versions) =
+                                prepared_versions
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_versions);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<ModelInfo>> for ModelInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<ModelInfo>> for ModelInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<ModelInfo> for ModelInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelInfo> {
+                    ModelInfo::create(builder, &self.name, self.user, &self.versions)
+                }
+            }
+
+            /// Builder for serializing an instance of the [ModelInfo] type.
+            ///
+            /// Can be created using the [ModelInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ModelInfoBuilder<State>(State);
+
+            impl ModelInfoBuilder<()> {
+                /// Setter for the [`name` field](ModelInfo#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> ModelInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    ModelInfoBuilder((value,))
+                }
+
+                /// Sets the [`name` field](ModelInfo#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> ModelInfoBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> ModelInfoBuilder<(T0,)> {
+                /// Setter for the [`user` field](ModelInfo#structfield.user).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user<T1>(self, value: T1) -> ModelInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    ModelInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`user` field](ModelInfo#structfield.user) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_as_default(self) -> ModelInfoBuilder<(T0, ::planus::DefaultValue)> {
+                    self.user(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> ModelInfoBuilder<(T0, T1)> {
+                /// Setter for the [`versions` field](ModelInfo#structfield.versions).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions<T2>(self, value: T2) -> ModelInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::VersionInfo>]>,
+                        >,
+                {
+                    let (v0, v1) = self.0;
+                    ModelInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`versions` field](ModelInfo#structfield.versions) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn versions_as_null(self) -> ModelInfoBuilder<(T0, T1, ())> {
+                    self.versions(())
+                }
+            }
+
+            impl<T0, T1, T2> ModelInfoBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [ModelInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelInfo>
+                where
+                    Self: ::planus::WriteAsOffset<ModelInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::VersionInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<ModelInfo>> for ModelInfoBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<ModelInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::VersionInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<ModelInfo>>
+                for ModelInfoBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<ModelInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<ModelInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::VersionInfo>]>>,
+            > ::planus::WriteAsOffset<ModelInfo> for ModelInfoBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<ModelInfo> {
+                    let (v0, v1, v2) = &self.0;
+                    ModelInfo::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [ModelInfo].
+            #[derive(Copy, Clone)]
+            pub struct ModelInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ModelInfoRef<'a> {
+                /// Getter for the [`name` field](ModelInfo#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "ModelInfo", "name")
+                }
+
+                /// Getter for the [`user` field](ModelInfo#structfield.user).
+                #[inline]
+                pub fn user(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "ModelInfo", "user")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`versions` field](ModelInfo#structfield.versions).
+                #[inline]
+                pub fn versions(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::VersionInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(2, "ModelInfo", "versions")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ModelInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ModelInfoRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.field("user", &self.user());
+                    if let ::core::option::Option::Some(field_versions) =
+                        self.versions().transpose()
+                    {
+                        f.field("versions", &field_versions);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ModelInfoRef<'a>> for ModelInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ModelInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        user: ::core::convert::TryInto::try_into(value.user()?)?,
+                        versions: if let ::core::option::Option::Some(versions) =
+                            value.versions()?
+                        {
+                            ::core::option::Option::Some(versions.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ModelInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ModelInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ModelInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<ModelInfo>> for ModelInfo {
+                type Value = ::planus::Offset<ModelInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<ModelInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ModelInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ModelInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Models` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Models` in the file `schema/wire.fbs:372`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Models {
+                /// The field `models` in the table `Models`
+                pub models: ::core::option::Option<::planus::alloc::vec::Vec<self::ModelInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Models {
+                fn default() -> Self {
+                    Self {
+                        models: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Models {
+                /// Creates a [ModelsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> ModelsBuilder<()> {
+                    ModelsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_models: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::ModelInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_models = field_models.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_models.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::ModelInfo>]>>(
+                                0,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_models) = prepared_models {
+                                object_writer.write::<_, _, 4>(&prepared_models);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Models>> for Models {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Models> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Models>> for Models {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Models>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Models> for Models {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Models> {
+                    Models::create(builder, &self.models)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Models] type.
+            ///
+            /// Can be created using the [Models::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct ModelsBuilder<State>(State);
+
+            impl ModelsBuilder<()> {
+                /// Setter for the [`models` field](Models#structfield.models).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn models<T0>(self, value: T0) -> ModelsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::ModelInfo>]>,
+                        >,
+                {
+                    ModelsBuilder((value,))
+                }
+
+                /// Sets the [`models` field](Models#structfield.models) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn models_as_null(self) -> ModelsBuilder<((),)> {
+                    self.models(())
+                }
+            }
+
+            impl<T0> ModelsBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Models].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Models>
+                where
+                    Self: ::planus::WriteAsOffset<Models>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ModelInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<Models>> for ModelsBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Models>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Models> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ModelInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Models>> for ModelsBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Models>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Models>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::ModelInfo>]>>,
+            > ::planus::WriteAsOffset<Models> for ModelsBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Models> {
+                    let (v0,) = &self.0;
+                    Models::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Models].
+            #[derive(Copy, Clone)]
+            pub struct ModelsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> ModelsRef<'a> {
+                /// Getter for the [`models` field](Models#structfield.models).
+                #[inline]
+                pub fn models(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::ModelInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Models", "models")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for ModelsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("ModelsRef");
+                    if let ::core::option::Option::Some(field_models) = self.models().transpose() {
+                        f.field("models", &field_models);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<ModelsRef<'a>> for Models {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: ModelsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        models: if let ::core::option::Option::Some(models) = value.models()? {
+                            ::core::option::Option::Some(models.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for ModelsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for ModelsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[ModelsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Models>> for Models {
+                type Value = ::planus::Offset<Models>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Models>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for ModelsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[ModelsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Swapped` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Swapped` in the file `schema/wire.fbs:376`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Swapped {
+                /// The field `current` in the table `Swapped`
+                pub current: ::core::option::Option<::planus::alloc::boxed::Box<self::VersionInfo>>,
+                /// The field `previous` in the table `Swapped`
+                pub previous: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Swapped {
+                fn default() -> Self {
+                    Self {
+                        current: ::core::default::Default::default(),
+                        previous: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Swapped {
+                /// Creates a [SwappedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> SwappedBuilder<()> {
+                    SwappedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_current: impl ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                    field_previous: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_current = field_current.prepare(builder);
+                    let prepared_previous = field_previous.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_current.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::VersionInfo>>(0);
+                    }
+                    if prepared_previous.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_current) = prepared_current
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_current);
+                            }
+                            if let ::core::option::Option::Some(prepared_previous) =
+                                prepared_previous
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_previous);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Swapped>> for Swapped {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Swapped> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Swapped>> for Swapped {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Swapped>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Swapped> for Swapped {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Swapped> {
+                    Swapped::create(builder, &self.current, &self.previous)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Swapped] type.
+            ///
+            /// Can be created using the [Swapped::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct SwappedBuilder<State>(State);
+
+            impl SwappedBuilder<()> {
+                /// Setter for the [`current` field](Swapped#structfield.current).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current<T0>(self, value: T0) -> SwappedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                {
+                    SwappedBuilder((value,))
+                }
+
+                /// Sets the [`current` field](Swapped#structfield.current) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current_as_null(self) -> SwappedBuilder<((),)> {
+                    self.current(())
+                }
+            }
+
+            impl<T0> SwappedBuilder<(T0,)> {
+                /// Setter for the [`previous` field](Swapped#structfield.previous).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn previous<T1>(self, value: T1) -> SwappedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    SwappedBuilder((v0, value))
+                }
+
+                /// Sets the [`previous` field](Swapped#structfield.previous) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn previous_as_null(self) -> SwappedBuilder<(T0, ())> {
+                    self.previous(())
+                }
+            }
+
+            impl<T0, T1> SwappedBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Swapped].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Swapped>
+                where
+                    Self: ::planus::WriteAsOffset<Swapped>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<Swapped>> for SwappedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Swapped>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Swapped> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Swapped>> for SwappedBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<Swapped>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Swapped>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::VersionInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<Swapped> for SwappedBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Swapped> {
+                    let (v0, v1) = &self.0;
+                    Swapped::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [Swapped].
+            #[derive(Copy, Clone)]
+            pub struct SwappedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> SwappedRef<'a> {
+                /// Getter for the [`current` field](Swapped#structfield.current).
+                #[inline]
+                pub fn current(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::VersionInfoRef<'a>>>
+                {
+                    self.0.access(0, "Swapped", "current")
+                }
+
+                /// Getter for the [`previous` field](Swapped#structfield.previous).
+                #[inline]
+                pub fn previous(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "Swapped", "previous")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for SwappedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("SwappedRef");
+                    if let ::core::option::Option::Some(field_current) = self.current().transpose()
+                    {
+                        f.field("current", &field_current);
+                    }
+                    if let ::core::option::Option::Some(field_previous) =
+                        self.previous().transpose()
+                    {
+                        f.field("previous", &field_previous);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<SwappedRef<'a>> for Swapped {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: SwappedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        current: if let ::core::option::Option::Some(current) = value.current()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(current)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        previous: value.previous()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for SwappedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for SwappedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[SwappedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Swapped>> for Swapped {
+                type Value = ::planus::Offset<Swapped>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Swapped>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for SwappedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[SwappedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:214`
+            /// * Table `Collected` in the file `schema/wire.fbs:382`
             #[derive(
                 Clone,
                 Debug,
@@ -12492,7 +22047,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:220`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:388`
             #[derive(
                 Clone,
                 Debug,
@@ -12819,7 +22374,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:225`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:393`
             #[derive(
                 Clone,
                 Debug,
@@ -13425,7 +22980,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:236`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:404`
             #[derive(
                 Clone,
                 Debug,
@@ -13781,7 +23336,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:241`
+            /// * Table `Tensors` in the file `schema/wire.fbs:409`
             #[derive(
                 Clone,
                 Debug,
@@ -14069,7 +23624,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:245`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:413`
             #[derive(
                 Clone,
                 Debug,
@@ -14699,7 +24254,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:257`
+            /// * Table `Clients` in the file `schema/wire.fbs:425`
             #[derive(
                 Clone,
                 Debug,
@@ -14987,7 +24542,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:261`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:429`
             #[derive(
                 Clone,
                 Debug,
@@ -15803,7 +25358,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:278`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:446`
             #[derive(
                 Clone,
                 Debug,
@@ -16214,7 +25769,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:286`
+            /// * Table `Status` in the file `schema/wire.fbs:454`
             #[derive(
                 Clone,
                 Debug,
@@ -17624,7 +27179,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:307`
+            /// * Table `Event` in the file `schema/wire.fbs:475`
             #[derive(
                 Clone,
                 Debug,
@@ -18171,7 +27726,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:317`
+            /// * Table `Holder` in the file `schema/wire.fbs:485`
             #[derive(
                 Clone,
                 Debug,
@@ -18523,7 +28078,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:323`
+            /// * Table `Failure` in the file `schema/wire.fbs:491`
             #[derive(
                 Clone,
                 Debug,
@@ -19198,7 +28753,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:335`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:503`
             #[derive(
                 Clone,
                 Debug,
@@ -19460,7 +29015,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:339`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:507`
             #[derive(
                 Clone,
                 Debug,
@@ -19517,6 +29072,21 @@ mod root {
 
                 /// The variant of type `Upgrading` in the union `ReplyBody`
                 Upgrading(::planus::alloc::boxed::Box<self::Upgrading>),
+
+                /// The variant of type `VersionReply` in the union `ReplyBody`
+                VersionReply(::planus::alloc::boxed::Box<self::VersionReply>),
+
+                /// The variant of type `Slabs` in the union `ReplyBody`
+                Slabs(::planus::alloc::boxed::Box<self::Slabs>),
+
+                /// The variant of type `VersionDetails` in the union `ReplyBody`
+                VersionDetails(::planus::alloc::boxed::Box<self::VersionDetails>),
+
+                /// The variant of type `Models` in the union `ReplyBody`
+                Models(::planus::alloc::boxed::Box<self::Models>),
+
+                /// The variant of type `Swapped` in the union `ReplyBody`
+                Swapped(::planus::alloc::boxed::Box<self::Swapped>),
             }
 
             impl ReplyBody {
@@ -19645,6 +29215,46 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(15, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_version_reply(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionReply>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(16, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_slabs(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Slabs>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(17, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_version_details(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionDetails>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(18, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_models(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Models>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(19, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_swapped(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Swapped>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(20, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -19666,6 +29276,11 @@ mod root {
                         Self::Moved(value) => Self::create_moved(builder, value),
                         Self::Collected(value) => Self::create_collected(builder, value),
                         Self::Upgrading(value) => Self::create_upgrading(builder, value),
+                        Self::VersionReply(value) => Self::create_version_reply(builder, value),
+                        Self::Slabs(value) => Self::create_slabs(builder, value),
+                        Self::VersionDetails(value) => Self::create_version_details(builder, value),
+                        Self::Models(value) => Self::create_models(builder, value),
+                        Self::Swapped(value) => Self::create_swapped(builder, value),
                     }
                 }
             }
@@ -19831,6 +29446,57 @@ mod root {
                 ) -> ReplyBodyBuilder<::planus::Initialized<15, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Upgrading>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionReply` variant](ReplyBody#variant.VersionReply).
+                #[inline]
+                pub fn version_reply<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<16, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionReply>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Slabs` variant](ReplyBody#variant.Slabs).
+                #[inline]
+                pub fn slabs<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<17, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Slabs>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionDetails` variant](ReplyBody#variant.VersionDetails).
+                #[inline]
+                pub fn version_details<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<18, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionDetails>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Models` variant](ReplyBody#variant.Models).
+                #[inline]
+                pub fn models<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<19, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Models>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Swapped` variant](ReplyBody#variant.Swapped).
+                #[inline]
+                pub fn swapped<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<20, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Swapped>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -20225,6 +29891,131 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionReply>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(16, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<16, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionReply>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Slabs>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(17, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<17, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Slabs>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionDetails>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(18, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionDetails>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Models>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(19, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<19, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Models>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Swapped>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(20, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<20, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Swapped>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -20244,6 +30035,11 @@ mod root {
                 Moved(self::MovedRef<'a>),
                 Collected(self::CollectedRef<'a>),
                 Upgrading(self::UpgradingRef<'a>),
+                VersionReply(self::VersionReplyRef<'a>),
+                Slabs(self::SlabsRef<'a>),
+                VersionDetails(self::VersionDetailsRef<'a>),
+                Models(self::ModelsRef<'a>),
+                Swapped(self::SwappedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -20338,6 +30134,36 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::VersionReply(value) => {
+                            Self::VersionReply(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Slabs(value) => {
+                            Self::Slabs(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::VersionDetails(value) => {
+                            Self::VersionDetails(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Models(value) => {
+                            Self::Models(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::Swapped(value) => {
+                            Self::Swapped(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -20394,6 +30220,21 @@ mod root {
                         15 => ::core::result::Result::Ok(Self::Upgrading(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        16 => ::core::result::Result::Ok(Self::VersionReply(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        17 => ::core::result::Result::Ok(Self::Slabs(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        18 => ::core::result::Result::Ok(Self::VersionDetails(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        19 => ::core::result::Result::Ok(Self::Models(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        20 => ::core::result::Result::Ok(Self::Swapped(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -20408,7 +30249,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:357`
+            /// * Table `Reply` in the file `schema/wire.fbs:530`
             #[derive(
                 Clone,
                 Debug,

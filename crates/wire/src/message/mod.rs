@@ -3,6 +3,10 @@
 //! [`Request::encode`] and [`Reply::encode`] write them, [`Request::decode`] and [`Reply::decode`]
 //! read them completely and check every cap on the way.
 
+mod model;
+mod model_codec;
+#[cfg(test)]
+mod model_samples;
 mod read;
 mod reply;
 mod reply_read;
@@ -10,6 +14,10 @@ mod reply_write;
 mod request;
 mod request_codec;
 
+pub use model::{
+    ModelInfo, PartInfo, PartSpec, VersionCommit, VersionDetails, VersionGet, VersionGrant,
+    VersionInfo, VersionStage, VersionState,
+};
 pub use read::DecodeError;
 pub use reply::{
     ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,

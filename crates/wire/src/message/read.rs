@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::generated::{message as fb, record as jfb};
-use crate::{Dtype, GpuUuid, NameError, Shape, ShapeError, TensorName, limits};
+use crate::{Dtype, GpuUuid, ModelNameError, NameError, Shape, ShapeError, TensorName, limits};
 
 /// Why a message could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,9 @@ pub enum DecodeError {
     /// A name that is refused.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A model's name or a version's tag that is refused.
+    #[error(transparent)]
+    Model(#[from] ModelNameError),
     /// A shape that is refused.
     #[error(transparent)]
     Shape(#[from] ShapeError),

@@ -1,8 +1,12 @@
 //! What the daemon answers.
 
-use super::{Audience, LeaseToken, Life, Mode, TensorState, small_enum};
+use super::{
+    Audience, LeaseToken, Life, Mode, ModelInfo, TensorState, VersionDetails, VersionGrant,
+    VersionInfo, small_enum,
+};
 use crate::{
-    ClientId, Dtype, Epoch, Failure, GpuUuid, LeaseId, PondId, Shape, SlabId, TensorId, TensorName,
+    ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, LeaseId, PondId, Shape, SlabId,
+    TensorId, TensorName, VersionTag,
 };
 
 /// One reply or event.
@@ -40,6 +44,8 @@ pub enum ReplyBody {
     Moved {
         /// So many.
         bytes: u64,
+        /// One for each piece, if it was about pieces.
+        hashes: Vec<ContentHash>,
     },
     /// What was given back, or would be.
     Collected {
@@ -72,6 +78,26 @@ pub enum ReplyBody {
     Status(Box<Status>),
     /// Something happened.
     Event(Event),
+    /// A version, and the lease on it if one was asked for.
+    Version(Box<VersionGrant>),
+    /// More slabs of a version; so many descriptors come along.
+    Slabs {
+        /// The first of them.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// One version and its readers.
+    VersionDetails(Box<VersionDetails>),
+    /// A listing.
+    Models(Vec<ModelInfo>),
+    /// To a swap.
+    Swapped {
+        /// What is current now.
+        current: Box<VersionInfo>,
+        /// What was current before.
+        previous: Option<VersionTag>,
+    },
     /// The reply is in the memfd that came along.
     InMemfd {
         /// Its length.
@@ -310,6 +336,16 @@ small_enum! {
         16 Upgrading "upgrading",
         /// Memory that nobody used was given back.
         17 Collected "collected",
+        /// A version of a model was begun.
+        18 VersionStaged "version_staged",
+        /// A version is complete.
+        19 VersionReady "version_ready",
+        /// Another version of a model is current.
+        20 ModelSwapped "model_swapped",
+        /// A version takes no new readers.
+        21 VersionDraining "version_draining",
+        /// A version's last reader has left, or it was given up.
+        22 VersionGone "version_gone",
     }
 }
 
@@ -322,7 +358,7 @@ pub struct Event {
     pub unix_ms: u64,
     /// What.
     pub kind: EventKind,
-    /// To which tensor.
+    /// To which tensor, or to which version of a model.
     pub tensor: Option<TensorId>,
     /// Its name.
     pub name: Option<TensorName>,

@@ -10,7 +10,7 @@ use super::reply::{
     ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
     TensorGrant, TensorInfo, Welcome,
 };
-use super::{Audience, Life, Mode, TensorState, id_to_uuid};
+use super::{Audience, Life, Mode, TensorState, id_to_uuid, model_codec as model};
 use crate::generated::message as fb;
 use crate::{
     ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, limits,
@@ -74,7 +74,22 @@ fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
         }
         B::Status(status) => ReplyBody::Status(Box::new(read_status(status, entries)?)),
         B::Event(event) => ReplyBody::Event(read_event(event)?),
-        B::Moved(moved) => ReplyBody::Moved { bytes: moved.bytes()? },
+        B::Moved(moved) => {
+            ReplyBody::Moved { bytes: moved.bytes()?, hashes: model::read_hashes(moved.hashes()?)? }
+        }
+        B::VersionReply(grant) => ReplyBody::Version(Box::new(model::read_grant(grant, entries)?)),
+        B::Slabs(slabs) => ReplyBody::Slabs { first: slabs.first()?, count: slabs.count()? },
+        B::VersionDetails(details) => {
+            ReplyBody::VersionDetails(Box::new(model::read_details(details, entries)?))
+        }
+        B::Models(models) => {
+            let read = |it| model::read_model_info(it, entries);
+            ReplyBody::Models(list("models", models.models()?, entries, read)?)
+        }
+        B::Swapped(swapped) => ReplyBody::Swapped {
+            current: Box::new(model::read_info(read::required("current", swapped.current()?)?)?),
+            previous: model::read_tag(swapped.previous()?)?,
+        },
         B::Collected(collected) => ReplyBody::Collected {
             tensors: list("tensors", collected.tensors()?, entries, read_info)?,
             slabs: collected.slabs()?,
@@ -101,7 +116,7 @@ const ENTRY_BYTES: usize = 24;
 /// A list is offsets of four bytes, and many of them may lead to one entry, which may have a list
 /// itself: counted for each list alone, a message of 64 KiB could say a million leases. Counted for
 /// the whole message, there are no more entries than an honest writer has bytes for.
-struct Entries(Cell<usize>);
+pub(super) struct Entries(Cell<usize>);
 
 impl Entries {
     fn of(bytes: &[u8]) -> Self {
@@ -117,7 +132,7 @@ impl Entries {
 }
 
 /// Reads a list of tables.
-fn list<'a, T, U>(
+pub(super) fn list<'a, T, U>(
     field: &'static str,
     value: Option<planus::Vector<'a, planus::Result<T>>>,
     entries: &Entries,
@@ -198,7 +213,7 @@ fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
     })
 }
 
-fn read_lease(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
+pub(super) fn read_lease(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
     Ok(LeaseInfo {
         tensor: TensorId(read::uuid("tensor", lease.tensor()?)?),
         name: read::name(lease.name()?)?,
@@ -288,7 +303,7 @@ mod tests {
     use planus::Builder;
 
     use super::*;
-    use crate::{Dtype, GpuUuid, Shape, TensorName};
+    use crate::{ContentHash, Dtype, GpuUuid, Shape, TensorName};
 
     fn info() -> TensorInfo {
         TensorInfo {
@@ -365,7 +380,7 @@ mod tests {
             movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 8, moves: 2, moved_bytes: 9 }],
             program: "/usr/bin/millpond".into(),
         };
-        vec![
+        let mut all = vec![
             ReplyBody::Failure(failure),
             ReplyBody::Failure(Failure::new(ErrorKind::NotFound, "no")),
             ReplyBody::Done,
@@ -399,7 +414,8 @@ mod tests {
                 leases: vec![lease()],
                 mover: true,
             }]),
-            ReplyBody::Moved { bytes: 7 },
+            ReplyBody::Moved { bytes: 7, hashes: vec![] },
+            ReplyBody::Moved { bytes: 7, hashes: vec![ContentHash([5; 16]); 3] },
             ReplyBody::Collected { tensors: vec![info()], slabs: 2, slab_bytes: 4 << 20 },
             ReplyBody::Upgrading { from_version: "0.1.0".into(), from_epoch: Epoch(4) },
             ReplyBody::Status(Box::new(status)),
@@ -413,7 +429,9 @@ mod tests {
                 text: "gone".into(),
             }),
             ReplyBody::InMemfd { bytes: 70_000 },
-        ]
+        ];
+        all.extend(super::super::model_samples::replies(&lease()));
+        all
     }
 
     #[test]

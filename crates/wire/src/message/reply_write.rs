@@ -6,7 +6,7 @@ use super::reply::{
     ClientInfo, DeviceInfo, Event, LeaseInfo, MoverInfo, Reply, ReplyBody, Status, TensorGrant,
     TensorInfo,
 };
-use super::uuid_to_id;
+use super::{model_codec as model, uuid_to_id};
 use crate::generated::message as fb;
 use crate::{Failure, TensorName};
 
@@ -53,7 +53,24 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
         })),
         ReplyBody::Status(status) => B::Status(Box::new(write_status(status))),
         ReplyBody::Event(event) => B::Event(Box::new(write_event(event))),
-        ReplyBody::Moved { bytes } => B::Moved(Box::new(fb::Moved { bytes: *bytes })),
+        ReplyBody::Moved { bytes, hashes } => {
+            let hashes = model::write_hashes(hashes);
+            B::Moved(Box::new(fb::Moved { bytes: *bytes, hashes }))
+        }
+        ReplyBody::Version(grant) => B::VersionReply(Box::new(model::write_grant(grant))),
+        ReplyBody::Slabs { first, count } => {
+            B::Slabs(Box::new(fb::Slabs { first: *first, count: *count }))
+        }
+        ReplyBody::VersionDetails(details) => {
+            B::VersionDetails(Box::new(model::write_details(details)))
+        }
+        ReplyBody::Models(models) => B::Models(Box::new(fb::Models {
+            models: Some(models.iter().map(model::write_model).collect()),
+        })),
+        ReplyBody::Swapped { current, previous } => B::Swapped(Box::new(fb::Swapped {
+            current: Some(Box::new(model::write_info(current))),
+            previous: previous.as_ref().map(ToString::to_string),
+        })),
         ReplyBody::Collected { tensors, slabs, slab_bytes } => {
             B::Collected(Box::new(fb::Collected {
                 tensors: Some(tensors.iter().map(write_info).collect()),
@@ -132,7 +149,7 @@ fn write_info(info: &TensorInfo) -> fb::TensorInfo {
     }
 }
 
-fn write_lease(lease: &LeaseInfo) -> fb::LeaseInfo {
+pub(super) fn write_lease(lease: &LeaseInfo) -> fb::LeaseInfo {
     fb::LeaseInfo {
         tensor: Some(uuid_to_id(lease.tensor.0)),
         name: write_name(lease.name.as_ref()),

@@ -1,7 +1,10 @@
 //! What a client asks.
 
-use super::{Audience, Mode};
-use crate::{ClientId, Dtype, GpuUuid, LeaseId, Shape, TensorId, TensorName, TensorRef, Token};
+use super::{Audience, Mode, VersionCommit, VersionGet, VersionStage};
+use crate::{
+    ClientId, Dtype, GpuUuid, LeaseId, Piece, PiecesKind, Run, Shape, TensorId, TensorName,
+    TensorRef, Token, VersionId, VersionTag, VersionTarget,
+};
 
 /// The keyed hash that proves a lease to the next daemon.
 pub type LeaseToken = [u8; 16];
@@ -74,6 +77,41 @@ pub enum RequestBody {
     Upgrade {
         /// From this program; empty means the keeper's own.
         program: String,
+    },
+    /// A version of a model begins.
+    VersionStage(VersionStage),
+    /// Its bytes are complete.
+    VersionCommit(VersionCommit),
+    /// A lease on a version.
+    VersionGet(VersionGet),
+    /// More slabs of a version.
+    VersionSlabs {
+        /// Which version.
+        version: VersionId,
+        /// The lease on it.
+        lease: LeaseId,
+        /// The first slab that is wanted.
+        first: u32,
+        /// How many; fewer may come.
+        count: u32,
+    },
+    /// No new leases on a version; one that is being staged is given up.
+    VersionRetire(VersionTarget),
+    /// Everything about one version, with its manifest.
+    VersionInspect(VersionTarget),
+    /// Another version of a model becomes current.
+    ModelSwap {
+        /// Which model.
+        model: TensorRef,
+        /// `None` means the one that was current before.
+        tag: Option<VersionTag>,
+        /// Recognises a repeat.
+        token: Token,
+    },
+    /// Every model that is shared with the caller.
+    ModelList {
+        /// Only names that begin so.
+        prefix: String,
     },
     /// A kind that this version does not know; it is answered, not punished.
     Unknown,
@@ -184,7 +222,7 @@ pub struct TensorPublish {
 }
 
 /// Bytes to be moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMove {
     /// Made by the client: a repeat joins the move that is under way.
     pub token: Token,
@@ -198,8 +236,8 @@ pub struct TensorMove {
     pub work: MoveWork,
 }
 
-/// What a move does. A put and a get come with the file's descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a move does. A put and a get come with the file's descriptor, and pieces of most kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveWork {
     /// From a file.
     Put {
@@ -220,19 +258,36 @@ pub enum MoveWork {
     },
     /// Zeroes.
     Zero,
+    /// Pieces that are hashed on the way. The move's bytes are theirs together, its offset is zero.
+    Pieces {
+        /// From where, to where.
+        kind: PiecesKind,
+        /// By place in the tensor.
+        pieces: Vec<Piece>,
+        /// Where they lie in the file, if there is one.
+        runs: Vec<Run>,
+    },
 }
 
 impl MoveWork {
     /// Whether a file's descriptor comes along.
     #[must_use]
     pub fn has_file(&self) -> bool {
-        matches!(self, MoveWork::Put { .. } | MoveWork::Get { .. })
+        match self {
+            MoveWork::Put { .. } | MoveWork::Get { .. } => true,
+            MoveWork::Pieces { kind, .. } => kind.has_file(),
+            MoveWork::Copy { .. } | MoveWork::Zero => false,
+        }
     }
 
     /// Whether the tensor is written.
     #[must_use]
     pub fn writes(&self) -> bool {
-        !matches!(self, MoveWork::Get { .. })
+        match self {
+            MoveWork::Get { .. } => false,
+            MoveWork::Pieces { kind, .. } => *kind == PiecesKind::Load,
+            MoveWork::Put { .. } | MoveWork::Copy { .. } | MoveWork::Zero => true,
+        }
     }
 
     /// The word for it.
@@ -243,6 +298,7 @@ impl MoveWork {
             MoveWork::Get { .. } => "get",
             MoveWork::Copy { .. } => "copy",
             MoveWork::Zero => "zero",
+            MoveWork::Pieces { kind, .. } => kind.name(),
         }
     }
 }

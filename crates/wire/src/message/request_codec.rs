@@ -7,9 +7,9 @@ use super::request::{
     Claim, Hello, LeaseClaim, Life, MoveWork, Request, RequestBody, Target, TensorCreate,
     TensorGet, TensorMove, TensorPublish,
 };
-use super::{Audience, MAGIC, Mode, uuid_to_id};
+use super::{Audience, MAGIC, Mode, model_codec as model, uuid_to_id};
 use crate::generated::message as fb;
-use crate::{ClientId, LeaseId, TensorId, TensorRef, Token, limits};
+use crate::{ClientId, LeaseId, PiecesKind, TensorId, TensorRef, Token, VersionId, limits};
 
 impl Request {
     /// Writes the request into `builder` and returns its bytes.
@@ -112,6 +112,39 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
             leases: Some(leases.iter().map(|lease| lease.0).collect()),
         })),
         RequestBody::Subscribe { from } => B::Subscribe(Box::new(fb::Subscribe { from: *from })),
+        RequestBody::VersionStage(stage) => B::VersionStage(Box::new(model::write_stage(stage))),
+        RequestBody::VersionCommit(commit) => {
+            B::VersionCommit(Box::new(model::write_commit(commit)))
+        }
+        RequestBody::VersionGet(get) => {
+            let (version, model, tag) = model::write_target(&get.target);
+            let (lease, mode, wait_ms) = (get.lease.0, get.mode.code(), get.wait_ms);
+            B::VersionGet(Box::new(fb::VersionGet { version, model, tag, lease, mode, wait_ms }))
+        }
+        RequestBody::VersionSlabs { version, lease, first, count } => {
+            B::VersionSlabs(Box::new(fb::VersionSlabs {
+                version: Some(uuid_to_id(version.0)),
+                lease: lease.0,
+                first: *first,
+                count: *count,
+            }))
+        }
+        RequestBody::VersionRetire(target) => {
+            let (version, model, tag) = model::write_target(target);
+            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag }))
+        }
+        RequestBody::VersionInspect(target) => {
+            let (version, model, tag) = model::write_target(target);
+            B::VersionInspect(Box::new(fb::VersionInspect { version, model, tag }))
+        }
+        RequestBody::ModelSwap { model, tag, token } => B::ModelSwap(Box::new(fb::ModelSwap {
+            model: Some(model.to_string()),
+            tag: tag.as_ref().map(ToString::to_string),
+            token: Some(uuid_to_id(token.0)),
+        })),
+        RequestBody::ModelList { prefix } => {
+            B::ModelList(Box::new(fb::ModelList { prefix: Some(prefix.clone()) }))
+        }
         RequestBody::Unknown => return None,
     })
 }
@@ -129,13 +162,29 @@ const PUT: u8 = 1;
 const GET: u8 = 2;
 const COPY: u8 = 3;
 const ZERO: u8 = 4;
+const LOAD: u8 = 5;
+const HASH_FILE: u8 = 6;
+const HASH: u8 = 7;
+const SAVE: u8 = 8;
 
 fn write_move(moving: &TensorMove) -> fb::TensorMove {
-    let (kind, file_offset, from, from_offset) = match moving.work {
-        MoveWork::Put { file_offset } => (PUT, file_offset, None, 0),
-        MoveWork::Get { file_offset } => (GET, file_offset, None, 0),
-        MoveWork::Copy { from, from_offset } => (COPY, 0, Some(uuid_to_id(from.0)), from_offset),
+    let (mut pieces, mut runs) = (None, None);
+    let (kind, file_offset, from, from_offset) = match &moving.work {
+        MoveWork::Put { file_offset } => (PUT, *file_offset, None, 0),
+        MoveWork::Get { file_offset } => (GET, *file_offset, None, 0),
+        MoveWork::Copy { from, from_offset } => (COPY, 0, Some(uuid_to_id(from.0)), *from_offset),
         MoveWork::Zero => (ZERO, 0, None, 0),
+        MoveWork::Pieces { kind, pieces: some, runs: of_file } => {
+            pieces = model::write_spans(some, |piece| (piece.offset, piece.bytes));
+            runs = model::write_spans(of_file, |run| (run.file_offset, run.bytes));
+            let kind = match kind {
+                PiecesKind::Load => LOAD,
+                PiecesKind::HashFile => HASH_FILE,
+                PiecesKind::Hash => HASH,
+                PiecesKind::Save => SAVE,
+            };
+            (kind, 0, None, 0)
+        }
     };
     fb::TensorMove {
         token: Some(uuid_to_id(moving.token.0)),
@@ -146,6 +195,8 @@ fn write_move(moving: &TensorMove) -> fb::TensorMove {
         file_offset,
         from,
         from_offset,
+        pieces,
+        runs,
     }
 }
 
@@ -201,6 +252,29 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             RequestBody::LeaseRelease { leases: leases.iter().map(LeaseId).collect() }
         }
         B::Subscribe(subscribe) => RequestBody::Subscribe { from: subscribe.from()? },
+        B::VersionStage(stage) => RequestBody::VersionStage(model::read_stage(stage)?),
+        B::VersionCommit(commit) => RequestBody::VersionCommit(model::read_commit(commit)?),
+        B::VersionGet(get) => RequestBody::VersionGet(model::read_get(get)?),
+        B::VersionSlabs(slabs) => RequestBody::VersionSlabs {
+            version: VersionId(read::uuid("version", slabs.version()?)?),
+            lease: read_lease(slabs.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
+            first: slabs.first()?,
+            count: slabs.count()?,
+        },
+        B::VersionRetire(it) => {
+            RequestBody::VersionRetire(model::read_target(it.version()?, it.model()?, it.tag()?)?)
+        }
+        B::VersionInspect(it) => {
+            RequestBody::VersionInspect(model::read_target(it.version()?, it.model()?, it.tag()?)?)
+        }
+        B::ModelSwap(swap) => RequestBody::ModelSwap {
+            model: model::read_model(swap.model()?)?,
+            tag: model::read_tag(swap.tag()?)?,
+            token: Token(read::uuid("token", swap.token()?)?),
+        },
+        B::ModelList(list) => RequestBody::ModelList {
+            prefix: read::text("prefix", list.prefix()?, limits::NAME_BYTES)?,
+        },
     })
 }
 
@@ -267,6 +341,20 @@ fn read_move(moving: fb::TensorMoveRef<'_>) -> Read<TensorMove> {
             from_offset: moving.from_offset()?,
         },
         ZERO => MoveWork::Zero,
+        LOAD | HASH_FILE | HASH | SAVE => {
+            let kind = match kind {
+                LOAD => PiecesKind::Load,
+                HASH_FILE => PiecesKind::HashFile,
+                HASH => PiecesKind::Hash,
+                _ => PiecesKind::Save,
+            };
+            let (pieces, runs) = model::read_pieces(moving, kind.has_file())?;
+            let sum = pieces.iter().map(|piece| piece.bytes).sum::<u64>();
+            if (moving.offset()?, moving.bytes()?) != (0, sum) {
+                return Err(DecodeError::BadValue { field: "bytes", value: moving.bytes()? });
+            }
+            MoveWork::Pieces { kind, pieces, runs }
+        }
         other => return Err(DecodeError::BadValue { field: "kind", value: other.into() }),
     };
     Ok(TensorMove {
@@ -344,7 +432,7 @@ mod tests {
             mode: Mode::ReadWrite,
             token: [5; 16],
         };
-        vec![
+        let mut all = vec![
             RequestBody::Hello(Hello {
                 version: 1,
                 capabilities: 3,
@@ -379,7 +467,9 @@ mod tests {
             RequestBody::TensorList { prefix: "acts/".into() },
             RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] },
             RequestBody::Subscribe { from: 17 },
-        ]
+        ];
+        all.extend(super::super::model_samples::requests());
+        all
     }
 
     #[test]
