@@ -1,15 +1,15 @@
 //! Messages of every kind.
 
 use millpond_keeper::channel::{HoldKey, Message};
-use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
+use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Life, MoveWork,
     MoverInfo, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet,
     TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
 };
 use millpond_wire::{
-    Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode, PondId,
-    Shape, SlabId, TensorId, TensorName, TensorState, Token,
+    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId,
+    Mode, Piece, PondId, Run, Shape, SlabId, TensorId, TensorName, TensorState, Token,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -253,6 +253,12 @@ pub fn mover_channel(folder: &Folder) {
     let (slab, from, epoch, bytes) = (SlabId(ID), SlabId(ID), Epoch(3), 4096);
     let (offset, file_offset, from_offset) = (256, 512, 1024);
     let job = |work| ToMover::Job(Job { job: 7, epoch, work });
+    let run = |file_offset, bytes| Run { file_offset, bytes };
+    let piece = |offset, bytes| Piece { offset, bytes };
+    let pieces = |kind, runs| {
+        let pieces = vec![piece(0, 1000), piece(1024, 24)];
+        Work::Pieces(Pieces { kind, slab, base: offset, pieces, runs })
+    };
     let device = GpuUuid([1; 16]);
     for (seed, message) in [
         ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
@@ -262,6 +268,9 @@ pub fn mover_channel(folder: &Folder) {
         ("get", job(Work::Get { slab, offset, bytes, file_offset })),
         ("copy", job(Work::Copy { slab, offset, bytes, from, from_offset })),
         ("zero", job(Work::Zero { slab, offset, bytes })),
+        ("pieces-load", job(pieces(PiecesKind::Load, vec![run(0, 1000), run(5000, 24)]))),
+        ("pieces-hash", job(pieces(PiecesKind::Hash, Vec::new()))),
+        ("pieces-save", job(pieces(PiecesKind::Save, vec![run(9, 1024)]))),
         ("stop", ToMover::Stop),
     ] {
         folder.seed(seed, &message.encode());
@@ -273,7 +282,8 @@ pub fn mover_channel(folder: &Folder) {
         ("mapped", FromMover::Mapped { slab }),
         ("map-failed", FromMover::MapFailed { slab, text: text() }),
         ("unmapped", FromMover::Unmapped { slab }),
-        ("done", FromMover::Done { job: 7 }),
+        ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
+        ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),
         ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),
     ] {
         folder.seed(seed, &message.encode());

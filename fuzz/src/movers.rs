@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_daemon::policy::Held;
-use millpond_mover::channel::{FromMover, Job, ToMover, Why, Work};
+use millpond_mover::channel::{FromMover, Job, Pieces, ToMover, Why, Work};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, SlabId};
+use millpond_wire::{ClientId, Piece, SlabId};
 
 /// Bytes of a slab, from and to.
 type Range = (SlabId, u64, u64);
@@ -100,7 +100,7 @@ impl Movers {
 
     /// What it says is true: it ends jobs that it says have ended.
     pub fn says(&mut self, said: &FromMover) {
-        let (FromMover::Done { job } | FromMover::JobFailed { job, .. }) = said else { return };
+        let (FromMover::Done { job, .. } | FromMover::JobFailed { job, .. }) = said else { return };
         if !matches!(said, FromMover::JobFailed { why: Why::Driver, .. })
             && let Some(process) = self.living.last_mut()
         {
@@ -161,6 +161,14 @@ fn ranges(work: Work) -> Vec<Range> {
         | Work::Zero { slab, offset, bytes } => vec![(slab, offset, offset + bytes)],
         Work::Copy { slab, offset, bytes, from, from_offset } => {
             vec![(slab, offset, offset + bytes), (from, from_offset, from_offset + bytes)]
+        }
+        Work::Pieces(pieces) if !pieces.kind.touches_slab() => Vec::new(),
+        Work::Pieces(Pieces { slab, base, pieces, .. }) => {
+            let range = |piece: Piece| {
+                let start = base + piece.offset;
+                (slab, start, start + piece.bytes)
+            };
+            pieces.into_iter().map(range).collect()
         }
     }
 }

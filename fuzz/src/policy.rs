@@ -194,7 +194,7 @@ impl Play {
         let slab = SlabId(Uuid::from_u64_pair(1, decide.byte().into()));
         let text = || "no".to_owned();
         let said = match decide.below(12) {
-            0..=4 => FromMover::Done { job },
+            0..=4 => FromMover::Done { job, hashes: Vec::new() },
             5 => FromMover::JobFailed { job, why: Why::File, text: text() },
             6 => FromMover::JobFailed { job, why: Why::Range, text: text() },
             7 => FromMover::JobFailed { job, why: Why::Driver, text: text() },

@@ -112,7 +112,7 @@ impl Job {
     pub(crate) fn answer(&self) -> FromMover {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let text = match failure {
-            None => return FromMover::Done { job: self.number },
+            None => return FromMover::Done { job: self.number, hashes: Vec::new() },
             Some(Failure::Other(text)) => text,
             Some(Failure::Ended(at)) => format!("the file ended at {at} of {} bytes", self.bytes),
         };

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
 use millpond_wire::{Epoch, GpuUuid, SlabId, socket};
 
-use crate::channel::{self, ChannelError, FromMover, MoverEnd, ToMover, Why};
+use crate::channel::{self, ChannelError, FILE_END, FromMover, MoverEnd, ToMover, Why};
 use crate::end;
 use crate::error::MoverError;
 use crate::fault::Faults;
@@ -17,9 +17,6 @@ use crate::queue::Queue;
 use crate::settings::Ring;
 use crate::slab::{Slab, Slabs};
 use crate::worker::{Shared, Worker};
-
-/// The last byte of a file that the kernel can name.
-const FILE_END: u64 = i64::MAX.cast_unsigned();
 
 /// Runs as the mover that a daemon started: the channel is on standard input. Returns after `Stop`;
 /// a hang-up ends the process at once.
@@ -113,12 +110,16 @@ impl Mover {
                         self.channel.send(&answer)?;
                     }
                 }
-                (ToMover::Job(job), file) => match self.accept(job, file) {
-                    Ok(job) => self.shared.queue.push(job),
-                    Err(Refusal { why, text }) => {
-                        self.channel.send(&FromMover::JobFailed { job: job.job, why, text })?;
+                (ToMover::Job(job), file) => {
+                    let number = job.job;
+                    match self.accept(job, file) {
+                        Ok(job) => self.shared.queue.push(job),
+                        Err(Refusal { why, text }) => {
+                            let job = number;
+                            self.channel.send(&FromMover::JobFailed { job, why, text })?;
+                        }
                     }
-                },
+                }
                 (ToMover::Stop, _) => break,
                 _ => return Err(MoverError::Unexpected { expected: "`Map`, `Job` or `Stop`" }),
             }
@@ -154,6 +155,9 @@ impl Mover {
             }
             (channel::Work::Zero { slab, offset, bytes }, _) => {
                 (Work::Zero, slab, (offset, bytes, 0))
+            }
+            (channel::Work::Pieces(_), _) => {
+                return Err(range("this mover moves no pieces".to_owned()));
             }
             // The channel has counted the descriptors.
             _ => return Err(range("the job has no file".to_owned())),

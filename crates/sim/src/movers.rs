@@ -168,9 +168,9 @@ impl World {
                 mover.say(&FromMover::Unmapped { slab });
             }
             (ToMover::Job(job), Some(Fd::Contents(tensor))) => {
-                let (slab, offset, bytes, writes) = match job.work {
-                    Work::Put { slab, offset, bytes, .. } => (slab, offset, bytes, true),
-                    Work::Get { slab, offset, bytes, .. } => (slab, offset, bytes, false),
+                let (slab, offset, bytes, writes) = match &job.work {
+                    &Work::Put { slab, offset, bytes, .. } => (slab, offset, bytes, true),
+                    &Work::Get { slab, offset, bytes, .. } => (slab, offset, bytes, false),
                     other => return Err(Violation::new("a mover can read", format!("{other:?}"))),
                 };
                 let Some(memory) = mover.mapped.get(&slab).cloned() else {
@@ -211,7 +211,7 @@ impl World {
             self.oracle.read(job.tensor, &job.memory, true, &who)?;
         }
         if !job.failed {
-            self.movers[index].say(&FromMover::Done { job: job.number });
+            self.movers[index].say(&FromMover::Done { job: job.number, hashes: Vec::new() });
         }
         Ok(())
     }

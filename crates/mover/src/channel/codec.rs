@@ -24,6 +24,11 @@ impl Writer {
         self.raw(&value.to_le_bytes())
     }
 
+    /// A number of things of which a message never has more than fits.
+    pub(super) fn count(self, count: usize) -> Writer {
+        self.raw(&u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes())
+    }
+
     pub(super) fn slab(self, slab: SlabId) -> Writer {
         self.raw(slab.0.as_bytes())
     }
@@ -65,6 +70,10 @@ impl<'bytes> Reader<'bytes> {
         self.array().map(u64::from_le_bytes)
     }
 
+    pub(super) fn count(&mut self) -> Result<usize, ChannelError> {
+        self.array().map(|bytes| usize::from(u16::from_le_bytes(bytes)))
+    }
+
     pub(super) fn epoch(&mut self) -> Result<Epoch, ChannelError> {
         self.u64().map(Epoch)
     }
@@ -74,7 +83,7 @@ impl<'bytes> Reader<'bytes> {
     }
 
     pub(super) fn text(&mut self) -> Result<String, ChannelError> {
-        let length = usize::from(u16::from_le_bytes(self.array()?));
+        let length = self.count()?;
         if length > TEXT_BYTES {
             return Err(ChannelError::Malformed("a text is above 4096 bytes"));
         }

@@ -1,6 +1,6 @@
 //! What the mover says.
 
-use millpond_wire::SlabId;
+use millpond_wire::{ContentHash, SlabId, limits};
 
 use super::ChannelError;
 use super::codec::{Reader, Writer};
@@ -36,6 +36,8 @@ pub enum FromMover {
     Done {
         /// Which job.
         job: u64,
+        /// One for each piece, in their order; none for other works.
+        hashes: Vec<ContentHash>,
     },
     /// The job did not happen, or in part. Nothing of it goes on any more.
     JobFailed {
@@ -93,7 +95,10 @@ impl FromMover {
                 Writer::new(kind::MAP_FAILED).slab(*slab).text(text).0
             }
             FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).0,
-            FromMover::Done { job } => Writer::new(kind::DONE).u64(*job).0,
+            FromMover::Done { job, hashes } => {
+                let writer = Writer::new(kind::DONE).u64(*job).count(hashes.len());
+                hashes.iter().fold(writer, |writer, hash| writer.raw(&hash.0)).0
+            }
             FromMover::JobFailed { job, why, text } => {
                 Writer::new(kind::JOB_FAILED).u64(*job).u8(why.number()).text(text).0
             }
@@ -112,7 +117,14 @@ impl FromMover {
             kind::MAPPED => FromMover::Mapped { slab: reader.slab()? },
             kind::MAP_FAILED => FromMover::MapFailed { slab: reader.slab()?, text: reader.text()? },
             kind::UNMAPPED => FromMover::Unmapped { slab: reader.slab()? },
-            kind::DONE => FromMover::Done { job: reader.u64()? },
+            kind::DONE => {
+                let (job, count) = (reader.u64()?, reader.count()?);
+                if count > limits::PIECES_PER_MOVE {
+                    return Err(ChannelError::Malformed("more hashes than a move has pieces"));
+                }
+                let hash = |_| reader.array().map(ContentHash);
+                FromMover::Done { job, hashes: (0..count).map(hash).collect::<Result<_, _>>()? }
+            }
             kind::JOB_FAILED => {
                 let job = reader.u64()?;
                 let why = Why::ALL.get(usize::from(reader.u8()?)).copied();

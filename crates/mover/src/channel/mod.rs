@@ -9,6 +9,7 @@
 
 mod codec;
 mod from_mover;
+mod pieces;
 mod to_mover;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,14 +20,22 @@ use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 pub use from_mover::{FromMover, Why};
+pub(crate) use pieces::FILE_END;
+pub use pieces::{Pieces, PiecesKind};
 pub use to_mover::{Job, ToMover, Work};
 
 /// How long [`DaemonEnd::send`] waits for room: far longer than a living mover needs, short enough
 /// for a person who waits.
 pub const SEND_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The mover's longest message: its kind, an identity, a reason, and a text with its length.
-const FROM_MOVER_BYTES: usize = limits::TEXT_BYTES + 64;
+/// The daemon's longest message: all pieces and runs of a move, 16 bytes each, and what is before
+/// them.
+const TO_MOVER_BYTES: usize = (limits::PIECES_PER_MOVE + limits::RUNS_PER_MOVE) * 16 + 64;
+/// The mover's longest message: the hashes of all pieces of a move, and what is before them. A text
+/// is shorter.
+const FROM_MOVER_BYTES: usize = limits::PIECES_PER_MOVE * 16 + 64;
+const _: () = assert!(TO_MOVER_BYTES <= limits::MESSAGE_BYTES);
+const _: () = assert!(limits::TEXT_BYTES + 64 <= FROM_MOVER_BYTES);
 
 /// Why a message could not be sent or taken.
 #[derive(Debug, thiserror::Error)]
@@ -194,8 +203,7 @@ impl MoverEnd {
     /// # Errors
     /// [`ChannelError::HungUp`] at the end.
     pub fn receive(&self) -> Result<(ToMover, Option<OwnedFd>), ChannelError> {
-        // The longest of the daemon's messages is far shorter; a longer one is told as too long.
-        let mut buffer = [0; 256];
+        let mut buffer = [0; TO_MOVER_BYTES];
         loop {
             if let Some(mut received) = socket::receive(&self.socket, &mut buffer, true)? {
                 let message = ToMover::decode(&buffer[..received.bytes])?;

@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use millpond_wire::{Epoch, GpuUuid, SlabId};
+use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -37,7 +37,22 @@ fn work() -> impl Strategy<Value = Work> {
             from_offset
         }),
         place().prop_map(|(slab, offset, bytes, _)| Work::Zero { slab, offset, bytes }),
+        pieces().prop_map(Work::Pieces),
     ]
+}
+
+fn pieces() -> impl Strategy<Value = Pieces> {
+    let kinds = [PiecesKind::Load, PiecesKind::HashFile, PiecesKind::Hash, PiecesKind::Save];
+    let places = proptest::collection::vec((0_u64..1 << 40, 0_u64..=limits::PIECE_BYTES), 0..20);
+    (proptest::sample::select(kinds.to_vec()), slab(), 0_u64..1 << 40, places).prop_map(
+        |(kind, slab, base, places)| {
+            let piece = |&(offset, bytes): &(u64, u64)| Piece { offset, bytes };
+            let run = |&(file_offset, bytes): &(u64, u64)| Run { file_offset, bytes };
+            let pieces = places.iter().map(piece).collect();
+            let runs = places.iter().rev().map(run).filter(|_| kind.has_file()).collect();
+            Pieces { kind, slab, base, pieces, runs }
+        },
+    )
 }
 
 fn to_mover() -> impl Strategy<Value = ToMover> {
@@ -69,7 +84,11 @@ fn from_mover() -> impl Strategy<Value = FromMover> {
         slab().prop_map(|slab| FromMover::Mapped { slab }),
         (slab(), text()).prop_map(|(slab, text)| FromMover::MapFailed { slab, text }),
         slab().prop_map(|slab| FromMover::Unmapped { slab }),
-        any::<u64>().prop_map(|job| FromMover::Done { job }),
+        (any::<u64>(), proptest::collection::vec(any::<[u8; 16]>(), 0..20)).prop_map(
+            |(job, hashes)| {
+                FromMover::Done { job, hashes: hashes.into_iter().map(ContentHash).collect() }
+            }
+        ),
         (any::<u64>(), why, text()).prop_map(|(job, why, text)| FromMover::JobFailed {
             job,
             why,
@@ -115,6 +134,79 @@ proptest! {
         prop_assert!(FromMover::decode(&bytes[..cut % bytes.len()]).is_err());
         bytes.push(0);
         prop_assert!(FromMover::decode(&bytes).is_err());
+    }
+}
+
+fn load(pieces: Vec<Piece>, runs: Vec<Run>) -> Pieces {
+    Pieces { kind: PiecesKind::Load, slab: SlabId::random(), base: 0, pieces, runs }
+}
+
+fn pieces_job(pieces: Pieces) -> ToMover {
+    ToMover::Job(Job { job: 1, epoch: Epoch(1), work: Work::Pieces(pieces) })
+}
+
+#[test]
+fn the_largest_move_and_its_answer_travel() {
+    let (ours, theirs) = DaemonEnd::pair().unwrap();
+    let theirs = MoverEnd::new(theirs);
+    let null = File::open("/dev/null").unwrap();
+    let bytes = limits::MOVE_BYTES / limits::PIECES_PER_MOVE as u64;
+    let pieces = vec![Piece { offset: 0, bytes }; limits::PIECES_PER_MOVE];
+    let bytes = limits::MOVE_BYTES / limits::RUNS_PER_MOVE as u64;
+    let runs = vec![Run { file_offset: u64::MAX >> 2, bytes }; limits::RUNS_PER_MOVE];
+    let job = pieces_job(load(pieces, runs));
+    assert!(job.encode().len() <= TO_MOVER_BYTES);
+    ours.send(&job, Some(null.as_fd())).unwrap();
+    assert!(theirs.receive().unwrap().0 == job);
+    let hashes = vec![ContentHash([1; 16]); limits::PIECES_PER_MOVE];
+    let done = FromMover::Done { job: 1, hashes };
+    assert!(done.encode().len() <= FROM_MOVER_BYTES);
+    theirs.send(&done).unwrap();
+    assert!(ours.try_receive().unwrap() == Some(done));
+}
+
+#[test]
+fn moves_beyond_the_caps_are_refused() {
+    let piece = |offset, bytes| Piece { offset, bytes };
+    let run = |file_offset, bytes| Run { file_offset, bytes };
+    let full = limits::PIECE_BYTES;
+    let good = load(vec![piece(0, 5), piece(7, 5)], vec![run(0, 10)]);
+    assert_eq!(good.check(), Ok(()));
+    for (bad, expected) in [
+        (load(vec![piece(0, 0); 1025], vec![]), "too many pieces"),
+        (load(vec![], vec![run(0, 0); 2049]), "too many"),
+        (load(vec![piece(0, full + 1)], vec![run(0, full + 1)]), "too large"),
+        (load(vec![piece(0, full); 65], vec![run(0, 65 * full)]), "too large together"),
+        (load(vec![piece(u64::MAX, 1)], vec![run(0, 1)]), "no place of a slab"),
+        (Pieces { base: u64::MAX - 11, ..good.clone() }, "no place of a slab"),
+        (load(vec![piece(0, 1)], vec![run(u64::MAX, 1)]), "no place of a file"),
+        (load(vec![piece(0, 1)], vec![run(i64::MAX as u64, 1)]), "no place of a file"),
+        (load(vec![piece(0, 1)], vec![run(0, 2)]), "not as long"),
+        (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "not as long"),
+        (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "not as long"),
+        (Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) }, "not as"),
+    ] {
+        let why = bad.check().unwrap_err();
+        assert!(why.contains(expected), "{why}, not {expected}");
+        let error = ToMover::decode(&pieces_job(bad).encode()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}, not {expected}");
+    }
+    let long = FromMover::Done { job: 1, hashes: vec![ContentHash([0; 16]); 1025] };
+    assert!(FromMover::decode(&long.encode()).is_err());
+}
+
+#[test]
+fn pieces_take_a_file_unless_they_stay_in_their_slab() {
+    let (pieces, runs) = (vec![Piece { offset: 0, bytes: 1 }], vec![]);
+    let load = load(pieces, runs);
+    for (kind, files, slab) in [
+        (PiecesKind::Load, 1, true),
+        (PiecesKind::HashFile, 1, false),
+        (PiecesKind::Hash, 0, true),
+        (PiecesKind::Save, 1, true),
+    ] {
+        assert_eq!(pieces_job(Pieces { kind, ..load.clone() }).descriptors(), files, "{kind:?}");
+        assert_eq!(kind.touches_slab(), slab);
     }
 }
 

@@ -4,6 +4,7 @@ use millpond_wire::{Epoch, GpuUuid, SlabId};
 
 use super::ChannelError;
 use super::codec::{Reader, Writer};
+use super::pieces::Pieces;
 
 /// What the daemon says to its mover.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub enum ToMover {
 }
 
 /// Something to be moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its number, for the answer.
     pub job: u64,
@@ -51,7 +52,7 @@ pub struct Job {
 }
 
 /// What a job does. All offsets of a slab are from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
     /// From a file to a slab.
     Put {
@@ -97,6 +98,8 @@ pub enum Work {
         /// How many.
         bytes: u64,
     },
+    /// Pieces, each with a hash in the answer.
+    Pieces(Pieces),
 }
 
 mod kind {
@@ -108,6 +111,7 @@ mod kind {
     pub const GET: u8 = 17;
     pub const COPY: u8 = 18;
     pub const ZERO: u8 = 19;
+    pub const PIECES: u8 = 20;
 }
 
 impl ToMover {
@@ -117,6 +121,9 @@ impl ToMover {
         match self {
             ToMover::Map { .. }
             | ToMover::Job(Job { work: Work::Put { .. } | Work::Get { .. }, .. }) => 1,
+            ToMover::Job(Job { work: Work::Pieces(pieces), .. }) => {
+                usize::from(pieces.kind.has_file())
+            }
             _ => 0,
         }
     }
@@ -124,30 +131,31 @@ impl ToMover {
     /// The bytes of this message.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        match *self {
-            ToMover::Start { epoch, device, threads, block_bytes, depth } => {
+        match self {
+            &ToMover::Start { epoch, device, threads, block_bytes, depth } => {
                 let writer = Writer::new(kind::START).u64(epoch.0).raw(&device.0);
                 writer.raw(&threads.to_le_bytes()).raw(&block_bytes.to_le_bytes()).u8(depth).0
             }
-            ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).0,
-            ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).0,
+            &ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).0,
+            &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).0,
             ToMover::Stop => Writer::new(kind::STOP).0,
             ToMover::Job(Job { job, epoch, work }) => {
-                let begin = |kind| Writer::new(kind).u64(job).u64(epoch.0);
+                let begin = |kind| Writer::new(kind).u64(*job).u64(epoch.0);
                 match work {
-                    Work::Put { slab, offset, bytes, file_offset } => {
+                    &Work::Put { slab, offset, bytes, file_offset } => {
                         begin(kind::PUT).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
                     }
-                    Work::Get { slab, offset, bytes, file_offset } => {
+                    &Work::Get { slab, offset, bytes, file_offset } => {
                         begin(kind::GET).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
                     }
-                    Work::Copy { slab, offset, bytes, from, from_offset } => {
+                    &Work::Copy { slab, offset, bytes, from, from_offset } => {
                         let writer = begin(kind::COPY).slab(slab).u64(offset).u64(bytes);
                         writer.slab(from).u64(from_offset).0
                     }
-                    Work::Zero { slab, offset, bytes } => {
+                    &Work::Zero { slab, offset, bytes } => {
                         begin(kind::ZERO).slab(slab).u64(offset).u64(bytes).0
                     }
+                    Work::Pieces(pieces) => pieces.write(begin(kind::PIECES)).0,
                 }
             }
         }
@@ -182,6 +190,11 @@ impl ToMover {
                     }
                     _ => Work::Zero { slab, offset, bytes },
                 };
+                ToMover::Job(Job { job, epoch, work })
+            }
+            kind::PIECES => {
+                let (job, epoch) = (reader.u64()?, reader.epoch()?);
+                let work = Work::Pieces(Pieces::read(&mut reader)?);
                 ToMover::Job(Job { job, epoch, work })
             }
             _ => return Err(ChannelError::Malformed("unknown kind")),

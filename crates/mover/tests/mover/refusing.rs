@@ -50,7 +50,7 @@ fn a_file_that_shrinks_under_its_jobs_hurts_nobody_else() {
         let mut answered = Vec::new();
         for _ in &jobs {
             match mover.hear() {
-                FromMover::Done { job } => answered.push(job),
+                FromMover::Done { job, .. } => answered.push(job),
                 FromMover::JobFailed { job, why: Why::File, .. } => answered.push(job),
                 other => panic!("{other:?}"),
             }
@@ -169,9 +169,9 @@ fn ranges_outside_of_slabs_and_files_are_refused() {
             copy(id, 0, 100, id, 99),
             copy(id, 99, 100, id, 0),
         ] {
-            let message = ToMover::Job(Job { job: 0, epoch: Epoch(7), work });
+            let message = ToMover::Job(Job { job: 0, epoch: Epoch(7), work: work.clone() });
             let file = (message.descriptors() == 1).then_some(&source as &dyn AsFd);
-            let (why, text) = mover.fails(work, file);
+            let (why, text) = mover.fails(work.clone(), file);
             assert_eq!(why, Why::Range, "{work:?}: {text}");
         }
         still_works(world, &mut mover, &slab);

@@ -205,7 +205,7 @@ impl Mover {
     #[track_caller]
     pub fn done(&mut self, work: Work, file: Option<&dyn AsFd>) {
         let job = self.begin(work, file);
-        assert_eq!(self.hear(), FromMover::Done { job });
+        assert_eq!(self.hear(), FromMover::Done { job, hashes: vec![] });
     }
 
     /// Sends a job that must fail; says why.

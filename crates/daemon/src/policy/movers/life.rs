@@ -117,7 +117,7 @@ impl<P: Ports> Pond<P> {
                 // Its jobs fail one by one, each with its own answer; this one says why.
                 tracing::error!(%slab, "the mover of {device} cannot map a slab: {text}");
             }
-            FromMover::Done { job } => {
+            FromMover::Done { job, hashes: _ } => {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
                     self.let_job_go(ports, device, &moving);

@@ -52,7 +52,7 @@ impl Play {
     fn jobs(&mut self) -> Vec<(u64, Work)> {
         let told = std::mem::take(&mut self.world.told);
         let job = |(message, _): &(ToMover, Option<u64>)| match message {
-            ToMover::Job(job) => Some((job.job, job.work)),
+            ToMover::Job(job) => Some((job.job, job.work.clone())),
             _ => None,
         };
         told.iter().filter_map(job).collect()
@@ -87,10 +87,10 @@ fn a_put_is_mapped_moved_answered_and_unmapped() {
     assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 1);
     assert!(play.world.held.values().any(|fd| *fd == PIDFD));
     play.delete(conn, info.tensor);
-    play.says(FromMover::Done { job: jobs[0].0 });
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
     assert_eq!(play.answer(first), Some(ReplyBody::Moved { bytes: MIB }));
     assert!(play.exists(info.tensor) && play.world.told.is_empty());
-    play.says(FromMover::Done { job: jobs[1].0 });
+    play.says(FromMover::Done { job: jobs[1].0, hashes: Vec::new() });
     assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: MIB }));
     assert!(!play.exists(info.tensor));
     assert!(matches!(play.world.told[..], [(ToMover::Unmap { slab }, None)] if slab == info.slab));
@@ -105,7 +105,7 @@ fn a_mover_without_work_is_ended_and_the_next_one_starts_when_it_is_gone() {
     play.start_move(conn, put(info.tensor, 10));
     play.mover_runs();
     let job = play.jobs()[0].0;
-    play.says(FromMover::Done { job });
+    play.says(FromMover::Done { job, hashes: Vec::new() });
     play.world.told.clear();
     play.world.now += 499;
     assert_eq!(play.pond.tick(&mut play.world), Some(500));
@@ -118,7 +118,7 @@ fn a_mover_without_work_is_ended_and_the_next_one_starts_when_it_is_gone() {
     play.mover_dies();
     play.mover_runs();
     let job = play.jobs()[0].0;
-    play.says(FromMover::Done { job });
+    play.says(FromMover::Done { job, hashes: Vec::new() });
     assert_eq!(play.answer(late), Some(ReplyBody::Moved { bytes: 10 }));
     assert!(play.world.killed.is_empty());
 }
@@ -213,7 +213,7 @@ fn a_repeat_joins_the_move_that_is_under_way() {
     play.hello(conn, client, false);
     let again = play.start_move(conn, what);
     assert!(play.jobs().is_empty());
-    play.says(FromMover::Done { job });
+    play.says(FromMover::Done { job, hashes: Vec::new() });
     assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10 }));
 }
 
@@ -230,7 +230,7 @@ fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
     play.mover_runs();
     let jobs = play.jobs();
     assert_eq!(jobs.len(), 1);
-    play.says(FromMover::Done { job: jobs[0].0 });
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
     assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10 }));
     assert_eq!(play.pond.clients.conns[&conn].pending, 0);
 }
@@ -273,7 +273,7 @@ fn a_mover_that_rests_is_not_known_to_the_next_daemon() {
     play.start_move(conn, put(info.tensor, 10));
     play.mover_runs();
     let job = play.jobs()[0].0;
-    play.says(FromMover::Done { job });
+    play.says(FromMover::Done { job, hashes: Vec::new() });
     play.restart();
     assert!(play.world.killed.is_empty() && play.mover_client().is_none());
 }
