@@ -163,6 +163,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             expires_boot_ms: some_number(decide),
             linger_ms: some_number(decide),
             accesses_left: some_number(decide),
+            part: false,
         }),
         8 => Record::TensorPublished {
             tensor: TensorId(some_id(decide)),

@@ -126,7 +126,8 @@ impl Ports for World {
         self.held.remove(&what);
     }
 
-    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
+    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<u64>) {
+        let fd = fds.first();
         if let ReplyBody::Event(_) = reply.body {
             assert_eq!(reply.number, 0, "an event answers nothing");
             return;

@@ -122,7 +122,9 @@ impl World {
                 _ => false,
             };
         }
-        let object = |key: &&HoldKey| matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_));
+        let object = |key: &&HoldKey| {
+            matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Manifest(_))
+        };
         let held: BTreeSet<HoldKey> = held.into_iter().filter(object).cloned().collect();
         // Who died while nothing could be recorded stays held for the next daemon.
         let fits = recorded == held || (self.faulted && recorded.is_subset(&held));

@@ -383,6 +383,7 @@ pub fn objects(held: &BTreeMap<HoldKey, Fd>) -> HashMap<Held, Fd> {
     let object = |(key, fd): (&HoldKey, &Fd)| match key.view() {
         KeyView::Slab(slab) => Some((Held::Slab(slab), fd.clone())),
         KeyView::Client(client) => Some((Held::Client(client), fd.clone())),
+        KeyView::Manifest(version) => Some((Held::Manifest(version), fd.clone())),
         _ => None,
     };
     held.iter().filter_map(object).collect()

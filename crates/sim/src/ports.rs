@@ -262,6 +262,7 @@ fn key_of(what: Held) -> HoldKey {
     match what {
         Held::Slab(slab) => HoldKey::slab(slab),
         Held::Client(client) => HoldKey::client(client),
+        Held::Manifest(version) => HoldKey::manifest(version),
     }
 }
 
@@ -319,10 +320,11 @@ impl Ports for SimPorts {
         self.asks.extend(held.into_iter().chain(fd).map(Ask::Close));
     }
 
-    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<Fd>) {
+    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Fd>) {
         if !self.lives() {
             return;
         }
+        let fd = fds.into_iter().next();
         let Some(socket) = self.conns.get(&conn) else { return };
         self.trace.say(|| format!("    reply {} {:?}", conn.0, reply));
         let bytes = reply.encode(&mut self.builder).to_vec();

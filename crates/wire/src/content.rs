@@ -80,6 +80,12 @@ impl PiecesKind {
         !matches!(self, PiecesKind::Hash)
     }
 
+    /// Whether the tensor is read or written; if not, it is only named.
+    #[must_use]
+    pub fn touches_slab(self) -> bool {
+        !matches!(self, PiecesKind::HashFile)
+    }
+
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -207,14 +207,14 @@ fn moves(body: &RequestBody, came: &[OwnedFd], bytes: &Mutex<Vec<u8>>) -> ReplyB
             file.unwrap().read_exact_at(&mut bytes[range], file_offset)
         }
         MoveWork::Get { file_offset } => file.unwrap().write_all_at(&bytes[range], file_offset),
-        MoveWork::Copy { .. } | MoveWork::Zero => {
+        MoveWork::Copy { .. } | MoveWork::Zero | MoveWork::Pieces { .. } => {
             assert!(file.is_none());
             bytes[range].fill(0);
             Ok(())
         }
     };
     match moved {
-        Ok(()) => ReplyBody::Moved { bytes: one.bytes },
+        Ok(()) => ReplyBody::Moved { bytes: one.bytes, hashes: Vec::new() },
         Err(error) => ReplyBody::Failure(Failure::new(ErrorKind::File, error.to_string())),
     }
 }

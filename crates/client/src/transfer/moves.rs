@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// One move, without the name that its repeats share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) tensor: TensorId,
     pub(super) offset: u64,
@@ -67,11 +67,17 @@ pub(super) fn one(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<
     loop {
         // A new name each time: the answer to the old one is known.
         let token = Token::random();
-        let body = RequestBody::TensorMove(TensorMove { token, tensor, offset, bytes, work });
+        let body = RequestBody::TensorMove(TensorMove {
+            token,
+            tensor,
+            offset,
+            bytes,
+            work: work.clone(),
+        });
         let ask = Ask { what: WHAT, body, lease: None, deadline: None, waits_until: None };
         match link.call_with(ask, file) {
             Ok(answer) => {
-                let ReplyBody::Moved { bytes: moved } = answer.body else {
+                let ReplyBody::Moved { bytes: moved, .. } = answer.body else {
                     return Err(not_an_answer(WHAT));
                 };
                 if moved != bytes {
@@ -118,7 +124,8 @@ pub(super) fn all(
             let lane = move || {
                 while !failed.load(Ordering::Acquire) {
                     let Some(job) = lock(jobs).next() else { return };
-                    let landed = one(link, job, file).map(|_| job.bytes);
+                    let bytes = job.bytes;
+                    let landed = one(link, job, file).map(|_| bytes);
                     failed.fetch_or(landed.is_err(), Ordering::AcqRel);
                     if tell.send(landed).is_err() {
                         return;

@@ -69,6 +69,8 @@ pub struct Tensor {
     pub unleased_ms: u64,
     /// Its place among the ends.
     pub ends_ms: Option<u64>,
+    /// A slab of a version's arena: it lives as long as a version has it.
+    pub part: bool,
 }
 
 /// Whose part of the names.
@@ -282,6 +284,7 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         expires_boot_ms: tensor.expires_ms,
         linger_ms: tensor.linger_ms,
         accesses_left: tensor.accesses_left,
+        part: tensor.part,
     }
 }
 
@@ -322,6 +325,7 @@ mod tests {
             accesses: 0,
             unleased_ms: 0,
             ends_ms: None,
+            part: false,
         }
     }
 

@@ -87,7 +87,7 @@ impl<P: Ports> Pond<P> {
             Ok(Some((body, fd))) => self.answer_later(ports, conn, number, body, fd),
             Ok(None) => {}
             Err(failure) => {
-                self.answer_later(ports, conn, number, ReplyBody::Failure(failure), None);
+                self.answer_later(ports, conn, number, ReplyBody::Failure(failure), Vec::new());
             }
         }
     }
@@ -231,7 +231,7 @@ impl<P: Ports> Pond<P> {
                 None => self.retry_create(ports, waiting),
                 Some(failure) => {
                     let body = ReplyBody::Failure(failure.clone());
-                    self.answer_later(ports, waiting.conn, waiting.number, body, None);
+                    self.answer_later(ports, waiting.conn, waiting.number, body, Vec::new());
                 }
             }
         }
@@ -354,7 +354,7 @@ impl<P: Ports> Pond<P> {
             }
             None => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
-                Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), None)))
+                Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), Vec::new())))
             }
         }
     }
@@ -401,6 +401,7 @@ fn tensor_record(
         expires_boot_ms: None,
         linger_ms: create.life.linger_ms,
         accesses_left: create.life.accesses,
+        part: false,
     }
 }
 
@@ -429,6 +430,7 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         accesses: 0,
         unleased_ms: 0,
         ends_ms: None,
+        part: record.part,
     }
 }
 

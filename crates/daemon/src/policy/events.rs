@@ -185,7 +185,7 @@ impl<P: Ports> Pond<P> {
                 if event.kind == EventKind::Gap {
                     event.unix_ms = ports.now_ms();
                 }
-                ports.reply(conn, Reply { number: 0, body: ReplyBody::Event(event) }, None);
+                ports.reply(conn, Reply { number: 0, body: ReplyBody::Event(event) }, Vec::new());
             }
         }
     }

@@ -148,11 +148,11 @@ impl<P: Ports> Pond<P> {
         }
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
-        let fd = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone());
+        let fds = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone()).into_iter().collect();
         let token = self.key.token(id, lease, tensor, mode, user);
         let grant = TensorGrant { info, lease: Some((lease, mode, token)) };
         self.end_if_used_up(ports, tensor);
-        Ok(Some((ReplyBody::Tensor(grant), fd)))
+        Ok(Some((ReplyBody::Tensor(grant), fds)))
     }
 
     /// Whether a client may have one lease more, under a number that is free or means the same;
@@ -205,7 +205,7 @@ impl<P: Ports> Pond<P> {
                         Ok(None) => continue,
                         Err(failure) => ReplyBody::Failure(failure),
                     };
-                    self.answer_later(ports, conn, number, body, None);
+                    self.answer_later(ports, conn, number, body, Vec::new());
                 }
                 _ => still.push(waiter),
             }

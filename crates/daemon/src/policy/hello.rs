@@ -61,7 +61,7 @@ impl<P: Ports> Pond<P> {
             admin: caller.admin,
             page_slots: u32::try_from(slots).unwrap_or(0),
         });
-        Ok(Some((welcome, page)))
+        Ok(Some((welcome, page.into_iter().collect())))
     }
 
     fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {

@@ -90,7 +90,7 @@ pub(super) struct StatusWaiter {
 }
 
 /// The answer of a handler: now, or later.
-pub(super) type Answer<F> = Result<Option<(ReplyBody, Option<F>)>, Failure>;
+pub(super) type Answer<F> = Result<Option<(ReplyBody, Vec<F>)>, Failure>;
 
 /// All state of one pond.
 pub struct Pond<P: Ports> {
@@ -171,7 +171,9 @@ impl<P: Ports> Pond<P> {
             Ok(request) => request,
             Err((number, error)) => {
                 let kind = match error {
-                    DecodeError::Name(_) | DecodeError::Shape(_) => ErrorKind::Invalid,
+                    DecodeError::Name(_) | DecodeError::Model(_) | DecodeError::Shape(_) => {
+                        ErrorKind::Invalid
+                    }
                     _ => ErrorKind::Protocol,
                 };
                 self.refuse(ports, conn, number, Failure::new(kind, error.to_string()));
@@ -181,7 +183,11 @@ impl<P: Ports> Pond<P> {
         let number = request.number;
         // Nobody gets what has come to its end, however busy the loop is.
         self.end_lives(ports);
-        let wants_fd = matches!(&request.body, RequestBody::TensorMove(it) if it.work.has_file());
+        let wants_fd = match &request.body {
+            RequestBody::TensorMove(what) => what.work.has_file(),
+            RequestBody::VersionCommit(_) => true,
+            _ => false,
+        };
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
             self.refuse(ports, conn, number, Failure::new(ErrorKind::Protocol, message));
@@ -201,7 +207,7 @@ impl<P: Ports> Pond<P> {
                 | RequestBody::PondStatus
         );
         match self.dispatch(ports, conn, request, fd) {
-            Ok(Some((body, fd))) => ports.reply(conn, Reply { number, body }, fd),
+            Ok(Some((body, fds))) => ports.reply(conn, Reply { number, body }, fds),
             Ok(None) => {
                 if may_wait && let Some(connection) = self.clients.conns.get_mut(&conn) {
                     connection.pending += 1;
@@ -218,12 +224,12 @@ impl<P: Ports> Pond<P> {
         conn: ConnId,
         number: u64,
         body: ReplyBody,
-        fd: Option<P::Fd>,
+        fds: Vec<P::Fd>,
     ) {
         if let Some(connection) = self.clients.conns.get_mut(&conn) {
             connection.pending = connection.pending.saturating_sub(1);
         }
-        ports.reply(conn, Reply { number, body }, fd);
+        ports.reply(conn, Reply { number, body }, fds);
     }
 
     fn dispatch(
@@ -269,7 +275,7 @@ impl<P: Ports> Pond<P> {
                 done()
             }
             RequestBody::Subscribe { from } => {
-                ports.reply(conn, Reply { number, body: ReplyBody::Done }, None);
+                ports.reply(conn, Reply { number, body: ReplyBody::Done }, Vec::new());
                 self.subscribe(ports, conn, from);
                 Ok(None)
             }
@@ -278,7 +284,15 @@ impl<P: Ports> Pond<P> {
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
             }
-            RequestBody::Unknown => Err(Failure::new(
+            RequestBody::VersionStage(_)
+            | RequestBody::VersionCommit(_)
+            | RequestBody::VersionGet(_)
+            | RequestBody::VersionSlabs { .. }
+            | RequestBody::VersionRetire(_)
+            | RequestBody::VersionInspect(_)
+            | RequestBody::ModelSwap { .. }
+            | RequestBody::ModelList { .. }
+            | RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )
@@ -293,7 +307,7 @@ impl<P: Ports> Pond<P> {
         {
             tracing::warn!(pid = connection.pid, "refused a message: {failure}");
         }
-        ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, None);
+        ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, Vec::new());
     }
 
     /// The driver answered, and these are its GPUs.
@@ -341,7 +355,7 @@ impl<P: Ports> Pond<P> {
         let status = Box::new(self.status());
         for StatusWaiter { conn, number, .. } in waiters {
             let body = ReplyBody::Status(status.clone());
-            self.answer_later(ports, conn, number, body, None);
+            self.answer_later(ports, conn, number, body, Vec::new());
         }
     }
 
@@ -354,7 +368,7 @@ impl<P: Ports> Pond<P> {
         self.waiters = waiting;
         for waiter in late {
             let body = ReplyBody::Failure(self.not_yet(&waiter));
-            self.answer_later(ports, waiter.conn, waiter.number, body, None);
+            self.answer_later(ports, waiter.conn, waiter.number, body, Vec::new());
         }
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.status_waiters)
             .into_iter()
@@ -374,12 +388,12 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::Draining, None, None, None, "the pond shuts down");
         for waiter in std::mem::take(&mut self.waiters) {
             let body = ReplyBody::Failure(draining());
-            self.answer_later(ports, waiter.conn, waiter.number, body, None);
+            self.answer_later(ports, waiter.conn, waiter.number, body, Vec::new());
         }
         self.refuse_moves(ports, &draining());
         for pending in std::mem::take(&mut self.before_driver) {
             let body = ReplyBody::Failure(draining());
-            self.answer_later(ports, pending.conn, pending.number, body, None);
+            self.answer_later(ports, pending.conn, pending.number, body, Vec::new());
         }
     }
 
@@ -444,7 +458,7 @@ pub(super) fn done<F>() -> Answer<F> {
 }
 
 pub(super) fn now<F>(body: ReplyBody) -> Answer<F> {
-    Ok(Some((body, None)))
+    Ok(Some((body, Vec::new())))
 }
 
 pub(super) fn draining() -> Failure {

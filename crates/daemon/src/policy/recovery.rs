@@ -232,7 +232,12 @@ impl<P: Ports> Pond<P> {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
             }
-            Record::Unknown => found.unknown_records += 1,
+            Record::VersionStaged(_)
+            | Record::VersionReady(_)
+            | Record::VersionCurrent { .. }
+            | Record::VersionDraining(_)
+            | Record::VersionGone(_)
+            | Record::Unknown => found.unknown_records += 1,
         }
     }
 

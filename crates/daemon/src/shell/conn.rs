@@ -18,7 +18,7 @@ const PATIENCE_FDS: usize = 64;
 
 struct Outgoing {
     bytes: Vec<u8>,
-    fd: Option<SharedFd>,
+    fds: Vec<SharedFd>,
     /// The bytes that it keeps.
     weight: usize,
 }
@@ -101,17 +101,17 @@ impl Conn {
     pub fn send(
         &mut self,
         reply: &Reply,
-        fd: Option<SharedFd>,
+        fds: Vec<SharedFd>,
         builder: &mut planus::Builder,
     ) -> std::io::Result<Flushed> {
         let bytes = reply.encode(builder);
         if self.queue.is_empty() && bytes.len() <= limits::MESSAGE_BYTES {
-            match self.try_send(bytes, fd.as_ref()) {
+            match self.try_send(bytes, &fds) {
                 Flushed::Everything => return Ok(Flushed::Everything),
                 Flushed::Gone => return Ok(Flushed::Gone),
                 later => {
                     let bytes = bytes.to_vec();
-                    self.enqueue(bytes, fd, 0);
+                    self.enqueue(bytes, fds, 0);
                     return Ok(later);
                 }
             }
@@ -122,28 +122,28 @@ impl Conn {
             let announced = ReplyBody::InMemfd { bytes: weight as u64 };
             let announced = Reply { number: reply.number, body: announced };
             let bytes = announced.encode(builder).to_vec();
-            self.enqueue(bytes, Some(file.into()), weight);
+            self.enqueue(bytes, vec![file.into()], weight);
         } else {
             let bytes = bytes.to_vec();
-            self.enqueue(bytes, fd, 0);
+            self.enqueue(bytes, fds, 0);
         }
         Ok(self.flush())
     }
 
-    fn enqueue(&mut self, bytes: Vec<u8>, fd: Option<SharedFd>, memfd_bytes: usize) {
+    fn enqueue(&mut self, bytes: Vec<u8>, fds: Vec<SharedFd>, memfd_bytes: usize) {
         let weight = bytes.len() + memfd_bytes;
         self.queued_bytes += weight;
-        self.queued_fds += usize::from(fd.is_some());
-        self.queue.push_back(Outgoing { bytes, fd, weight });
+        self.queued_fds += fds.len();
+        self.queue.push_back(Outgoing { bytes, fds, weight });
     }
 
     /// Sends as much as possible of what waits.
     pub fn flush(&mut self) -> Flushed {
         while let Some(next) = self.queue.pop_front() {
-            match self.try_send(&next.bytes, next.fd.as_ref()) {
+            match self.try_send(&next.bytes, &next.fds) {
                 Flushed::Everything => {
                     self.queued_bytes -= next.weight;
-                    self.queued_fds -= usize::from(next.fd.is_some());
+                    self.queued_fds -= next.fds.len();
                 }
                 other => {
                     self.queue.push_front(next);
@@ -154,20 +154,20 @@ impl Conn {
         Flushed::Everything
     }
 
-    fn try_send(&mut self, bytes: &[u8], fd: Option<&SharedFd>) -> Flushed {
-        // At most one unread descriptor for each connection, so that a client that does not read
+    fn try_send(&mut self, bytes: &[u8], fds: &[SharedFd]) -> Flushed {
+        // At most one unread message with descriptors for each connection, so that a client that does not read
         // cannot use up what may be in flight for all.
-        if fd.is_some() && self.fd_sent {
+        if !fds.is_empty() && self.fd_sent {
             match fd::unread_by_peer(&self.socket) {
                 Ok(0) => self.fd_sent = false,
                 Ok(_) => return Flushed::Soon,
                 Err(_) => return Flushed::Gone,
             }
         }
-        let fds: Vec<BorrowedFd<'_>> = fd.iter().map(|fd| fd.as_fd()).collect();
-        match socket::send(&self.socket, bytes, &fds, false) {
+        let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
+        match socket::send(&self.socket, bytes, &borrowed, false) {
             Ok(()) => {
-                self.fd_sent |= fd.is_some();
+                self.fd_sent |= !fds.is_empty();
                 Flushed::Everything
             }
             Err(error) if error.is_later() => match &error {
@@ -213,9 +213,9 @@ mod tests {
         let file: SharedFd = Arc::new(std::fs::File::open("/dev/null").unwrap().into());
         let mut send =
             |conn: &mut Conn, number, fd| conn.send(&reply(number), fd, &mut builder).unwrap();
-        assert_eq!(send(&mut conn, 1, Some(file.clone())), Flushed::Everything);
-        assert_eq!(send(&mut conn, 2, Some(file.clone())), Flushed::Soon);
-        assert_eq!(send(&mut conn, 3, None), Flushed::Soon);
+        assert_eq!(send(&mut conn, 1, vec![file.clone()]), Flushed::Everything);
+        assert_eq!(send(&mut conn, 2, vec![file.clone()]), Flushed::Soon);
+        assert_eq!(send(&mut conn, 3, vec![]), Flushed::Soon);
         assert_eq!(conn.backlog(), 2);
         assert_eq!(receive(&theirs).unwrap().1.len(), 1);
         assert_eq!(conn.flush(), Flushed::Everything);
@@ -231,7 +231,7 @@ mod tests {
             millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(200_000));
         let large = Reply { number: 5, body: ReplyBody::Failure(failure) };
         let mut builder = planus::Builder::new();
-        assert_eq!(conn.send(&large, None, &mut builder).unwrap(), Flushed::Everything);
+        assert_eq!(conn.send(&large, Vec::new(), &mut builder).unwrap(), Flushed::Everything);
         let (announced, fds) = receive(&theirs).unwrap();
         let ReplyBody::InMemfd { bytes } = announced.body else { panic!("{announced:?}") };
         assert_eq!(announced.number, 5);
@@ -244,7 +244,7 @@ mod tests {
         let mut conn = Conn::new(ours);
         let mut builder = planus::Builder::new();
         for number in 1..20_000 {
-            conn.send(&reply(number), None, &mut builder).unwrap();
+            conn.send(&reply(number), Vec::new(), &mut builder).unwrap();
             if !conn.wants().0 {
                 return;
             }
@@ -261,7 +261,7 @@ mod tests {
             millpond_wire::Failure::new(millpond_wire::ErrorKind::Invalid, "x".repeat(1 << 20));
         let large = Reply { number: 5, body: ReplyBody::Failure(failure) };
         let sent = (0..20).take_while(|_| {
-            conn.send(&large, None, &mut builder).unwrap();
+            conn.send(&large, Vec::new(), &mut builder).unwrap();
             conn.wants().0
         });
         assert!(sent.count() < 10, "memfds count, although their messages are small");

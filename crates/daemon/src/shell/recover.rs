@@ -54,6 +54,9 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Slab(slab) => {
                 objects.insert(Held::Slab(slab), Arc::clone(fd));
             }
+            KeyView::Manifest(version) => {
+                objects.insert(Held::Manifest(version), Arc::clone(fd));
+            }
             KeyView::Client(client) => {
                 objects.insert(Held::Client(client), Arc::clone(fd));
             }

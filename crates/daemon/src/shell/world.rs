@@ -223,6 +223,7 @@ fn key_of(what: Held) -> HoldKey {
     match what {
         Held::Slab(slab) => HoldKey::slab(slab),
         Held::Client(client) => HoldKey::client(client),
+        Held::Manifest(version) => HoldKey::manifest(version),
     }
 }
 
@@ -264,9 +265,9 @@ impl Ports for World {
         }
     }
 
-    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<SharedFd>) {
+    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<SharedFd>) {
         let Some(found) = self.conns.get_mut(&conn) else { return };
-        match found.send(&reply, fd, &mut self.builder) {
+        match found.send(&reply, fds, &mut self.builder) {
             Ok(flushed) => self.after_send(conn, flushed),
             Err(error) => {
                 tracing::error!("a reply could not be made: {error}");

@@ -137,6 +137,7 @@ impl HoldKey {
             }
             ("slab", id) => id.parse().ok().map(KeyView::Slab),
             ("client", id) => id.parse().ok().map(KeyView::Client),
+            ("manifest", id) => id.parse().ok().map(KeyView::Manifest),
             _ => None,
         };
         view.unwrap_or(KeyView::Other(text))
@@ -185,6 +186,8 @@ mod tests {
         assert_eq!(HoldKey::gpu_lock(gpu).view(), KeyView::GpuLock(gpu));
         assert_eq!(HoldKey::slab(slab).view(), KeyView::Slab(slab));
         assert_eq!(HoldKey::client(client).view(), KeyView::Client(client));
+        let version = VersionId::random();
+        assert_eq!(HoldKey::manifest(version).view(), KeyView::Manifest(version));
         assert_eq!(HoldKey::gpu_lock(gpu).as_str().len(), 49);
     }
 

@@ -20,8 +20,9 @@ use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 pub use from_mover::{FromMover, Why};
+pub use millpond_wire::PiecesKind;
 pub(crate) use pieces::FILE_END;
-pub use pieces::{Pieces, PiecesKind};
+pub use pieces::Pieces;
 pub use to_mover::{Job, ToMover, Work};
 
 /// How long [`DaemonEnd::send`] waits for room: far longer than a living mover needs, short enough

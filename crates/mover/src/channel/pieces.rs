@@ -1,6 +1,6 @@
 //! Pieces of a tensor that are moved and hashed one by one.
 
-use millpond_wire::{Piece, Run, SlabId, limits};
+use millpond_wire::{Piece, PiecesKind, Run, SlabId, limits};
 
 use super::ChannelError;
 use super::codec::{Reader, Writer};
@@ -20,40 +20,13 @@ pub struct Pieces {
     pub runs: Vec<Run>,
 }
 
-/// What happens to pieces, beside hashing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PiecesKind {
-    /// From the file to the slab.
-    Load,
-    /// Nothing: hashed in the file. The slab is only named, and need not be mapped.
-    HashFile,
-    /// Nothing: hashed in the slab, without a file.
-    Hash,
-    /// From the slab to the file.
-    Save,
-}
+/// The kinds; the place is the number on the channel.
+const KINDS: [PiecesKind; 4] =
+    [PiecesKind::Load, PiecesKind::HashFile, PiecesKind::Hash, PiecesKind::Save];
 
-impl PiecesKind {
-    /// All of them; the place is the number on the channel.
-    const ALL: [PiecesKind; 4] =
-        [PiecesKind::Load, PiecesKind::HashFile, PiecesKind::Hash, PiecesKind::Save];
-
-    /// Whether a file comes along.
-    #[must_use]
-    pub fn has_file(self) -> bool {
-        self != PiecesKind::Hash
-    }
-
-    /// Whether the slab is read or written.
-    #[must_use]
-    pub fn touches_slab(self) -> bool {
-        self != PiecesKind::HashFile
-    }
-
-    fn number(self) -> u8 {
-        let place = PiecesKind::ALL.iter().position(|kind| *kind == self);
-        place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
-    }
+fn number(kind: PiecesKind) -> u8 {
+    let place = KINDS.iter().position(|known| *known == kind);
+    place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX)
 }
 
 impl Pieces {
@@ -105,7 +78,7 @@ impl Pieces {
     }
 
     pub(super) fn write(&self, writer: Writer) -> Writer {
-        let writer = writer.u8(self.kind.number()).slab(self.slab).u64(self.base);
+        let writer = writer.u8(number(self.kind)).slab(self.slab).u64(self.base);
         let writer = writer.count(self.pieces.len()).count(self.runs.len());
         let pieces = self.pieces.iter().map(|piece| (piece.offset, piece.bytes));
         let runs = self.runs.iter().map(|run| (run.file_offset, run.bytes));
@@ -113,7 +86,7 @@ impl Pieces {
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Pieces, ChannelError> {
-        let kind = PiecesKind::ALL.get(usize::from(reader.u8()?)).copied();
+        let kind = KINDS.get(usize::from(reader.u8()?)).copied();
         let kind = kind.ok_or(ChannelError::Malformed("unknown kind of pieces"))?;
         let (slab, base) = (reader.slab()?, reader.u64()?);
         let (pieces, runs) = (reader.count()?, reader.count()?);

@@ -2,7 +2,9 @@
 
 use millpond_keeper::bytes::format_bytes;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
-use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, SlabId, TensorId};
+use millpond_wire::{
+    ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,
+};
 
 use super::{Mover, Moving};
 use crate::policy::get::lost;
@@ -36,7 +38,7 @@ impl<P: Ports> Pond<P> {
         let (device, slab) = self.may_move(client, &caller, what.tensor, &what, true)?;
         let from = match what.work {
             MoveWork::Copy { from, from_offset } => {
-                let source = TensorMove { tensor: from, offset: from_offset, ..what };
+                let source = TensorMove { tensor: from, offset: from_offset, ..what.clone() };
                 let (other, slab) = self.may_move(client, &caller, from, &source, false)?;
                 if other != device {
                     let message =
@@ -54,7 +56,7 @@ impl<P: Ports> Pond<P> {
             _ => None,
         };
         if what.bytes == 0 {
-            return now(ReplyBody::Moved { bytes: 0 });
+            return now(ReplyBody::Moved { bytes: 0, hashes: Vec::new() });
         }
         self.room_for_move(ports, &caller, what.bytes)?;
         let user = caller.owner.user;
@@ -71,7 +73,7 @@ impl<P: Ports> Pond<P> {
         if self.clients.conns.contains_key(&conn) {
             let message = "the same move was asked for again; that request gets its answer";
             let body = ReplyBody::Failure(Failure::new(ErrorKind::Invalid, message));
-            self.answer_later(ports, conn, number, body, None);
+            self.answer_later(ports, conn, number, body, Vec::new());
         }
     }
 
@@ -110,13 +112,22 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Invalid, message)
                 .hint("take a lease first, which is one get, and move under it"));
         }
-        let end = what.offset.checked_add(what.bytes);
-        if end.is_none_or(|end| end > tensor.bytes) {
-            let message = format!(
-                "{} bytes from byte {} are beyond tensor '{name}' of {} bytes",
-                what.bytes, what.offset, tensor.bytes
-            );
-            return Err(Failure::new(ErrorKind::Invalid, message));
+        let spans: &mut dyn Iterator<Item = (u64, u64)> = match &what.work {
+            // These bytes are the file's alone.
+            MoveWork::Pieces { kind: PiecesKind::HashFile, .. } => &mut std::iter::empty(),
+            MoveWork::Pieces { pieces, .. } => {
+                &mut pieces.iter().map(|piece| (piece.offset, piece.bytes))
+            }
+            _ => &mut std::iter::once((what.offset, what.bytes)),
+        };
+        for (offset, bytes) in spans {
+            if offset.checked_add(bytes).is_none_or(|end| end > tensor.bytes) {
+                let message = format!(
+                    "{bytes} bytes from byte {offset} are beyond tensor '{name}' of {} bytes",
+                    tensor.bytes
+                );
+                return Err(Failure::new(ErrorKind::Invalid, message));
+            }
         }
         Ok((slab.pool.device, tensor.slab))
     }
@@ -145,15 +156,15 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         moving: &Moving<P::Fd>,
-        result: Result<(), Failure>,
+        result: Result<Vec<ContentHash>, Failure>,
     ) {
         let body = match result {
-            Ok(()) => ReplyBody::Moved { bytes: moving.what.bytes },
+            Ok(hashes) => ReplyBody::Moved { bytes: moving.what.bytes, hashes },
             Err(failure) => ReplyBody::Failure(failure),
         };
         // Who hung up meanwhile asks again.
         if self.clients.conns.contains_key(&moving.conn) {
-            self.answer_later(ports, moving.conn, moving.number, body, None);
+            self.answer_later(ports, moving.conn, moving.number, body, Vec::new());
         }
     }
 

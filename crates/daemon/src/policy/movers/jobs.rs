@@ -1,6 +1,6 @@
 //! Moves become jobs of a mover, with the leases and mappings that they need.
 
-use millpond_mover::channel::{Job, ToMover, Work};
+use millpond_mover::channel::{Job, Pieces, ToMover, Work};
 use millpond_wire::message::{MoveWork, TensorMove};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, LeaseId, Mode, SlabId, TensorId};
 
@@ -29,7 +29,7 @@ impl<P: Ports> Pond<P> {
         for slab in slabs.into_iter().flatten() {
             self.map_for_job(ports, device, slab);
         }
-        let work = self.work_of(&moving);
+        let work = self.work_of(&mut moving);
         let message = ToMover::Job(Job { job, epoch: self.epoch, work });
         ports.tell_mover(device, message, moving.file.take());
         if let Some(mover) = self.movers.by_device.get_mut(&device) {
@@ -38,13 +38,22 @@ impl<P: Ports> Pond<P> {
         true
     }
 
-    fn work_of(&self, moving: &Moving<P::Fd>) -> Work {
+    /// What the mover is to do. Pieces are given away: a move that fails is asked for again.
+    fn work_of(&self, moving: &mut Moving<P::Fd>) -> Work {
         let at = |tensor: TensorId| self.catalog.get(tensor).map_or(0, |tensor| tensor.offset);
-        let TensorMove { tensor, offset, bytes, work, .. } = moving.what;
-        let (slab, offset) = (moving.slab, at(tensor) + offset);
-        match work {
+        let TensorMove { tensor, offset, bytes, ref mut work, .. } = moving.what;
+        let (slab, base) = (moving.slab, at(tensor));
+        let offset = base + offset;
+        match *work {
             MoveWork::Put { file_offset } => Work::Put { slab, offset, bytes, file_offset },
             MoveWork::Get { file_offset } => Work::Get { slab, offset, bytes, file_offset },
+            MoveWork::Pieces { kind, ref mut pieces, ref mut runs } => Work::Pieces(Pieces {
+                kind,
+                slab,
+                base,
+                pieces: std::mem::take(pieces),
+                runs: std::mem::take(runs),
+            }),
             MoveWork::Copy { from, from_offset } => Work::Copy {
                 slab,
                 offset,

@@ -117,11 +117,11 @@ impl<P: Ports> Pond<P> {
                 // Its jobs fail one by one, each with its own answer; this one says why.
                 tracing::error!(%slab, "the mover of {device} cannot map a slab: {text}");
             }
-            FromMover::Done { job, hashes: _ } => {
+            FromMover::Done { job, hashes } => {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
                     self.let_job_go(ports, device, &moving);
-                    self.end_move(ports, &moving, Ok(()));
+                    self.end_move(ports, &moving, Ok(hashes));
                 }
             }
             FromMover::JobFailed { job, why: Why::Driver, text } => {

@@ -96,6 +96,11 @@ impl Ports for World {
             Record::Opened { .. } => "opened",
             Record::DeviceSeen(_) => "device",
             Record::TensorAccessed { .. } => "accessed",
+            Record::VersionStaged(_) => "version",
+            Record::VersionReady(_) => "ready",
+            Record::VersionCurrent { .. } => "current",
+            Record::VersionDraining(_) => "draining",
+            Record::VersionGone(_) => "version gone",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());
@@ -113,11 +118,12 @@ impl Ports for World {
         self.held.remove(&what);
     }
 
-    fn reply(&mut self, conn: ConnId, reply: Reply, fd: Option<u64>) {
+    fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<u64>) {
         self.did.push(Did::Reply(reply.number));
         if let Some(unread) = self.unread.get_mut(&conn) {
             *unread += 1;
         }
+        let fd = fds.first().copied();
         self.replies.push((conn, reply, fd));
     }
 

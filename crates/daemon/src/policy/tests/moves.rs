@@ -88,10 +88,10 @@ fn a_put_is_mapped_moved_answered_and_unmapped() {
     assert!(play.world.held.values().any(|fd| *fd == PIDFD));
     play.delete(conn, info.tensor);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
-    assert_eq!(play.answer(first), Some(ReplyBody::Moved { bytes: MIB }));
+    assert_eq!(play.answer(first), Some(ReplyBody::Moved { bytes: MIB, hashes: vec![] }));
     assert!(play.exists(info.tensor) && play.world.told.is_empty());
     play.says(FromMover::Done { job: jobs[1].0, hashes: Vec::new() });
-    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: MIB }));
+    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: MIB, hashes: vec![] }));
     assert!(!play.exists(info.tensor));
     assert!(matches!(play.world.told[..], [(ToMover::Unmap { slab }, None)] if slab == info.slab));
     play.check_held();
@@ -119,7 +119,7 @@ fn a_mover_without_work_is_ended_and_the_next_one_starts_when_it_is_gone() {
     play.mover_runs();
     let job = play.jobs()[0].0;
     play.says(FromMover::Done { job, hashes: Vec::new() });
-    assert_eq!(play.answer(late), Some(ReplyBody::Moved { bytes: 10 }));
+    assert_eq!(play.answer(late), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
     assert!(play.world.killed.is_empty());
 }
 
@@ -205,7 +205,7 @@ fn a_repeat_joins_the_move_that_is_under_way() {
     let (conn, client) = play.client(1);
     let (info, _) = play.create(conn, spec("x", 100));
     let what = put(info.tensor, 10);
-    play.start_move(conn, what);
+    play.start_move(conn, what.clone());
     play.mover_runs();
     let job = play.jobs()[0].0;
     play.pond.hung_up(&mut play.world, conn);
@@ -214,7 +214,7 @@ fn a_repeat_joins_the_move_that_is_under_way() {
     let again = play.start_move(conn, what);
     assert!(play.jobs().is_empty());
     play.says(FromMover::Done { job, hashes: Vec::new() });
-    assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10 }));
+    assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, spec("x", 100));
     let what = put(info.tensor, 10);
-    let first = play.start_move(conn, what);
+    let first = play.start_move(conn, what.clone());
     let second = play.start_move(conn, what);
     let Some(ReplyBody::Failure(failure)) = play.answer(first) else { panic!("no answer") };
     assert_eq!(failure.kind, ErrorKind::Invalid);
@@ -231,7 +231,7 @@ fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
     let jobs = play.jobs();
     assert_eq!(jobs.len(), 1);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
-    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10 }));
+    assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
     assert_eq!(play.pond.clients.conns[&conn].pending, 0);
 }
 
@@ -295,11 +295,11 @@ fn what_cannot_be_moved_is_refused_at_once() {
         (what(ready.tensor, copy(&ready, 1), 2), ErrorKind::Invalid),
         (what(TensorId::random(), MoveWork::Zero, 1), ErrorKind::NotFound),
     ] {
-        assert_eq!(play.refused_move(conn, what), kind, "{what:?}");
+        assert_eq!(play.refused_move(conn, what.clone()), kind, "{what:?}");
     }
     assert_eq!(play.refused_move(other, put(ready.tensor, 1)), ErrorKind::NotFound);
     let none = play.start_move(conn, put(ready.tensor, 0));
-    assert_eq!(play.answer(none), Some(ReplyBody::Moved { bytes: 0 }));
+    assert_eq!(play.answer(none), Some(ReplyBody::Moved { bytes: 0, hashes: vec![] }));
     assert!(play.world.movers_wanted.is_empty());
 }
 
