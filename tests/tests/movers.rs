@@ -58,7 +58,7 @@ impl Scene {
             let (reply, _) = self.raw.receive().expect("an answer");
             if reply.number == number {
                 return match reply.body {
-                    ReplyBody::Moved { bytes } => Ok(bytes),
+                    ReplyBody::Moved { bytes, .. } => Ok(bytes),
                     ReplyBody::Failure(failure) => Err(failure),
                     other => panic!("{other:?}"),
                 };

@@ -288,6 +288,7 @@ impl<P: Ports> Pond<P> {
             | RequestBody::VersionCommit(_)
             | RequestBody::VersionGet(_)
             | RequestBody::VersionSlabs { .. }
+            | RequestBody::VersionPart { .. }
             | RequestBody::VersionRetire(_)
             | RequestBody::VersionInspect(_)
             | RequestBody::ModelSwap { .. }

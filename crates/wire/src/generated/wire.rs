@@ -9535,10 +9535,335 @@ mod root {
                 }
             }
 
+            /// The table `VersionPart` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `VersionPart` in the file `schema/wire.fbs:187`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct VersionPart {
+                /// The field `version` in the table `VersionPart`
+                pub version: ::core::option::Option<self::Id>,
+                /// The field `index` in the table `VersionPart`
+                pub index: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for VersionPart {
+                fn default() -> Self {
+                    Self {
+                        version: ::core::default::Default::default(),
+                        index: 0,
+                    }
+                }
+            }
+
+            impl VersionPart {
+                /// Creates a [VersionPartBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> VersionPartBuilder<()> {
+                    VersionPartBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_version: impl ::planus::WriteAsOptional<self::Id>,
+                    field_index: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_version = field_version.prepare(builder);
+                    let prepared_index = field_index.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_version.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_index.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_version) = prepared_version
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_version);
+                            }
+                            if let ::core::option::Option::Some(prepared_index) = prepared_index {
+                                object_writer.write::<_, _, 4>(&prepared_index);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<VersionPart>> for VersionPart {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionPart> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<VersionPart>> for VersionPart {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionPart>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<VersionPart> for VersionPart {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionPart> {
+                    VersionPart::create(builder, self.version, self.index)
+                }
+            }
+
+            /// Builder for serializing an instance of the [VersionPart] type.
+            ///
+            /// Can be created using the [VersionPart::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct VersionPartBuilder<State>(State);
+
+            impl VersionPartBuilder<()> {
+                /// Setter for the [`version` field](VersionPart#structfield.version).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version<T0>(self, value: T0) -> VersionPartBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    VersionPartBuilder((value,))
+                }
+
+                /// Sets the [`version` field](VersionPart#structfield.version) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn version_as_null(self) -> VersionPartBuilder<((),)> {
+                    self.version(())
+                }
+            }
+
+            impl<T0> VersionPartBuilder<(T0,)> {
+                /// Setter for the [`index` field](VersionPart#structfield.index).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn index<T1>(self, value: T1) -> VersionPartBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    VersionPartBuilder((v0, value))
+                }
+
+                /// Sets the [`index` field](VersionPart#structfield.index) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn index_as_default(self) -> VersionPartBuilder<(T0, ::planus::DefaultValue)> {
+                    self.index(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> VersionPartBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionPart].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionPart>
+                where
+                    Self: ::planus::WriteAsOffset<VersionPart>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAs<::planus::Offset<VersionPart>> for VersionPartBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionPart>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionPart> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOptional<::planus::Offset<VersionPart>>
+                for VersionPartBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<VersionPart>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<VersionPart>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u32, u32>>
+                ::planus::WriteAsOffset<VersionPart> for VersionPartBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<VersionPart> {
+                    let (v0, v1) = &self.0;
+                    VersionPart::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [VersionPart].
+            #[derive(Copy, Clone)]
+            pub struct VersionPartRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> VersionPartRef<'a> {
+                /// Getter for the [`version` field](VersionPart#structfield.version).
+                #[inline]
+                pub fn version(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "VersionPart", "version")
+                }
+
+                /// Getter for the [`index` field](VersionPart#structfield.index).
+                #[inline]
+                pub fn index(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(1, "VersionPart", "index")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for VersionPartRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("VersionPartRef");
+                    if let ::core::option::Option::Some(field_version) = self.version().transpose()
+                    {
+                        f.field("version", &field_version);
+                    }
+                    f.field("index", &self.index());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<VersionPartRef<'a>> for VersionPart {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: VersionPartRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        version: value.version()?.map(::core::convert::Into::into),
+                        index: ::core::convert::TryInto::try_into(value.index()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for VersionPartRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for VersionPartRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[VersionPartRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<VersionPart>> for VersionPart {
+                type Value = ::planus::Offset<VersionPart>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<VersionPart>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for VersionPartRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[VersionPartRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:187`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:193`
             #[derive(
                 Clone,
                 Debug,
@@ -9922,7 +10247,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:193`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:199`
             #[derive(
                 Clone,
                 Debug,
@@ -10306,7 +10631,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:200`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:206`
             #[derive(
                 Clone,
                 Debug,
@@ -10672,7 +10997,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:207`
+            /// * Table `ModelList` in the file `schema/wire.fbs:213`
             #[derive(
                 Clone,
                 Debug,
@@ -10943,7 +11268,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:211`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:217`
             #[derive(
                 Clone,
                 Debug,
@@ -11030,6 +11355,9 @@ mod root {
 
                 /// The variant of type `ModelList` in the union `RequestBody`
                 ModelList(::planus::alloc::boxed::Box<self::ModelList>),
+
+                /// The variant of type `VersionPart` in the union `RequestBody`
+                VersionPart(::planus::alloc::boxed::Box<self::VersionPart>),
             }
 
             impl RequestBody {
@@ -11238,6 +11566,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(25, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_version_part(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::VersionPart>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(26, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -11269,6 +11605,7 @@ mod root {
                         Self::VersionInspect(value) => Self::create_version_inspect(builder, value),
                         Self::ModelSwap(value) => Self::create_model_swap(builder, value),
                         Self::ModelList(value) => Self::create_model_list(builder, value),
+                        Self::VersionPart(value) => Self::create_version_part(builder, value),
                     }
                 }
             }
@@ -11575,6 +11912,18 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<25, T>>
                 where
                     T: ::planus::WriteAsOffset<self::ModelList>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`VersionPart` variant](RequestBody#variant.VersionPart).
+                #[inline]
+                pub fn version_part<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<26, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::VersionPart>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -12244,6 +12593,32 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<26, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionPart>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(26, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<26, T>>
+            where
+                T: ::planus::WriteAsOffset<self::VersionPart>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -12273,6 +12648,7 @@ mod root {
                 VersionInspect(self::VersionInspectRef<'a>),
                 ModelSwap(self::ModelSwapRef<'a>),
                 ModelList(self::ModelListRef<'a>),
+                VersionPart(self::VersionPartRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -12429,6 +12805,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::VersionPart(value) => {
+                            Self::VersionPart(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -12515,6 +12897,9 @@ mod root {
                         25 => ::core::result::Result::Ok(Self::ModelList(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        26 => ::core::result::Result::Ok(Self::VersionPart(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -12529,7 +12914,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:239`
+            /// * Table `Request` in the file `schema/wire.fbs:246`
             #[derive(
                 Clone,
                 Debug,
@@ -12853,7 +13238,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:247`
+            /// * Table `Welcome` in the file `schema/wire.fbs:254`
             #[derive(
                 Clone,
                 Debug,
@@ -13520,7 +13905,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:261`
+            /// * Table `Claimed` in the file `schema/wire.fbs:268`
             #[derive(
                 Clone,
                 Debug,
@@ -13795,7 +14180,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:265`
+            /// * Table `Done` in the file `schema/wire.fbs:272`
             #[derive(
                 Clone,
                 Debug,
@@ -14002,7 +14387,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:267`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:274`
             #[derive(
                 Clone,
                 Debug,
@@ -15849,7 +16234,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:291`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:298`
             #[derive(
                 Clone,
                 Debug,
@@ -16278,7 +16663,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:298`
+            /// * Table `Published` in the file `schema/wire.fbs:305`
             #[derive(
                 Clone,
                 Debug,
@@ -16544,7 +16929,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:302`
+            /// * Table `Moved` in the file `schema/wire.fbs:309`
             #[derive(
                 Clone,
                 Debug,
@@ -16855,7 +17240,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:308`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:315`
             #[derive(
                 Clone,
                 Debug,
@@ -17161,7 +17546,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:313`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:320`
             #[derive(
                 Clone,
                 Debug,
@@ -19348,7 +19733,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:343`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:350`
             #[derive(
                 Clone,
                 Debug,
@@ -19952,7 +20337,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:354`
+            /// * Table `Slabs` in the file `schema/wire.fbs:361`
             #[derive(
                 Clone,
                 Debug,
@@ -20252,7 +20637,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:360`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:367`
             #[derive(
                 Clone,
                 Debug,
@@ -20667,7 +21052,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:366`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:373`
             #[derive(
                 Clone,
                 Debug,
@@ -21049,7 +21434,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:372`
+            /// * Table `Models` in the file `schema/wire.fbs:379`
             #[derive(
                 Clone,
                 Debug,
@@ -21335,7 +21720,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:376`
+            /// * Table `Swapped` in the file `schema/wire.fbs:383`
             #[derive(
                 Clone,
                 Debug,
@@ -21668,7 +22053,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:382`
+            /// * Table `Collected` in the file `schema/wire.fbs:389`
             #[derive(
                 Clone,
                 Debug,
@@ -22047,7 +22432,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:388`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:395`
             #[derive(
                 Clone,
                 Debug,
@@ -22374,7 +22759,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:393`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:400`
             #[derive(
                 Clone,
                 Debug,
@@ -22980,7 +23365,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:404`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:411`
             #[derive(
                 Clone,
                 Debug,
@@ -23336,7 +23721,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:409`
+            /// * Table `Tensors` in the file `schema/wire.fbs:416`
             #[derive(
                 Clone,
                 Debug,
@@ -23624,7 +24009,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:413`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:420`
             #[derive(
                 Clone,
                 Debug,
@@ -24254,7 +24639,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:425`
+            /// * Table `Clients` in the file `schema/wire.fbs:432`
             #[derive(
                 Clone,
                 Debug,
@@ -24542,7 +24927,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:429`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:436`
             #[derive(
                 Clone,
                 Debug,
@@ -25358,7 +25743,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:446`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:453`
             #[derive(
                 Clone,
                 Debug,
@@ -25769,7 +26154,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:454`
+            /// * Table `Status` in the file `schema/wire.fbs:461`
             #[derive(
                 Clone,
                 Debug,
@@ -27179,7 +27564,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:475`
+            /// * Table `Event` in the file `schema/wire.fbs:482`
             #[derive(
                 Clone,
                 Debug,
@@ -27726,7 +28111,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:485`
+            /// * Table `Holder` in the file `schema/wire.fbs:492`
             #[derive(
                 Clone,
                 Debug,
@@ -28078,7 +28463,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:491`
+            /// * Table `Failure` in the file `schema/wire.fbs:498`
             #[derive(
                 Clone,
                 Debug,
@@ -28753,7 +29138,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:503`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:510`
             #[derive(
                 Clone,
                 Debug,
@@ -29015,7 +29400,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:507`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:514`
             #[derive(
                 Clone,
                 Debug,
@@ -30249,7 +30634,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:530`
+            /// * Table `Reply` in the file `schema/wire.fbs:537`
             #[derive(
                 Clone,
                 Debug,

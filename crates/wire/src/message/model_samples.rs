@@ -78,6 +78,7 @@ pub(super) fn requests() -> Vec<RequestBody> {
             first: 127,
             count: 3,
         },
+        RequestBody::VersionPart { version: VersionId::random(), index: 3 },
         RequestBody::VersionRetire(name("llama@v1")),
         RequestBody::VersionInspect(VersionTarget::Id(VersionId::random())),
         RequestBody::ModelSwap {

@@ -95,6 +95,14 @@ pub enum RequestBody {
         /// How many; fewer may come.
         count: u32,
     },
+    /// A slab that a staged version shares becomes its own: a new one, without the bytes. Answered
+    /// as [`RequestBody::VersionSlabs`].
+    VersionPart {
+        /// Which version.
+        version: VersionId,
+        /// Which of its slabs.
+        index: u32,
+    },
     /// No new leases on a version; one that is being staged is given up.
     VersionRetire(VersionTarget),
     /// Everything about one version, with its manifest.

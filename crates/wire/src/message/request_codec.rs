@@ -129,6 +129,10 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
                 count: *count,
             }))
         }
+        RequestBody::VersionPart { version, index } => {
+            let version = Some(uuid_to_id(version.0));
+            B::VersionPart(Box::new(fb::VersionPart { version, index: *index }))
+        }
         RequestBody::VersionRetire(target) => {
             let (version, model, tag) = model::write_target(target);
             B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag }))
@@ -260,6 +264,10 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             lease: read_lease(slabs.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
             first: slabs.first()?,
             count: slabs.count()?,
+        },
+        B::VersionPart(part) => RequestBody::VersionPart {
+            version: VersionId(read::uuid("version", part.version()?)?),
+            index: part.index()?,
         },
         B::VersionRetire(it) => {
             RequestBody::VersionRetire(model::read_target(it.version()?, it.model()?, it.tag()?)?)
