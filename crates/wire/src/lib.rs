@@ -21,6 +21,7 @@ pub mod fd;
 mod generated;
 mod ids;
 pub mod limits;
+pub mod manifest;
 pub mod memfd;
 pub mod message;
 mod model_name;

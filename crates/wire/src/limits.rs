@@ -46,3 +46,7 @@ pub const TAG_BYTES: usize = 64;
 pub const MANIFEST_BYTES: u64 = 256 << 20;
 /// Tensors of a version, so that a manifest stays in its bounds.
 pub const TENSORS_PER_VERSION: usize = 500_000;
+/// Metadata of a version, keys and values together: training scripts put whole configs there.
+pub const METADATA_BYTES: usize = 16 << 20;
+/// Entries of that metadata.
+pub const METADATA_ENTRIES: usize = 65_536;

@@ -43,14 +43,22 @@ impl Shape {
     /// # Errors
     /// [`ShapeError`] for too many dimensions, no elements, or too many of them.
     pub fn new(dims: impl Into<Vec<u64>>) -> Result<Self, ShapeError> {
+        let shape = Self::new_or_empty(dims)?;
+        if shape.0.contains(&0) { Err(ShapeError::Empty(shape.to_string())) } else { Ok(shape) }
+    }
+
+    /// As [`Shape::new`], but a dimension may be zero: checkpoints have such tensors.
+    ///
+    /// # Errors
+    /// [`ShapeError`] for too many dimensions or too many elements.
+    pub fn new_or_empty(dims: impl Into<Vec<u64>>) -> Result<Self, ShapeError> {
         let shape = Shape(dims.into());
         if shape.0.len() > limits::DIMENSIONS {
             return Err(ShapeError::TooManyDimensions(shape.0.len()));
         }
-        if shape.0.contains(&0) {
-            return Err(ShapeError::Empty(shape.to_string()));
-        }
-        let elements = shape.0.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim));
+        // A zero hides nothing: strides are products of the other dimensions.
+        let elements =
+            shape.0.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim.max(&1)));
         match elements {
             Some(elements) if elements <= limits::TENSOR_ELEMENTS => Ok(shape),
             _ => Err(ShapeError::TooLarge(shape.to_string())),
@@ -63,7 +71,7 @@ impl Shape {
         &self.0
     }
 
-    /// How many elements there are; at least one.
+    /// How many elements there are; none only after [`Shape::new_or_empty`].
     #[must_use]
     pub fn elements(&self) -> u64 {
         // Cannot overflow: checked by `new`.
@@ -122,6 +130,8 @@ mod tests {
     #[test]
     fn shapes_that_cannot_be_are_refused() {
         assert!(matches!(Shape::new([0, 3]), Err(ShapeError::Empty(_))));
+        assert_eq!(Shape::new_or_empty([0, 3]).unwrap().bytes(Dtype::F32), Ok(0));
+        assert!(matches!(Shape::new_or_empty([0, 1 << 60]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new([1 << 60]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new([u64::MAX, u64::MAX]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new(vec![1; 17]), Err(ShapeError::TooManyDimensions(17))));

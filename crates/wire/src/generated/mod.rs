@@ -5,7 +5,10 @@
 #[rustfmt::skip]
 mod journal;
 #[rustfmt::skip]
+mod manifest;
+#[rustfmt::skip]
 mod wire;
 
 pub use journal::millpond::journal as record;
+pub use manifest::millpond::manifest as contents;
 pub use wire::millpond::wire as message;
