@@ -13,7 +13,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, Reply, ReplyBody, Request, RequestBody};
-use millpond_wire::{ErrorKind, Failure, limits, runtime_dir, socket};
+use millpond_wire::{
+    ContentHash, ErrorKind, Failure, Piece, PiecesKind, limits, runtime_dir, socket,
+};
 use rustix::event::PollFlags;
 use tempfile::TempDir;
 
@@ -198,6 +200,15 @@ fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> boo
 
 fn moves(body: &RequestBody, came: &[OwnedFd], bytes: &Mutex<Vec<u8>>) -> ReplyBody {
     let RequestBody::TensorMove(one) = body else { return ReplyBody::Done };
+    if let MoveWork::Pieces { kind: PiecesKind::Hash, pieces, .. } = &one.work {
+        let bytes = lock(bytes);
+        let at = |piece: &Piece| usize::try_from(piece.offset).unwrap();
+        let hash = |piece: &Piece| {
+            ContentHash::of(&bytes[at(piece)..][..usize::try_from(piece.bytes).unwrap()])
+        };
+        let hashes = pieces.iter().map(hash).collect();
+        return ReplyBody::Moved { bytes: one.bytes, hashes };
+    }
     let range =
         usize::try_from(one.offset).unwrap()..usize::try_from(one.offset + one.bytes).unwrap();
     let file = came.first().map(|fd| File::from(fd.try_clone().unwrap()));
