@@ -13,7 +13,7 @@ mod attach;
 mod attachment;
 mod calls;
 mod follow;
-mod granted;
+pub(crate) mod granted;
 mod tensor;
 mod version;
 

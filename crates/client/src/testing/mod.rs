@@ -42,10 +42,14 @@ pub(crate) enum Does {
     After(Duration, Box<Does>),
     /// Moves bytes between these and the descriptor that came along.
     Moves(Arc<Mutex<Vec<u8>>>),
+    /// Whatever this makes of the descriptors that came along.
+    Answer(Box<Answerer>),
     Nothing,
     HangUp,
 }
 
+/// What is answered to a request with these descriptors.
+type Answerer = dyn FnOnce(&[OwnedFd]) -> (ReplyBody, Vec<OwnedFd>);
 /// Decides, from the number of the connection (counted from zero) and the request.
 type Script = dyn Fn(usize, &Request) -> Does + Send + Sync;
 
@@ -194,6 +198,10 @@ fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> boo
             return act(client, request, came, *does);
         }
         Does::Moves(bytes) => send(request.number, moves(&request.body, came, &bytes), &[]),
+        Does::Answer(answer) => {
+            let (body, fds) = answer(came);
+            send(request.number, body, &fds);
+        }
         Does::Nothing => {}
         Does::HangUp => return false,
     }
