@@ -11,7 +11,7 @@ use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
 use millpond_weights::{Checkpoint, CheckpointError, Layout, PlannedTensor, TensorHashes};
 use millpond_wire::message::{PartSpec, VersionStage};
 use millpond_wire::{
-    ContentHash, ErrorKind, Failure, PiecesKind, TensorId, TensorName, VersionId, limits,
+    Audience, ContentHash, ErrorKind, Failure, PiecesKind, TensorId, TensorName, VersionId, limits,
     model_name,
 };
 use rustix::fs::MemfdFlags;
@@ -52,8 +52,12 @@ impl Pond {
         let found = self.neighbours(&spec, &model)?;
         let activate = spec.activate || !found.has_current;
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
-        // Only memory of the same GPU is shared.
-        let same = |like: &Held| Some(like.info.device) == device;
+        let audience = if model.is_public() { Audience::Everybody } else { spec.audience };
+        // Only memory of one GPU that is for the same people is shared.
+        let same = |like: &Held| {
+            let info = &like.info;
+            Some(info.device) == device && info.audience == audience && info.model == model
+        };
         let twin = found.like.filter(|like| same(like) && like.info.layout == Some(layout.hash()));
 
         let link = &self.core().link;
@@ -75,13 +79,13 @@ impl Pond {
             model: model.clone(),
             tag: spec.tag.clone(),
             device,
-            audience: spec.audience,
+            audience,
             parts: parts(&layout, shared),
             lease: None,
         };
         let mut staged = match Staged::begin(link, stage(&shared)) {
-            // What it was to share went meanwhile.
-            Err(error) if is_gone(error.kind()) && shared.iter().any(Option::is_some) => {
+            // Then it gets all of its slabs for itself.
+            Err(error) if is_unshareable(error.kind()) && shared.iter().any(Option::is_some) => {
                 shared.fill(None);
                 Staged::begin(link, stage(&shared))?
             }
@@ -142,9 +146,10 @@ struct Neighbours {
     like: Option<Held>,
 }
 
-/// The version that was to be shared with takes no part any more.
-fn is_gone(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::NotFound | ErrorKind::Retired | ErrorKind::Lost)
+/// What was to be shared cannot be, or not with everybody for whom this version is.
+fn is_unshareable(kind: ErrorKind) -> bool {
+    use ErrorKind::{Denied, Invalid, Lost, NotFound, Retired};
+    matches!(kind, NotFound | Retired | Lost | Invalid | Denied)
 }
 
 /// The checkpoint's files as the mover gets them.

@@ -358,6 +358,13 @@ fn slabs_with_equal_bytes_are_shared_and_others_are_not() {
     let other = GpuUuid([9; 16]);
     let five = scene.load(LoadSpec::new("m").path(scene.path("2")).device(other)).unwrap();
     assert_eq!((five.bytes_shared, five.info.device), (0, other), "another GPU's memory");
+    // What was to be shared went meanwhile.
+    lock(&scene.world).fail_stage = Some(Failure::new(ErrorKind::Retired, "it drains"));
+    let six = scene.load(LoadSpec::new("m").path(scene.path("2"))).unwrap();
+    assert_eq!((six.bytes_shared, six.info.content), (0, two.info.content));
+    assert_eq!(scene.tensors(six.info.version), second);
+    let wider = LoadSpec::new("m").path(scene.path("2")).audience(Audience::Everybody);
+    assert_eq!(scene.load(wider).unwrap().bytes_shared, 0, "not what is for fewer people");
     let none = VersionTag::new("none-such").unwrap();
     let spec = LoadSpec::new("m").path(scene.path("2")).like(Like::Version(none));
     assert_eq!(scene.load(spec).unwrap_err().kind(), ErrorKind::NotFound);
