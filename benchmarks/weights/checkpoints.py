@@ -71,7 +71,7 @@ def few(count, total_bytes, item_bytes):
 
 def shapes_of(spec):
     """The names and shapes that a spec describes."""
-    sizes = {key: value for key, value in spec.items() if key not in ("kind", "dtype", "shard_bytes", "seed", "differ", "sparse")}
+    sizes = {key: value for key, value in spec.items() if key not in ("kind", "dtype", "shard_bytes", "seed", "differ", "sparse", "base")}
     if spec["kind"] == "dense":
         return dense(**sizes)
     if spec["kind"] == "moe":
@@ -125,7 +125,7 @@ def write(folder, spec):
     if len(shards) == 1:
         files = ["model.safetensors"]
     source = None if spec.get("sparse") else memoryview(block(dtype, spec.get("seed", 0)) * 2)
-    differ = set(spec.get("differ", ()))
+    differ, base = set(spec.get("differ", ())), spec.get("base")
     jobs, index, number = [], {}, 0
     for file, tensors in zip(files, shards):
         header, at = {"__metadata__": {"format": "pt"}}, 0
@@ -139,6 +139,10 @@ def write(folder, spec):
             number += 1
         text = json.dumps(header, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 8)
+        if base and differ.isdisjoint(name for name, *_ in tensors):
+            # The same bytes as there: no second copy of them is written.
+            os.link(pathlib.Path(base) / file, folder / file)
+            places = None
         jobs.append((folder / file, len(text).to_bytes(8, "little") + text, places, at))
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda job: write_file(source, *job), jobs))
@@ -150,6 +154,8 @@ def write(folder, spec):
 
 
 def write_file(source, path, header, places, end):
+    if places is None:
+        return
     with open(path, "wb") as file:
         file.write(header)
         file.flush()
