@@ -15,7 +15,8 @@ import random
 import sys
 
 ITEM_BYTES = {"BF16": 2, "F32": 4}
-BLOCK_BYTES = 64 << 20
+# A larger block takes longer to make, and a smaller one would stay in the processor's cache.
+BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 << 20, 4 << 20
 SHARD_BYTES = 4 << 30
 ALIGNMENT = 256
 SLAB_BYTES = 2 << 30
@@ -97,11 +98,11 @@ def slabs(spec):
     return [-(-size // PAGE_BYTES) * PAGE_BYTES for size in sizes]
 
 
-def block(dtype, seed):
+def block(dtype, seed, size):
     """Small random numbers of both signs: the top byte holds sign and exponent."""
     numbers = random.Random(seed)
     item = ITEM_BYTES[dtype]
-    bytes_ = bytearray(numbers.randbytes(BLOCK_BYTES))
+    bytes_ = bytearray(numbers.randbytes(size))
     signs = bytes(0x3C if byte < 128 else 0xBC for byte in range(256))
     bytes_[item - 1::item] = bytes_[item - 1::item].translate(signs)
     return bytes(bytes_)
@@ -124,7 +125,8 @@ def write(folder, spec):
     files = [f"model-{at + 1:05}-of-{len(shards):05}.safetensors" for at in range(len(shards))]
     if len(shards) == 1:
         files = ["model.safetensors"]
-    source = None if spec.get("sparse") else memoryview(block(dtype, spec.get("seed", 0)) * 2)
+    size = BLOCK_BYTES if total_bytes(spec) > 1 << 30 else SMALL_BLOCK_BYTES
+    source = None if spec.get("sparse") else memoryview(block(dtype, spec.get("seed", 0), size) * 2)
     differ, base = set(spec.get("differ", ())), spec.get("base")
     jobs, index, number = [], {}, 0
     for file, tensors in zip(files, shards):
@@ -134,7 +136,7 @@ def write(folder, spec):
             header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + bytes_]}
             index[name] = file
             # Another place of the block for each, and another one still where it is to differ.
-            places.append((at, bytes_, (number * 4099 + (1 if name in differ else 0)) * item % BLOCK_BYTES))
+            places.append((at, bytes_, (number * 4099 + (1 if name in differ else 0)) * item % size))
             at += bytes_
             number += 1
         text = json.dumps(header, separators=(",", ":")).encode()
@@ -147,8 +149,7 @@ def write(folder, spec):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda job: write_file(source, *job), jobs))
     if len(files) > 1:
-        size = sum(at for *_, at in jobs)
-        text = json.dumps({"metadata": {"total_size": size}, "weight_map": index})
+        text = json.dumps({"metadata": {"total_size": sum(at for *_, at in jobs)}, "weight_map": index})
         (folder / "model.safetensors.index.json").write_text(text)
     return sum(at for *_, at in jobs)
 
@@ -162,11 +163,12 @@ def write_file(source, path, header, places, end):
         os.ftruncate(file.fileno(), len(header) + end)
         if source is None:
             return
+        size = len(source) // 2
         for at, bytes_, place in places:
             done = 0
             while done < bytes_:
-                start = (place + done) % BLOCK_BYTES
-                part = min(bytes_ - done, BLOCK_BYTES)
+                start = (place + done) % size
+                part = min(bytes_ - done, size)
                 done += os.pwrite(file.fileno(), source[start:start + part], len(header) + at + done)
 
 

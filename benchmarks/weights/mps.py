@@ -48,6 +48,7 @@ def mps():
         started = subprocess.run([control, "-d"], env=env, capture_output=True, text=True, timeout=30)
         if started.returncode != 0:
             raise NoMps(f"nvidia-cuda-mps-control -d: exit code {started.returncode}: {(started.stderr or started.stdout).strip()}")
+        probe(env, folder)
         yield {name: env[name] for name in ("CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY")}
     finally:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -56,6 +57,19 @@ def mps():
         with contextlib.suppress(OSError, ValueError):
             os.kill(int(pathlib.Path(f"{folder}/pipe/nvidia-cuda-mps-control.pid").read_text()), signal.SIGTERM)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def probe(env, folder):
+    """Raises where a bare program gets no context under MPS: then it is not the workers' fault."""
+    program = "import driver; driver.Driver().context()"
+    try:
+        done = subprocess.run([sys.executable, "-c", program], env=env | {"PYTHONPATH": str(HERE)}, capture_output=True, text=True, timeout=60)
+        error = (done.stderr.strip().splitlines() or ["no message"])[-1] if done.returncode != 0 else None
+    except subprocess.TimeoutExpired:
+        error = "no answer within 60 s"
+    if error:
+        logs = [log.read_text(errors="replace")[-300:] for log in sorted(pathlib.Path(folder, "log").glob("*.log"))]
+        raise NoMps(f"a program under MPS gets no context: {error}; {' '.join(' '.join(logs).split())}")
 
 
 class Workers:

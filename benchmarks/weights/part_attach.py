@@ -79,7 +79,11 @@ def refresh(ground):
 
 def many(ground):
     """20,000 tensors beside 200 of the same bytes; the first of them is a load too."""
-    rows, bytes_ = ground.rows, checkpoints.total_bytes(ground.moe)
+    rows = ground.rows
+    while not ground.fits(checkpoints.total_bytes(ground.moe)) and ground.moe["rows"] > 8:
+        # As many tensors, but smaller ones; the row says how many bytes they are.
+        ground.moe["rows"] //= 2
+    bytes_ = checkpoints.total_bytes(ground.moe)
     tensors = len(checkpoints.shapes_of(ground.moe))
     ground.extra["moe_bytes"] = ground.checkpoint("moe", ground.moe)
     few = {"kind": "few", "dtype": ground.dtype, "count": max(2, tensors // 100), "total_bytes": bytes_, "sparse": True}

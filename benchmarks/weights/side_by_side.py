@@ -62,14 +62,18 @@ class Ground:
         self.pond = None
 
     def _room(self, wanted):
-        """Where the checkpoints fit, in memory if possible: files there are in the page cache by nature."""
+        """Where the checkpoints fit, in memory if possible: files there are in the page cache."""
         if wanted:
             return wanted
-        need = 1 << 28 if self.small else 48 << 30
+        need = 1 << 28 if self.small else 26 * 10**9
         for folder in ("/dev/shm", tempfile.gettempdir()):
             if os.path.isdir(folder) and shutil.disk_usage(folder).free > need:
                 return folder
-        raise SystemExit(f"neither /dev/shm nor {tempfile.gettempdir()} has {need >> 30} GiB free: --folder, or --small")
+        raise SystemExit(f"neither /dev/shm nor {tempfile.gettempdir()} has {need / 1e9:.0f} GB free: --folder, or --small")
+
+    def fits(self, bytes_):
+        """Whether so much more can be written, with as much left as others need meanwhile."""
+        return shutil.disk_usage(self.folder).free > bytes_ * 1.3
 
     def path(self, name):
         return str(self.folder / name)
