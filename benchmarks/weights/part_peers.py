@@ -46,7 +46,7 @@ def safetensors(ground):
     if ground.soft and not importlib.util.find_spec("safetensors"):
         raise Skipped("safetensors is not installed here")
     how = "safetensors-numpy" if ground.soft else "safetensors"
-    theirs = measure(ground, how, "dense-v1", 4, 90)
+    theirs = measure(ground, how, "dense-v1", 3, 90)
     ours = ground.rows.value("load/dense")
     if theirs and ours:
         row = ground.rows.add("load/over-safetensors", "`millpond load` beside safetensors.torch.load_file(device=\"cuda\")",

@@ -30,7 +30,7 @@ def run(ground):
         if missing:
             raise Skipped(f"{' and '.join(missing)} not installed here")
     ground.pond.cli("swap", "dense", "v1")
-    rounds = 2 if ground.small else 3
+    rounds = 2
     found = {how: [start(ground, how) for _ in range(rounds)] for how in ("safetensors", "attach")}
     digests = {digest for times in found.values() for _, digest, _ in times}
     if len(digests) != 1:

@@ -15,7 +15,7 @@ def start(ground):
     # The next version: equal but for one tensor, so that one slab differs.
     ground.checkpoint("dense-v2", ground.dense | {"differ": ["lm_head.weight"], "base": ground.path("dense-v1")})
     extra["slabs"] = len(checkpoints.slabs(ground.dense))
-    ground.pond = ponds.Pond(ground.program, ground.soft)
+    ground.pond = ponds.Pond(ground.program, ground.soft, parent=ground.given)
     extra["versions"] = {"millpond": ground.pond.cli("version").text.strip().splitlines()[0]}
 
 

@@ -60,10 +60,10 @@ def run(command, env=None, seconds=COMMAND_SECONDS):
 class Pond:
     """`millpond serve`, until stop()."""
 
-    def __init__(self, program, soft, memory="1G"):
+    def __init__(self, program, soft, memory="1G", parent=None):
         self.program = str(program)
         # Names of sockets are short.
-        parent = "/dev/shm" if soft and os.path.isdir("/dev/shm") else "/tmp"
+        parent = parent or ("/dev/shm" if soft and os.path.isdir("/dev/shm") else "/tmp")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mpw-", dir=parent))
         self.env = os.environ | {
             "MILLPOND_DRIVER": "soft" if soft else os.environ.get("MILLPOND_DRIVER", "cuda"),

@@ -44,7 +44,7 @@ class Ground:
 
     def __init__(self, arguments):
         self.small, self.soft = arguments.small, arguments.soft
-        self.here, self.program = HERE, arguments.millpond
+        self.here, self.program, self.given = HERE, arguments.millpond, arguments.folder
         self.rounds = 2 if self.small else arguments.rounds
         self.until = time.monotonic() + arguments.seconds
         self.peers = arguments.peers
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--wheel", help="the Python package, where it is not installed")
     parser.add_argument("--peers", help="folder with the peers' wheels, from benchmarks/weights/peers")
     parser.add_argument("--out", help="where the results go as JSON")
-    parser.add_argument("--folder", help="where checkpoints are written; /dev/shm if they fit")
+    parser.add_argument("--folder", help="where checkpoints and the pond are; /dev/shm if they fit")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=190, help="peers that would take longer than what is left of it are left out, and shown")
     parser.add_argument("--small", action="store_true", help="megabytes instead of gigabytes")
