@@ -88,9 +88,9 @@ def refresh(model, versions, rounds, soft, in_place):
 
     attached = millpond.attach(model)
     flips, times = [], []
-    # The first goes away from what is current, and is not counted.
+    # The first is not counted. Each goes to the version that is not mapped.
     for number in range(rounds + 1):
-        wanted = versions[(number + 1) % len(versions)]
+        wanted = next(version for version in versions if version != attached.version)
         begun = now()
         millpond.swap(model, wanted)
         flip = now() - begun

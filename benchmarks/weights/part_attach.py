@@ -65,7 +65,6 @@ def refresh(ground):
     arguments = {"what": "refresh", "model": "dense", "versions": ["v1", "v2"], "rounds": rounds, "soft": ground.soft}
 
     def one(name, what, in_place):
-        ground.pond.cli("swap", "dense", "v1")
         found = ground.child("attaches.py", arguments | {"in_place": in_place})
         rows.add(name, what, median(found["times"]) * MS, "ms", floor=floor, floor_what="attach/python", ratio_goal=2,
                  samples=[time * MS for time in found["times"]])

@@ -21,16 +21,16 @@ def ring(ground):
     return row["floor"], row["median"]
 
 
-def load(ground, model, checkpoint, *flags):
+def load(ground, model, checkpoint, *flags, version="v1"):
     """`millpond load`; (seconds as the caller sees them, its answer, its largest size)."""
-    done = ground.pond.cli("load", model, ground.path(checkpoint), "--version", "v1", "--json", *flags)
+    done = ground.pond.cli("load", model, ground.path(checkpoint), "--version", version, "--json", *flags)
     return done.seconds, done.json(), done.peak_bytes
 
 
-def forget(ground, model):
+def forget(ground, model, version):
     """Frees a version that nothing uses any more. If that fails it is seen, and the loads go on."""
     try:
-        ground.pond.cli("retire", model, "v1", "--wait")
+        ground.pond.cli("retire", model, version, "--wait")
     except ponds.CommandFailed as error:
         if not ground.extra.get("retire_failed"):
             ground.extra["retire_failed"] = True
@@ -46,18 +46,18 @@ def own_seconds(answer, otherwise):
 
 
 def fresh_loads(ground, checkpoint, rounds, *flags):
-    """Loads into models that are new, so that nothing can be shared.
+    """Loads of versions beside the current one that share nothing with it, each freed again.
 
     (seconds as the caller sees them, seconds as the command says, largest size of the loader)
     """
     seconds, own, peak = [], [], 0
     for number in range(rounds):
-        model = "-".join([checkpoint, "round", str(number), *(flag.strip("-") for flag in flags)])
-        took, answer, largest = load(ground, model, checkpoint, *flags)
+        version = "-".join(["round", *(flag.strip("-") for flag in flags), str(number)])
+        took, answer, largest = load(ground, "dense", checkpoint, "--like", "none", *flags, version=version)
         seconds.append(took)
         own.append(own_seconds(answer, took))
         peak = max(peak, largest)
-        forget(ground, model)
+        forget(ground, "dense", version)
     return seconds, own, peak
 
 

@@ -11,7 +11,7 @@ from rows import Skipped, median
 
 def start(ground, how):
     """(seconds from exec to the first output, its fingerprint)"""
-    command = [sys.executable, str(ground.here / "worker.py"), "--how", how, "--model", "dense", "--folder", ground.path("dense-v1")]
+    command = [sys.executable, str(ground.here / "worker.py"), "--how", how, "--model", "dense@v1", "--folder", ground.path("dense-v1")]
     begun = time.monotonic()
     process = subprocess.Popen(command + (["--soft"] if ground.soft else []), env=ground.child_env(), stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -29,7 +29,6 @@ def run(ground):
         missing = [name for name in ("numpy", "safetensors") if not importlib.util.find_spec(name)]
         if missing:
             raise Skipped(f"{' and '.join(missing)} not installed here")
-    ground.pond.cli("swap", "dense", "v1")
     rounds = 2
     found = {how: [start(ground, how) for _ in range(rounds)] for how in ("safetensors", "attach")}
     digests = {digest for times in found.values() for _, digest, _ in times}

@@ -13,13 +13,14 @@ _DTYPES = {"F32": "float32"}
 
 class Model:
     def __init__(self, name):
-        self.name = name
-        self.refresh()
+        self.name, _, version = name.partition("@")
+        self.refresh(version=version)
 
-    def refresh(self, in_place=False):
+    def refresh(self, in_place=False, version=None):
         entry = json.loads(_STATE.read_text())[self.name]
-        moved = getattr(self, "version", None) != entry["current"]
-        self.version, self._folder = entry["current"], entry["versions"][entry["current"]]
+        version = version or entry["current"]
+        moved = getattr(self, "version", None) != version
+        self.version, self._folder = version, entry["versions"][version]
         return moved
 
     def paused(self):
