@@ -11,6 +11,7 @@ Nothing here needs torch or numpy: tensors travel by DLPack. What needs torch is
 """
 
 import os
+from builtins import bytes as _bytes, list as _list
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CapsuleType, EllipsisType, TracebackType  # type: ignore[attr-defined]
 from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
@@ -40,7 +41,8 @@ Device = int | str | Any
 Path = str | os.PathLike[str]
 
 Progress = Callable[[int, int], object]
-"""Called with the bytes that have landed and the bytes in all. An exception ends the transfer."""
+"""Called with the bytes that have landed and the bytes in all. An exception is raised when
+the transfer has ended."""
 
 class SupportsDLPack(Protocol):
     """Whatever another library can take over without a copy."""
@@ -55,11 +57,13 @@ class Error(Exception):
 
     code: str
     """The kind's stable name, the same in every language: ``"not_found"``."""
+    message: str
+    """What happened to what, in one sentence."""
     hint: str | None
     """The way out: the next command to type, or what to change."""
     remedy: Literal["change", "retry", "free", "operator"]
     """What the caller can do: ask for something else, repeat, free something, tell the operator."""
-    similar: list[str]
+    similar: _list[str]
     """Names close to one that was not found."""
 
 class InternalError(Error):
@@ -98,7 +102,7 @@ class GpuFull(Error, MemoryError):
     """Bytes free."""
     capacity: int | None
     """Bytes that the pond may take on that GPU."""
-    holders: list[Holder]
+    holders: _list[Holder]
     """Who holds the rest, largest first."""
 
 class TooMany(Error):
@@ -197,7 +201,7 @@ class Status:
     runtime_dir: str
     clients: int
     leases: int
-    devices: list[DeviceInfo]
+    devices: _list[DeviceInfo]
 
 @final
 class VersionInfo:
@@ -234,7 +238,7 @@ class ModelInfo:
     user: int
     current: str | None
     previous: str | None
-    versions: list[VersionInfo]
+    versions: _list[VersionInfo]
 
 @final
 class LoadReport:
@@ -256,15 +260,15 @@ class VerifyReport:
     ok: bool
     nbytes: int
     seconds: float
-    bad: list[str]
+    bad: _list[str]
     """Names of tensors whose bytes are not what was committed."""
 
 # ---- tensors ----
 
-class _Exported:
-    """What a tensor of the pond and a tensor of a model have in common: bytes that other libraries
-    take over without a copy. Every view taken through one of these keeps the lease: memory goes
-    when the last view goes, whatever is closed before."""
+class View:
+    """Memory that other libraries take over without a copy: what a tensor of the pond and a tensor of
+    a model have in common. Every view taken through one of these keeps the lease: memory goes when
+    the last view goes, whatever is closed before."""
 
     @property
     def name(self) -> str | None:
@@ -287,6 +291,9 @@ class _Exported:
         """The UUID of its GPU."""
     @property
     def readonly(self) -> bool: ...
+    def view(self, dtype: Dtype) -> View:
+        """The same bytes as another dtype, for what another library cannot take as it is. Where the
+        last extent cannot change for it, there is one dimension."""
     def numpy(self) -> numpy.ndarray[Any, Any]:
         """A numpy array of the same memory, on the software driver; read-only where this is.
         A dtype that numpy lacks comes as ``ml_dtypes``' (which must be installed).
@@ -297,7 +304,7 @@ class _Exported:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
         ``clone()`` first."""
-    def tobytes(self) -> bytes:
+    def tobytes(self) -> _bytes:
         """A copy of its bytes."""
     def copy_(self, source: Any) -> Self:
         """Copies from ``source`` (a tensor, an array, bytes) of the same size, and waits. Raises
@@ -321,7 +328,7 @@ class _Exported:
         """Version 3; there is none on the software driver and for dtypes that numpy lacks."""
 
 @final
-class Tensor(_Exported):
+class Tensor(View):
     """A tensor that this process has a lease on, mapped into its address space.
 
     It is a context manager; leaving it closes it.
@@ -357,7 +364,7 @@ class Tensor(_Exported):
 # ---- models ----
 
 @final
-class ModelTensor(_Exported):
+class ModelTensor(View):
     """One tensor of a mapped model, or of a version that is being staged (then writable)."""
 
     @property
@@ -477,7 +484,7 @@ class Staging(Mapping[str, ModelTensor]):
 class Slice(Generic[_T]):
     """What ``SafeOpen.get_slice`` returns: indexing it gives a view of that part."""
 
-    def get_shape(self) -> list[int]: ...
+    def get_shape(self) -> _list[int]: ...
     def get_dtype(self) -> str: ...
     def __getitem__(
         self, index: int | slice | EllipsisType | tuple[int | slice | EllipsisType, ...]
@@ -487,13 +494,13 @@ class Slice(Generic[_T]):
 class SafeOpen(Generic[_T]):
     """A model in the manner of safetensors' ``safe_open``."""
 
-    def keys(self) -> list[str]: ...
-    def offset_keys(self) -> list[str]:
+    def keys(self) -> _list[str]: ...
+    def offset_keys(self) -> _list[str]:
         """In the order of their place in the arena, which is the order of names."""
     def metadata(self) -> dict[str, str]: ...
     def get_tensor(self, name: str) -> _T: ...
     def get_slice(self, name: str) -> Slice[_T]: ...
-    def get_shape(self, name: str) -> list[int]: ...
+    def get_shape(self, name: str) -> _list[int]: ...
     def get_dtype(self, name: str) -> str: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -564,7 +571,7 @@ class Pond:
         """
     def delete(self, name: str | Tensor) -> None:
         """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
-    def list(self, prefix: str = "") -> list[TensorInfo]:
+    def list(self, prefix: str = "") -> _list[TensorInfo]:
         """Every tensor shared with the caller whose name begins so."""
     def info(self, name: str | Tensor) -> TensorInfo:
         """What the pond knows about one tensor."""
@@ -572,7 +579,7 @@ class Pond:
     def put(
         self,
         name: str,
-        source: Path | bytes | bytearray | memoryview | Any,
+        source: Path | _bytes | bytearray | memoryview | Any,
         shape: Sequence[int] | int | None = None,
         dtype: Dtype | None = None,
         device: Device | None = None,
@@ -590,7 +597,7 @@ class Pond:
     def upload(
         self,
         name: str | Tensor,
-        source: Path | bytes | bytearray | memoryview | Any,
+        source: Path | _bytes | bytearray | memoryview | Any,
         *,
         progress: Progress | None = None,
     ) -> int:
@@ -602,7 +609,7 @@ class Pond:
         path: Path | None = None,
         *,
         progress: Progress | None = None,
-    ) -> bytes | int:
+    ) -> _bytes | int:
         """A published tensor's bytes: into a file (then their number is returned), or as bytes."""
     def attach(
         self, name: str, version: str | None = None, *, wait: float | None = None
@@ -645,7 +652,7 @@ class Pond:
     ) -> Staging:
         """A new version that this process writes itself: with the tensors of version ``like``, or
         with those that are given."""
-    def models(self, prefix: str = "") -> list[ModelInfo]:
+    def models(self, prefix: str = "") -> _list[ModelInfo]:
         """Every model shared with the caller whose name begins so."""
     def inspect(self, name: str) -> ModelInfo | VersionInfo:
         """What the pond knows about a model, or about a version of it (``"llama@v1"``)."""
@@ -667,7 +674,7 @@ class Pond:
         *,
         shard_bytes: int | None = None,
         progress: Progress | None = None,
-    ) -> list[str]:
+    ) -> _list[str]:
         """Writes a version out as safetensors: one file, or a folder with shards and an index.
         Returns the files."""
     def live_leases(self) -> int:
@@ -677,6 +684,8 @@ class Pond:
     def flush(self, timeout: float = 10.0) -> bool:
         """Waits until everything that was let go of is unmapped and the pond knows; false if the
         time was over before."""
+    @property
+    def closed(self) -> bool: ...
     def close(self) -> None:
         """Waits for what was let go of and says goodbye. Raises ``Invalid`` while anything is in
         use."""
@@ -709,12 +718,12 @@ def create(
 ) -> Tensor: ...
 def get(name: str, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
 def delete(name: str | Tensor) -> None: ...
-def list(prefix: str = "") -> list[TensorInfo]: ...
+def list(prefix: str = "") -> _list[TensorInfo]: ...
 def info(name: str | Tensor) -> TensorInfo: ...
 def status() -> Status: ...
 def put(
     name: str,
-    source: Path | bytes | bytearray | memoryview | Any,
+    source: Path | _bytes | bytearray | memoryview | Any,
     shape: Sequence[int] | int | None = None,
     dtype: Dtype | None = None,
     device: Device | None = None,
@@ -728,13 +737,13 @@ def put(
 ) -> TensorInfo: ...
 def upload(
     name: str | Tensor,
-    source: Path | bytes | bytearray | memoryview | Any,
+    source: Path | _bytes | bytearray | memoryview | Any,
     *,
     progress: Progress | None = None,
 ) -> int: ...
 def download(
     name: str | Tensor, path: Path | None = None, *, progress: Progress | None = None
-) -> bytes | int: ...
+) -> _bytes | int: ...
 def attach(name: str, version: str | None = None, *, wait: float | None = None) -> Model: ...
 def safe_open(
     name: str, framework: Literal["pt", "np"] = "pt", device: Device | None = None
@@ -763,7 +772,7 @@ def stage(
     audience: Audience = "user",
     metadata: Mapping[str, str] | None = None,
 ) -> Staging: ...
-def models(prefix: str = "") -> list[ModelInfo]: ...
+def models(prefix: str = "") -> _list[ModelInfo]: ...
 def inspect(name: str) -> ModelInfo | VersionInfo: ...
 def swap(name: str, version: str) -> VersionInfo: ...
 def rollback(name: str) -> VersionInfo: ...
@@ -771,7 +780,7 @@ def retire(name: str, version: str, *, wait: float | None = None) -> None: ...
 def verify(name: str, *, progress: Progress | None = None) -> VerifyReport: ...
 def save(
     name: str, path: Path, *, shard_bytes: int | None = None, progress: Progress | None = None
-) -> list[str]: ...
+) -> _list[str]: ...
 def live_leases() -> int:
     """How many leases this process holds, in all its ponds, those of views included."""
 
