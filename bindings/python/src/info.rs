@@ -21,6 +21,16 @@ impl From<&millpond::Holder> for Holder {
 
 #[pymethods]
 impl Holder {
+    #[new]
+    fn new(user: u32, bytes: u64, tensors: u32) -> Self {
+        Self { user, bytes, tensors }
+    }
+
+    /// An error that names holders can travel to another process.
+    fn __getnewargs__(&self) -> (u32, u64, u32) {
+        (self.user, self.bytes, self.tensors)
+    }
+
     fn __repr__(&self) -> String {
         format!("Holder(user={}, bytes={}, tensors={})", self.user, self.bytes, self.tensors)
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use millpond::npy::{HEADER_BYTES, Header, NpyError, write_header};
@@ -61,16 +62,34 @@ impl Given {
     }
 }
 
+/// What Python raised while bytes were on their way.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    fn is_some(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// Tells Python how far a transfer is, and keeps what Python raised.
 struct Watch {
     progress: Option<Py<PyAny>>,
     asked: Instant,
-    raised: Option<PyErr>,
+    raised: Raised,
 }
 
 impl Watch {
     fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { progress, asked: Instant::now(), raised: None }
+        Self { progress, asked: Instant::now(), raised: Raised::default() }
     }
 
     fn told(&mut self, progress: Progress) {
@@ -89,12 +108,14 @@ impl Watch {
                 None => Ok(()),
             }
         });
-        self.raised = answer.err();
+        if let Err(error) = answer {
+            self.raised.keep(error);
+        }
     }
 
     /// What was raised meanwhile comes before how the transfer ended.
     fn end<T>(self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
-        match self.raised {
+        match self.raised.take() {
             Some(raised) => Err(raised),
             None => ended.map_err(|error| errors::raise(py, &error)),
         }
@@ -106,20 +127,32 @@ struct Pieces<'a> {
     view: &'a Py<PyAny>,
     at: usize,
     length: usize,
+    raised: Raised,
+}
+
+impl Pieces<'_> {
+    /// Fills the buffer; what was raised before, or is raised now, ends the transfer.
+    fn fill(&self, py: Python<'_>, end: usize, buffer: &mut [u8]) -> PyResult<()> {
+        py.check_signals()?;
+        let bytes = piece(self.view.bind(py), self.at, end)?;
+        let source = bytes.as_bytes();
+        py.detach(|| buffer.copy_from_slice(source));
+        Ok(())
+    }
 }
 
 impl Read for Pieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let end = self.length.min(self.at.saturating_add(buffer.len()));
         let count = end - self.at;
-        if count > 0 {
-            Python::attach(|py| {
-                let bytes = piece(self.view.bind(py), self.at, end)?;
-                let (target, source) = (&mut buffer[..count], bytes.as_bytes());
-                py.detach(|| target.copy_from_slice(source));
-                PyResult::Ok(())
-            })
-            .map_err(|error| io::Error::other(error.to_string()))?;
+        if count > 0 && !self.raised.is_some() {
+            let filled = Python::attach(|py| self.fill(py, end, &mut buffer[..count]));
+            if let Err(error) = filled {
+                self.raised.keep(error);
+            }
+        }
+        if self.raised.is_some() {
+            return Err(io::Error::other("Python has raised an exception"));
         }
         self.at = end;
         Ok(count)
@@ -128,7 +161,7 @@ impl Read for Pieces<'_> {
 
 impl Bytes {
     /// From so many bytes on.
-    fn source(&self, begin: u64) -> millpond::Result<Source<'_>> {
+    fn source(&self, begin: u64, raised: &Raised) -> millpond::Result<Source<'_>> {
         match self {
             Bytes::File(path) => {
                 let mut source = Source::open(path)?;
@@ -137,7 +170,7 @@ impl Bytes {
                 Ok(source)
             }
             Bytes::Memory { view, length } => {
-                let pieces = Pieces { view, at: 0, length: *length };
+                let pieces = Pieces { view, at: 0, length: *length, raised: raised.clone() };
                 Ok(Source::reader(pieces, "the bytes"))
             }
         }
@@ -221,7 +254,8 @@ pub(crate) fn put(
         spec = spec.device(device);
     }
     let mut watch = Watch::new(progress);
-    let ended = py.detach(|| pond.put(spec, bytes.source(begin)?, |so| watch.told(so)));
+    let raised = watch.raised.clone();
+    let ended = py.detach(|| pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended)
 }
 
@@ -239,7 +273,9 @@ pub(crate) fn upload(
         _ => 0,
     };
     let mut watch = Watch::new(progress);
-    let ended = py.detach(|| pond.upload(target, bytes.source(begin)?, |so| watch.told(so)));
+    let raised = watch.raised.clone();
+    let ended =
+        py.detach(|| pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended).map(|moved| moved.bytes)
 }
 
@@ -288,7 +324,7 @@ pub(crate) fn download_file(
         let label = format!("'{}'", path.display());
         lease.save_to(Sink::file(file, label)?, |so| watch.told(so))
     });
-    if ended.is_ok() && watch.raised.is_none() {
+    if ended.is_ok() && !watch.raised.is_some() {
         ended = ended.and_then(|moved| {
             std::fs::rename(&part, path).map_err(|error| failed(path, &error))?;
             Ok(moved)

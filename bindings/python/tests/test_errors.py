@@ -1,5 +1,7 @@
 """One family of exceptions."""
 
+import pickle
+
 import pytest
 
 import millpond
@@ -38,6 +40,11 @@ def test_a_full_gpu_says_who_holds_it(name):
     assert error.requested >= 4 << 30 and 0 < error.free < error.capacity
     assert error.holders[0].bytes >= 100 << 20 and error.holders[0].tensors >= 1
     assert "Holder(user=" in repr(error.holders[0])
+    # As from a worker process to the one that waits for it.
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is millpond.GpuFull and str(again) == str(error)
+    assert (again.code, again.free) == ("gpu_full", error.free)
+    assert again.holders[0].bytes == error.holders[0].bytes
     millpond.delete(big)
 
 

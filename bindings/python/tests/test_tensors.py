@@ -169,8 +169,19 @@ def test_copy_takes_arrays_and_converts():
     assert u.numpy().sum() == 4
     v = millpond.create(None, (2, 2), "float32").copy_(u)
     assert v.numpy().sum() == 4
+    with pytest.raises(ValueError, match="takes bfloat16, not float32"):
+        t.copy_(u)
     for one in (t, u, v):
         millpond.delete(one)
+
+
+def test_a_tensor_can_be_put_under_another_name(name):
+    t = millpond.create(None, (2, 4), "F4").copy_(b"1234")
+    info = millpond.put(name, t)
+    assert (info.dtype, info.shape) == (t.dtype, (2, 4))
+    assert millpond.download(name) == b"1234"
+    millpond.delete(t)
+    millpond.delete(name)
 
 
 def test_lives_end(name):
@@ -233,8 +244,9 @@ def test_an_exception_in_a_progress_callback_comes_out(name):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        millpond.put(name, bytes(1000), progress=broken)
-    millpond.delete(name)
+        millpond.put(name, bytes(40 << 20), progress=broken)
+    # The rest is not carried any more, and nothing is left.
+    assert millpond.list(name) == []
 
 
 def test_a_device_is_a_number_a_uuid_or_ones_own_number():

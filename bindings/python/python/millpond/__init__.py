@@ -6,6 +6,7 @@ used.
 
 from __future__ import annotations
 
+import os as _os
 import threading as _threading
 
 from . import _millpond
@@ -14,6 +15,15 @@ from ._millpond import Pond, __version__
 
 _lock = _threading.Lock()
 _default: Pond | None = None
+
+
+def _new_lock():
+    """Of a forked process: another thread may have held the parent's."""
+    global _lock
+    _lock = _threading.Lock()
+
+
+_os.register_at_fork(after_in_child=_new_lock)
 
 
 def connect(runtime_dir=None):

@@ -41,8 +41,8 @@ Device = int | str | Any
 Path = str | os.PathLike[str]
 
 Progress = Callable[[int, int], object]
-"""Called with the bytes that have landed and the bytes in all. An exception is raised when
-the transfer has ended."""
+"""Called with the bytes that have landed and the bytes in all. An exception, and Ctrl-C, ends a
+transfer from bytes at once; one from or to a file is finished first."""
 
 class SupportsDLPack(Protocol):
     """Whatever another library can take over without a copy."""

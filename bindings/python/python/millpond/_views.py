@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 
+from . import _millpond
+
 _HOST = 1
 # What numpy has itself; everything else comes from ml_dtypes.
 _NUMPY = frozenset(
@@ -33,7 +35,7 @@ def as_numpy(view):
         )
     name = view.dtype
     if name in _NUMPY:
-        return numpy.from_dlpack(view)
+        return _array(numpy, view)
     if name.startswith(_PACKED):
         raise BufferError(f"numpy has no packed {name}: take view('uint8').numpy()")
     try:
@@ -42,7 +44,28 @@ def as_numpy(view):
         raise BufferError(
             f"numpy has no {name}: install ml_dtypes, or take view('uint8').numpy()"
         ) from error
-    return numpy.from_dlpack(_plain(view)).view(getattr(ml_dtypes, name))
+    return _array(numpy, _plain(view)).view(getattr(ml_dtypes, name))
+
+
+class _Interface:
+    """Memory in numpy's own protocol, which every version of it takes as it is."""
+
+    def __init__(self, view, dtype):
+        self.view = view.view(view.dtype)
+        self.__array_interface__ = {
+            "shape": view.shape,
+            "typestr": dtype.str,
+            "data": (view.ptr, view.readonly),
+            "version": 3,
+        }
+
+
+def _array(numpy, view):
+    array = numpy.from_dlpack(view)
+    if array.flags.writeable or view.readonly:
+        return array
+    # Before 2.1 numpy knows only capsules that do not say whether one may write.
+    return numpy.asarray(_Interface(view, array.dtype))
 
 
 def as_torch(view):
@@ -75,6 +98,8 @@ def host_bytes(source):
         flat = source.detach().cpu().contiguous().reshape(-1)
         # numpy lacks some of torch's dtypes, but not bytes.
         return memoryview(flat.view(torch.uint8).numpy()).cast("B"), dtype, shape
+    if isinstance(source, _millpond.View):
+        return memoryview(source.tobytes()), source.dtype, source.shape
     if hasattr(source, "dtype") and hasattr(source, "shape"):
         import numpy
 
@@ -101,20 +126,23 @@ def copy_into(view, source):
     if hasattr(source, "dtype") and hasattr(source, "shape"):
         if tuple(view.shape) != tuple(source.shape):
             raise ValueError(f"{view!r} takes shape {tuple(view.shape)}, not {tuple(source.shape)}")
-        if hasattr(source, "tobytes") and not hasattr(source, "__array__"):
-            source = memoryview(source.tobytes())
+        if isinstance(source, _millpond.View):
+            if source.dtype != view.dtype:
+                raise ValueError(f"{view!r} takes {view.dtype}, not {source.dtype}")
         else:
-            import numpy
-
-            from . import _millpond
-
-            array = numpy.asarray(source)
-            if _millpond._dtype_name(array.dtype) != view.dtype:
-                if view.dtype not in _NUMPY:
-                    import ml_dtypes
-
-                    array = array.astype(getattr(ml_dtypes, view.dtype))
-                else:
-                    array = array.astype(view.dtype)
-            source = array
+            source = _converted(source, view.dtype)
     view._write(host_bytes(source)[0])
+
+
+def _converted(source, name):
+    """The array with another dtype, where it has another."""
+    import numpy
+
+    array = numpy.asarray(source)
+    if name in _NUMPY:
+        wanted = numpy.dtype(name)
+    else:
+        import ml_dtypes
+
+        wanted = numpy.dtype(getattr(ml_dtypes, name))
+    return array.astype(wanted, copy=False)
