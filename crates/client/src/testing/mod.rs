@@ -1,6 +1,7 @@
 //! A pond in a thread: it speaks the protocol over a real socket and answers as a test says.
 
 mod device;
+mod models;
 mod samples;
 
 use std::fs::File;
@@ -20,6 +21,7 @@ use rustix::event::PollFlags;
 use tempfile::TempDir;
 
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
+pub(crate) use self::models::{FakeModels, SLAB, manifest_of};
 pub(crate) use self::samples::{
     an_fd, event, failure, grant, info, publication, status, welcome, welcome_of,
 };
