@@ -18,9 +18,6 @@ ITEM_BYTES = {"BF16": 2, "F32": 4}
 # A larger block takes longer to make, and a smaller one would stay in the processor's cache.
 BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 << 20, 4 << 20
 SHARD_BYTES = 4 << 30
-ALIGNMENT = 256
-SLAB_BYTES = 2 << 30
-PAGE_BYTES = 2 << 20
 
 
 def product(shape):
@@ -82,20 +79,6 @@ def shapes_of(spec):
 
 def total_bytes(spec):
     return sum(map(product, shapes_of(spec).values())) * ITEM_BYTES[spec["dtype"]]
-
-
-def slabs(spec):
-    """Bytes of each slab of a version: sorted by name, aligned, cut at tensor borders."""
-    sizes, filled = [], 0
-    for _, shape in sorted(shapes_of(spec).items(), key=lambda pair: pair[0].encode()):
-        bytes_ = product(shape) * ITEM_BYTES[spec["dtype"]]
-        start = -(-filled // ALIGNMENT) * ALIGNMENT
-        if filled and start + bytes_ > SLAB_BYTES:
-            sizes.append(filled)
-            start = 0
-        filled = start + bytes_
-    sizes.append(filled)
-    return [-(-size // PAGE_BYTES) * PAGE_BYTES for size in sizes]
 
 
 def block(dtype, seed, size):

@@ -35,7 +35,7 @@ def attach(ground, **arguments):
 
 def run(ground):
     """attach_over_raw."""
-    rows, sizes = ground.rows, checkpoints.slabs(ground.dense)
+    rows, sizes = ground.rows, part_loads.slab_sizes(ground, "dense@v1")
     fresh = 3 if ground.small else 20
     with raw_slabs(ground, sizes) as path:
         # The raw attach is in the same process, in turns with ours.

@@ -23,8 +23,16 @@ def ring(ground):
 
 def load(ground, model, checkpoint, *flags, version="v1"):
     """`millpond load`; (seconds as the caller sees them, its answer, its largest size)."""
-    done = ground.pond.cli("load", model, ground.path(checkpoint), "--version", version, "--json", *flags)
-    return done.seconds, done.json(), done.peak_bytes
+    done = ground.pond.cli("load", model, ground.path(checkpoint), "--version", version, "--json", *ground.slab_flags, *flags)
+    answer = done.json()
+    if answer["cold"]:
+        raise RuntimeError(f"'{checkpoint}' was not in the page cache: this measured the disk")
+    return done.seconds, answer, done.peak_bytes
+
+
+def slab_sizes(ground, version):
+    """Bytes of each slab of a version, as the pond has them."""
+    return [slab["bytes"] for slab in ground.pond.cli("inspect", version, "--json").json()["slabs"]]
 
 
 def forget(ground, model, version):
@@ -54,6 +62,8 @@ def fresh_loads(ground, checkpoint, rounds, *flags):
     for number in range(rounds):
         version = "-".join(["round", *(flag.strip("-") for flag in flags), str(number)])
         took, answer, largest = load(ground, "dense", checkpoint, "--like", "none", *flags, version=version)
+        if answer["shared_tensor_bytes"]:
+            raise RuntimeError(f"{answer['shared_tensor_bytes']} bytes were shared and not loaded: this measured something else")
         seconds.append(took)
         own.append(own_seconds(answer, took))
         peak = max(peak, largest)
@@ -85,9 +95,9 @@ def run(ground):
     """load_over_ring and hash_cost."""
     rows, bytes_ = ground.rows, ground.extra["dense_bytes"]
     speed = lambda seconds: bytes_ / seconds / 1e9
-    took, answer, _ = load(ground, "dense", "dense-v1", "--activate")
+    took, _, _ = load(ground, "dense", "dense-v1", "--activate")
     rows.add("load/first", "the first load: the mover starts and pins its ring", took * 1e3, "ms")
-    ground.extra["load_answer"] = answer
+    ground.extra["slabs"] = len(slab_sizes(ground, "dense@v1"))
     rows.attempt("load/bytes", "tensors as the file has them", lambda: check(ground))
 
     before = ring(ground)[0]
@@ -126,9 +136,11 @@ def check(ground):
 
 def shared(ground):
     """The next version of the model that stays: what is equal is not copied."""
-    done = ground.pond.cli("load", "dense", ground.path("dense-v2"), "--version", "v2", "--json")
+    took, answer, _ = load(ground, "dense", "dense-v2", version="v2")
+    if not answer["shared_tensor_bytes"]:
+        raise RuntimeError("nothing was shared")
     ground.rows.add("load/shared", "load of a version with one slab that differs: the rest is hashed and shared",
-                    done.seconds * 1e3, "ms", note=done.json())
+                    took * 1e3, "ms", note={"shared_tensor_bytes": answer["shared_tensor_bytes"]})
 
 
 def memory(ground):

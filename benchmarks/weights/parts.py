@@ -1,6 +1,5 @@
 """The parts of the run, in their order: what matters most is first."""
 
-import checkpoints
 import part_attach
 import part_loads
 import part_peers
@@ -14,7 +13,6 @@ def start(ground):
     extra["dense_bytes"] = ground.checkpoint("dense-v1", ground.dense)
     # The next version: equal but for one tensor, so that one slab differs.
     ground.checkpoint("dense-v2", ground.dense | {"differ": ["lm_head.weight"], "base": ground.path("dense-v1")})
-    extra["slabs"] = len(checkpoints.slabs(ground.dense))
     ground.pond = ponds.Pond(ground.program, ground.soft, parent=ground.given)
     extra["versions"] = {"millpond": ground.pond.cli("version").text.strip().splitlines()[0]}
 

@@ -54,6 +54,8 @@ class Ground:
         sizes = SMALL if self.small else FULL
         self.dense = {"kind": "dense", "dtype": self.dtype} | sizes["dense"]
         self.moe = {"kind": "moe", "dtype": self.dtype} | sizes["moe"]
+        # Two slabs also where everything is small, so that one can be shared.
+        self.slab_flags = ["--slab-bytes", "2MiB"] if self.small else []
         self.extra = {}
         self.python = [str(HERE)]
         if arguments.wheel:
