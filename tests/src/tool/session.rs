@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond::{
-    Dtype, GetOptions, LeaseId, Mode, Model, Pond, PutSpec, Sink, Source, Tensor, TensorSpec,
-    runtime_dir,
+    Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
 };
 use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
 use super::churn::{self, Churn};
+use super::models::Models;
 use super::{Trouble, retire, trouble, wrong};
 use crate::{PATIENCE, Raw, content, driver};
 
@@ -22,10 +22,10 @@ type Said = Result<String, Trouble>;
 pub(crate) struct Session {
     pond: Option<Pond>,
     held: HashMap<String, Tensor>,
-    models: HashMap<String, Model>,
     nvml: Option<(Nvml, DeviceUuid)>,
     churn: Option<Churn>,
     idle: Vec<Raw>,
+    models: Models,
 }
 
 impl Session {
@@ -64,19 +64,6 @@ impl Session {
                 Some(_) => Ok(String::new()),
                 None => Err(wrong(format!("'{name}' is not held"))),
             },
-            ["attach", name] => {
-                let model = self.pond()?.attach(name).map_err(trouble)?;
-                let said = weights(&model);
-                self.models.insert(name.to_owned(), model);
-                said
-            }
-            ["weights", name] => {
-                weights(self.models.get(name).ok_or_else(|| wrong(format!("no '{name}'")))?)
-            }
-            ["detach", name] => {
-                self.models.remove(name);
-                Ok(String::new())
-            }
             ["drop-all"] => {
                 self.held.clear();
                 Ok(String::new())
@@ -135,6 +122,10 @@ impl Session {
                 retire::run(&self.pond()?, number(count)?, number(bytes)?, duration)
             }
             ["early-unmap"] => retire::early_unmap(),
+            ["model", ref rest @ ..] => {
+                let pond = self.pond()?;
+                self.models.run(&pond, rest)
+            }
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
         }
     }
@@ -142,7 +133,7 @@ impl Session {
     /// Gives everything back, as a tidy program does.
     pub(crate) fn end(&mut self) {
         self.held.clear();
-        self.models.clear();
+        self.models.end();
         if let Some(pond) = self.pond.take() {
             let _ = pond.close();
         }
@@ -236,16 +227,6 @@ impl Session {
 
 fn hash(tensor: &Tensor) -> Said {
     tensor.to_vec().map(|bytes| content::hash(&bytes)).map_err(trouble)
-}
-
-/// The version's tag, and what its tensors hold as this process sees them.
-fn weights(model: &Model) -> Said {
-    let mut all = String::new();
-    for name in model.names().map_err(trouble)? {
-        let bytes = model.tensor(name).and_then(|tensor| tensor.to_vec()).map_err(trouble)?;
-        all += &format!("{name} {}\n", content::hash(&bytes));
-    }
-    Ok(format!("{} {}", model.tag(), content::hash(all.as_bytes())))
 }
 
 fn ask_for(name: &str, number: u64) -> Result<RequestBody, Trouble> {

@@ -372,3 +372,105 @@ fn retiring_by_name_goes_by_identity_and_gone_is_waited_for() {
     assert!(pond.wait_gone(version, None).unwrap());
     assert!(models.count(is_inspect) >= 3);
 }
+
+/// A pond with a page, and the page.
+fn with_page() -> (FakeModels, std::fs::File) {
+    use millpond_wire::message::ReplyBody;
+    let page = crate::testing::page();
+    let shown = page.try_clone().unwrap();
+    let models = FakeModels::with(move |_, request| match &request.body {
+        RequestBody::Hello(_) => {
+            let ReplyBody::Welcome(mut welcome) = crate::testing::welcome(1) else { panic!() };
+            welcome.page_slots = 512;
+            let fds = vec![shown.try_clone().unwrap().into()];
+            Some(Does::ReplyWith(ReplyBody::Welcome(welcome), fds))
+        }
+        _ => None,
+    });
+    (models, page)
+}
+
+#[test]
+fn whether_a_version_is_stale_needs_no_message_where_nothing_has_changed() {
+    let (models, page) = with_page();
+    let first = models.add("v1", &[1]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    let by_id = pond.attach(first).unwrap();
+    for _ in 0..3 {
+        assert!(!model.is_stale().unwrap());
+        assert!(!by_id.is_stale().unwrap());
+    }
+    assert_eq!(models.count(is_inspect), 1, "the one that was not attached by name asked once");
+    models.add_like("v2", first, &[Some(2)]);
+    assert!(!model.is_stale().unwrap(), "the pond has not said that anything changed");
+    crate::testing::change(&page, "m");
+    assert!(model.is_stale().unwrap() && model.is_stale().unwrap());
+    assert_eq!(models.count(is_inspect), 2);
+    assert!(model.refresh_in_place().unwrap());
+    // Something else with the same slot of the page: asked once, and then known again.
+    crate::testing::change(&page, "m");
+    for _ in 0..3 {
+        assert!(!model.is_stale().unwrap());
+    }
+    assert_eq!(models.count(is_inspect), 3);
+}
+
+#[test]
+fn equal_slabs_with_other_tensors_are_another_layout() {
+    let models = FakeModels::new();
+    let first = models.add("v1", &[1]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    models.add_like("v2", first, &[Some(2)]);
+    {
+        let mut state = lock(&models.state);
+        let mut manifest = manifest_of(&[2]);
+        manifest.tensors[0].name = "another".into();
+        state.versions[1].info.layout = Some(manifest.layout_hash());
+        state.versions[1].manifest = Some(manifest.encode());
+    }
+    let error = model.refresh_in_place().unwrap_err();
+    assert!(error.to_string().contains("another layout"), "{error}");
+    assert_eq!(model.tensor("t0000.a").unwrap().to_vec().unwrap(), [1; 128]);
+}
+
+#[test]
+fn a_slab_that_both_versions_have_is_not_touched() {
+    let models = FakeModels::new();
+    let first = models.add("v1", &[1, 2]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    models.add_like("v2", first, &[None, Some(7)]);
+    let shared = lock(&models.state).versions[0].slabs[0].part;
+    // Whoever wanted to map it again could not.
+    lock(&models.state).bad_slab = Some(shared);
+    assert!(model.refresh_in_place().unwrap());
+    assert_eq!(model.tensor("t0000.a").unwrap().to_vec().unwrap(), [1; 128]);
+    assert_eq!(model.tensor("t0001.a").unwrap().to_vec().unwrap(), [7; 128]);
+}
+
+#[test]
+fn a_repeated_attach_waits_only_for_what_is_left() {
+    let models = FakeModels::with(|connection, request| match &request.body {
+        RequestBody::VersionGet(_) if connection == 0 => {
+            Some(Does::After(Duration::from_millis(50), Box::new(Does::HangUp)))
+        }
+        _ => None,
+    });
+    models.add("v1", &[1]);
+    let pond = models.connect();
+    let options = crate::AttachOptions::default().wait(Duration::from_secs(60));
+    pond.attach_with("m", options).unwrap();
+    let asked: Vec<(LeaseId, u64)> = models
+        .pond
+        .seen()
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            RequestBody::VersionGet(get) => Some((get.lease, get.wait_ms)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((asked.len(), asked[0].0, asked[0].1), (2, asked[1].0, 60_000));
+    assert!(asked[1].1 <= 59_950, "{asked:?}");
+}

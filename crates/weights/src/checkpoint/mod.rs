@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use millpond_wire::{Dtype, Shape, limits};
 
-use crate::header::{Header, METADATA_KEY};
+use crate::header::Header;
 
 pub use error::CheckpointError;
 pub use source::SourceFile;
@@ -150,7 +150,7 @@ impl Checkpoint {
             let kept = tensors
                 .get(name.as_str())
                 .is_some_and(|file| shards.get(shard.as_str()) == Some(file));
-            if !kept && name != METADATA_KEY {
+            if !kept {
                 return Err(CheckpointError::NotInShard {
                     index: index.to_owned(),
                     name: name.clone(),
