@@ -90,6 +90,33 @@ fn a_loader_that_is_killed_leaves_nothing() {
 }
 
 #[test]
+fn a_save_that_is_ended_leaves_no_half_files() {
+    let scene = Scene::start();
+    let folder = scene.pond.path("saved");
+    fs::create_dir(&folder).unwrap();
+    for name in ["out", "out.safetensors"] {
+        let path = folder.join(name);
+        let mut command = scene.pond.cli_command(&["save", "llama", text(&path)]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = child.spawn().unwrap();
+        eventually("a move", || {
+            scene.pond.status().movers.iter().any(|mover| mover.moves > 0).then_some(())
+        });
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "under another name");
+        assert!(!path.exists());
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.unwrap().success());
+        let (status, ..) = finish(child);
+        assert_eq!(status.signal(), Some(2));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        scene.mover.go_on();
+        scene.assert_untouched();
+        scene.mover.stop();
+    }
+}
+
+#[test]
 fn a_file_that_changes_or_ends_while_it_is_read_is_refused() {
     let scene = Scene::start();
     let file = fs::read_dir(scene.pond.path("2")).unwrap().flatten().map(|entry| entry.path());
