@@ -13,12 +13,12 @@ Nothing here needs torch or numpy: tensors travel by DLPack. What needs torch is
 import os
 from builtins import bytes as _bytes, list as _list
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CapsuleType, EllipsisType, TracebackType  # type: ignore[attr-defined]
+from types import EllipsisType, TracebackType
 from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
 
 import numpy
 import torch as _torch
-from typing_extensions import Self
+from typing_extensions import CapsuleType, Self
 
 __version__: str
 
