@@ -300,6 +300,9 @@ class View:
 
         Raises ``BufferError`` on a GPU, where the host cannot reach the memory.
         """
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> numpy.ndarray[Any, Any]: ...
     def torch(self) -> _torch.Tensor:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
