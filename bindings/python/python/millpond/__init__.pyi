@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType, TracebackType
 from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
 
-import numpy
+import numpy as _numpy
 import torch as _torch
 from typing_extensions import CapsuleType, Self
 
@@ -294,7 +294,7 @@ class View:
     def view(self, dtype: Dtype) -> View:
         """The same bytes as another dtype, for what another library cannot take as it is. Where the
         last extent cannot change for it, there is one dimension."""
-    def numpy(self) -> numpy.ndarray[Any, Any]:
+    def numpy(self) -> _numpy.ndarray[Any, Any]:
         """A numpy array of the same memory, on the software driver; read-only where this is.
         A dtype that numpy lacks comes as ``ml_dtypes``' (which must be installed).
 
@@ -302,7 +302,7 @@ class View:
         """
     def __array__(
         self, dtype: Any = None, copy: bool | None = None
-    ) -> numpy.ndarray[Any, Any]: ...
+    ) -> _numpy.ndarray[Any, Any]: ...
     def torch(self) -> _torch.Tensor:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
@@ -416,7 +416,7 @@ class Model(Mapping[str, ModelTensor]):
     def torch(self) -> Mapping[str, _torch.Tensor]:
         """A lazy dict of torch tensors of the same memory, for
         ``net.load_state_dict(model.torch(), assign=True)``."""
-    def numpy(self) -> Mapping[str, numpy.ndarray[Any, Any]]:
+    def numpy(self) -> Mapping[str, _numpy.ndarray[Any, Any]]:
         """A lazy dict of numpy arrays of the same memory, on the software driver."""
     def on_swap(self, callback: Callable[[str], object]) -> None:
         """Has ``callback`` called with the tag of the new current version whenever that changes.
