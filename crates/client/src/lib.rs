@@ -47,6 +47,12 @@
 //! After `fork` the child gets a connection of its own with its first call; tensors of the parent
 //! are not the child's, and dropping them there does nothing.
 //!
+//! # Models
+//!
+//! A model is a named set of tensors in versions. [`Pond::attach`] maps a whole version, whatever
+//! number of tensors it has, in about the time that the driver needs; [`Model::refresh`] follows
+//! when another version becomes current; [`Pond::stage`] makes the next one.
+//!
 //! # Without a GPU
 //!
 //! With the feature `soft` (on by default) and no working CUDA driver, tensors live in host memory
@@ -104,7 +110,10 @@ pub use millpond_wire::{
     TensorName, TensorRef, TensorState, UnknownDtype, VersionId, VersionState, VersionTag,
     VersionTarget, manifest, runtime_dir,
 };
-pub use model::{AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, Swap, VersionView};
+pub use model::{
+    AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, StageSpec, StagedTensor, Staging,
+    Swap, VersionView,
+};
 pub use pond::Pond;
 pub use spec::{GetOptions, TensorDetails, TensorSpec};
 pub use target::IntoTarget;

@@ -85,6 +85,19 @@ impl Link {
         }
     }
 
+    /// A lease of somebody who is done goes back. Whoever is done with a pond that is gone does not
+    /// wait for it.
+    pub(crate) fn give_back_soon(self: &Arc<Self>, lease: LeaseId) {
+        let mut state = self.lock();
+        if matches!(state.line, Line::Up(_)) {
+            drop(state);
+            self.give_back(lease);
+        } else {
+            state.strays.push(lease);
+            self.watch_if_possible(&mut state);
+        }
+    }
+
     /// Deletes the tensors without a name that these leases came with. As good as can be: one that
     /// was never made is not there, and what cannot be told now ends at the latest with the pond.
     fn delete_made(self: &Arc<Self>, leases: &[LeaseId]) {

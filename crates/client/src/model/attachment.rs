@@ -2,6 +2,7 @@
 //! on the retire list when the last of them is gone.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use millpond_cuda::{Context, DevicePtr, Mapping};
@@ -27,6 +28,8 @@ pub(super) struct Attachment {
     address: DevicePtr,
     bytes: u64,
     label: String,
+    /// It was written here and is complete: from now on it never changes.
+    pub(super) sealed: AtomicBool,
     held: RwLock<Held>,
 }
 
@@ -57,6 +60,7 @@ impl Attachment {
             address: range.map_or(DevicePtr(0), |range| range.start()),
             bytes: range.map_or(0, |range| range.bytes()),
             label: label(info),
+            sealed: AtomicBool::new(false),
             held: RwLock::new(Held { lease, lost, arena: Some(Box::new(arena)), broken: false }),
         }
     }

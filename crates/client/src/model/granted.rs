@@ -63,7 +63,7 @@ pub(super) fn with_lease(
         )));
     }
     let manifest = match manifest {
-        true => Some(open(&info, &parts, &fds.remove(0))?),
+        true => Some(open(&info, &parts, fds.remove(0))?),
         false => None,
     };
     let slabs = Slabs { version: info.version, lease, next: 0, count: parts.len(), here: fds };

@@ -12,8 +12,12 @@ mod arena;
 mod attach;
 mod attachment;
 mod calls;
+mod commit;
 mod follow;
 mod granted;
+mod stage;
+mod staged;
+mod template;
 mod tensor;
 mod version;
 
@@ -25,6 +29,8 @@ pub(crate) use self::arena::Arena;
 pub(crate) use self::arena::{New, NotExchanged};
 pub use self::attach::{AttachOptions, Model};
 pub use self::calls::{Swap, VersionView};
+pub use self::stage::{StageSpec, Staging};
+pub use self::staged::StagedTensor;
 pub use self::tensor::ModelTensor;
 pub use self::version::IntoVersion;
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use millpond_cuda::{Context, DevicePtr};
+use millpond_cuda::{Context, CudaError, DevicePtr, Mapping};
 use millpond_wire::manifest::ManifestTensor;
 use millpond_wire::{ContentHash, Dtype, GpuUuid, Shape};
 
@@ -27,6 +28,11 @@ impl ModelTensor {
         tensor: ManifestTensor,
     ) -> Self {
         let start = manifest.slabs().get(tensor.slab).map_or(0, |slab| slab.arena_offset);
+        Self::at(attachment, start, tensor)
+    }
+
+    /// In a slab that begins at `start` of the arena.
+    pub(super) fn at(attachment: &Arc<Attachment>, start: u64, tensor: ManifestTensor) -> Self {
         Self {
             attachment: Arc::clone(attachment),
             // Inside of the arena, as the manifest was checked.
@@ -91,6 +97,19 @@ impl ModelTensor {
         self.attachment.with(&self.tensor, offset, target.len() as u64, |mapping, at| {
             mapping.copy_to_host(at, target)
         })
+    }
+
+    /// Does something with a part of it that changes it.
+    pub(super) fn write(
+        &self,
+        offset: u64,
+        length: u64,
+        work: impl FnOnce(&Mapping, u64) -> Result<(), CudaError>,
+    ) -> Result<()> {
+        if self.attachment.sealed.load(Ordering::Acquire) {
+            return Err(Error::ReadOnly { tensor: format!("'{}'", self.name()) });
+        }
+        self.attachment.with(&self.tensor, offset, length, work)
     }
 
     /// All of its bytes.

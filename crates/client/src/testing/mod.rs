@@ -23,7 +23,7 @@ use tempfile::TempDir;
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
 pub(crate) use self::models::{FakeModels, SLAB, manifest_of};
 pub(crate) use self::samples::{
-    an_fd, event, failure, grant, info, publication, status, welcome, welcome_of,
+    an_fd, change, event, failure, grant, info, page, publication, status, welcome, welcome_of,
 };
 use crate::connection::{lock, ready};
 use crate::link::{Link, LinkConfig};
@@ -42,9 +42,13 @@ pub(crate) enum Does {
     After(Duration, Box<Does>),
     /// Moves bytes between these and the descriptor that came along.
     Moves(Arc<Mutex<Vec<u8>>>),
+    /// Decides once more, with the descriptors that came along.
+    With(Decide),
     Nothing,
     HangUp,
 }
+
+type Decide = Box<dyn FnOnce(&Request, &[OwnedFd]) -> Does>;
 
 /// Decides, from the number of the connection (counted from zero) and the request.
 type Script = dyn Fn(usize, &Request) -> Does + Send + Sync;
@@ -194,6 +198,7 @@ fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> boo
             return act(client, request, came, *does);
         }
         Does::Moves(bytes) => send(request.number, moves(&request.body, came, &bytes), &[]),
+        Does::With(decide) => return act(client, request, came, decide(request, came)),
         Does::Nothing => {}
         Does::HangUp => return false,
     }

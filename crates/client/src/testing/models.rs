@@ -1,6 +1,8 @@
 //! A model in real (software) device memory, with a pond in a thread that knows its versions.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
@@ -51,8 +53,11 @@ pub(crate) struct State {
     pub(crate) current: Option<VersionId>,
     /// Descriptors of slabs in one answer.
     pub(crate) batch: usize,
-    /// Slabs whose descriptor is nothing.
+    /// The size of slabs that are made.
+    pub(crate) slab_bytes: u64,
+    /// A slab whose descriptor is nothing; or all of them.
     pub(crate) bad_slab: Option<TensorId>,
+    pub(crate) bad_fds: bool,
     pub(crate) fail: BTreeMap<&'static str, ErrorKind>,
 }
 
@@ -84,13 +89,25 @@ impl FakeModels {
             versions: Vec::new(),
             current: None,
             batch: limits::MESSAGE_FDS - 1,
+            slab_bytes: SLAB,
             bad_slab: None,
+            bad_fds: false,
             fail: BTreeMap::new(),
         }));
         let own = Arc::clone(&state);
         let pond = FakePond::start(move |connection, request| {
             let decided = before(connection, request);
-            decided.unwrap_or_else(|| lock(&own).answer(&request.body))
+            let own = Arc::clone(&own);
+            let answer = move |request: &Request, fds: &[OwnedFd]| {
+                let came = fds.first().map(|fd| File::from(fd.try_clone().unwrap()));
+                let manifest = came.map(|mut file| {
+                    let mut bytes = Vec::new();
+                    file.read_to_end(&mut bytes).unwrap();
+                    bytes
+                });
+                lock(&own).answer(&request.body, manifest)
+            };
+            decided.unwrap_or_else(|| Does::With(Box::new(answer)))
         });
         Self { pond, driver, state }
     }
@@ -127,6 +144,12 @@ impl FakeModels {
 
     pub(crate) fn count(&self, what: impl Fn(&RequestBody) -> bool) -> usize {
         self.pond.seen().iter().filter(|(_, body)| what(body)).count()
+    }
+
+    /// The bytes that a version was committed with.
+    pub(crate) fn manifest_of(&self, version: VersionId) -> Vec<u8> {
+        let state = lock(&self.state);
+        state.find(&VersionTarget::Id(version)).unwrap().manifest.clone().unwrap()
     }
 
     pub(crate) fn bytes_of(&self, version: VersionId, slab: usize, range: (u64, usize)) -> Vec<u8> {
@@ -193,10 +216,11 @@ pub(crate) fn version_info(tag: &str, device: GpuUuid) -> VersionInfo {
 impl State {
     fn slab(&self, byte: u8) -> FakeSlab {
         let device = self.driver.devices().unwrap().remove(0);
-        let memory = Allocation::create(&device, SLAB).unwrap();
-        let range = AddressRange::reserve(&self.driver, SLAB).unwrap();
+        let bytes = self.slab_bytes;
+        let memory = Allocation::create(&device, bytes).unwrap();
+        let range = AddressRange::reserve(&self.driver, bytes).unwrap();
         let mapping = Mapping::map(&self.context, &range, 0, &memory, Access::ReadWrite).unwrap();
-        mapping.memset(0, SLAB, byte).unwrap();
+        mapping.memset(0, bytes, byte).unwrap();
         let fd = Arc::new(memory.export().unwrap());
         FakeSlab { part: TensorId::random(), fd, memory: Arc::new(mapping) }
     }
@@ -249,7 +273,7 @@ impl State {
     fn fds(&self, version: &FakeVersion, first: usize, count: usize) -> Vec<OwnedFd> {
         let slabs = version.slabs.iter().skip(first).take(count.min(self.batch));
         slabs
-            .map(|slab| match self.bad_slab == Some(slab.part) {
+            .map(|slab| match self.bad_fds || self.bad_slab == Some(slab.part) {
                 true => super::an_fd(),
                 false => slab.fd.as_fd().try_clone_to_owned().unwrap(),
             })
@@ -270,7 +294,7 @@ impl State {
         Does::ReplyWith(ReplyBody::Version(Box::new(grant)), fds)
     }
 
-    fn answer(&mut self, body: &RequestBody) -> Does {
+    fn answer(&mut self, body: &RequestBody, manifest: Option<Vec<u8>>) -> Does {
         if let Some(kind) = self.fail.get(word(body)) {
             return Does::Reply(failure(*kind));
         }
@@ -310,6 +334,7 @@ impl State {
             }
             RequestBody::VersionCommit(commit) => {
                 let version = self.staged(commit.version);
+                version.manifest = manifest;
                 version.info.state = VersionState::Ready;
                 version.info.layout = Some(commit.layout);
                 version.info.content = Some(commit.content);
@@ -394,8 +419,11 @@ impl State {
 }
 
 fn parts(version: &FakeVersion) -> Vec<PartInfo> {
-    let bytes = version.said.unwrap_or(SLAB);
-    version.slabs.iter().map(|slab| PartInfo { tensor: slab.part, bytes }).collect()
+    let part = |slab: &FakeSlab| {
+        let bytes = version.said.unwrap_or(slab.memory.bytes());
+        PartInfo { tensor: slab.part, bytes }
+    };
+    version.slabs.iter().map(part).collect()
 }
 
 fn manifest_fd(version: &FakeVersion) -> Vec<OwnedFd> {
@@ -406,6 +434,7 @@ fn manifest_fd(version: &FakeVersion) -> Vec<OwnedFd> {
 fn word(body: &RequestBody) -> &'static str {
     match body {
         RequestBody::VersionGet(_) => "get",
+        RequestBody::VersionStage(_) => "stage",
         RequestBody::VersionPart { .. } => "part",
         RequestBody::VersionCommit(_) => "commit",
         RequestBody::TensorMove(_) => "move",

@@ -7,5 +7,6 @@ mod events;
 mod memo;
 mod models;
 mod retire;
+mod staging;
 mod tensors;
 mod violations;

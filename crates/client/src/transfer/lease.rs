@@ -11,7 +11,7 @@ use millpond_wire::{LeaseId, Mode};
 use super::moves::{self, Landed};
 use super::sink::{self, Place};
 use super::{Progress, Sink, Transferred, stage};
-use crate::demux::{Answer, Line};
+use crate::demux::Answer;
 use crate::link::{Ask, Link};
 use crate::spec::wait_ms;
 use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
@@ -155,17 +155,8 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // A forked copy has nothing to give back.
-        if self.owner != process::current() {
-            return;
-        }
-        let mut state = self.link.lock();
-        if matches!(state.line, Line::Up(_)) {
-            drop(state);
-            self.link.give_back(self.lease);
-        } else {
-            // Whoever is done with a pond that is gone does not wait for it.
-            state.strays.push(self.lease);
-            self.link.watch_if_possible(&mut state);
+        if self.owner == process::current() {
+            self.link.give_back_soon(self.lease);
         }
     }
 }
