@@ -106,7 +106,7 @@ class Pool:
             if self._stop_by is not None:
                 raise PoolStopped("the pool is stopping")
             self._inbox.append(request)
-        self._bell.send(b"!")
+            self._bell.send(b"!")
         return request.answer
 
     def stats(self) -> dict[str, Any]:
@@ -135,9 +135,12 @@ class Pool:
     def stop(self, drain_seconds: float = 30.0) -> None:
         """Answers what was asked, then ends the workers. What is not answered in time fails."""
         with self._lock:
-            self._stop_by = time.monotonic() + drain_seconds
-        self._bell.send(b"!")
+            if self._stop_by is None:
+                self._stop_by = time.monotonic() + drain_seconds
+                self._bell.send(b"!")
         self._thread.join()
+        self._wake.close()
+        self._bell.close()
 
     def _run(self) -> None:
         while True:
@@ -238,6 +241,8 @@ class Pool:
             request.answer.set_exception(PoolStopped("the pool was stopped before"))
         self._queue.clear()
         for worker in list(self._workers):
+            if worker.request:
+                worker.process.kill()
             self._remove(worker)  # a worker ends when its channel does
         for process in self._ended:
             try:
