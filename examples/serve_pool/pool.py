@@ -191,11 +191,11 @@ class Pool:
         if message is None:
             return self._bury(worker)
         worker.version = message["version"]
-        request, worker.request = worker.request, None
-        if request is None:  # it is ready
-            worker.attach_ms = message["attach_ms"]
+        if "last" not in message:  # no answer but news: it is ready, or has followed a swap
+            worker.attach_ms = message.get("attach_ms", worker.attach_ms)
             self._failed_starts = 0
             return None
+        request, worker.request = worker.request, None
         worker.served += 1
         worker.since = time.monotonic()
         self._counts["answered"] += 1

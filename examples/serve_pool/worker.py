@@ -28,7 +28,7 @@ def views(model: millpond.Model, framework: str):
     return model.torch() if framework == "torch" else model.numpy()
 
 
-def follow(model: millpond.Model, net: Net, framework: str) -> None:
+def follow(model: millpond.Model, net: Net, framework: str) -> bool:
     """Moves to the current version. The old one's lease ends when the last view of it is gone."""
     try:
         moved = model.refresh()
@@ -37,9 +37,10 @@ def follow(model: millpond.Model, net: Net, framework: str) -> None:
             raise
         # What is mapped stays valid whatever happens to the pond: serve on, and try again later.
         print(f"worker: still on {model.version}: {error}", file=sys.stderr)
-        return
+        return False
     if moved:
         net.load(views(model, framework))
+    return moved
 
 
 def serve(channel: socket.socket, model: millpond.Model, net: Net, framework: str, limit: int) -> None:
@@ -58,8 +59,8 @@ def serve(channel: socket.socket, model: millpond.Model, net: Net, framework: st
         ready, _, _ = select.select([channel, wake], [], [])
         if wake in ready:
             wake.recv(MESSAGE_BYTES)
-        if model.stale:
-            follow(model, net, framework)
+        if model.stale and follow(model, net, framework):
+            send(channel, {"version": model.version})
         if channel in ready:
             message = channel.recv(MESSAGE_BYTES)
             if not message:
@@ -67,7 +68,11 @@ def serve(channel: socket.socket, model: millpond.Model, net: Net, framework: st
             served += 1
             answer = infer(net, json.loads(message))
             answer |= {"version": model.version, "last": served == limit}
-            channel.send(json.dumps(answer).encode())
+            send(channel, answer)
+
+
+def send(channel: socket.socket, message: dict) -> None:
+    channel.send(json.dumps(message).encode())
 
 
 def infer(net: Net, request: dict) -> dict:
@@ -91,8 +96,8 @@ def main() -> None:
     model = millpond.attach(args.model, wait=30)
     attach_ms = (time.perf_counter() - begun) * 1e3
     net.load(views(model, args.framework))
-    with contextlib.suppress(BrokenPipeError):  # the coordinator has gone, and so does this one
-        channel.send(json.dumps({"version": model.version, "attach_ms": round(attach_ms, 3)}).encode())
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the coordinator has gone, and so does this one
+        send(channel, {"version": model.version, "attach_ms": round(attach_ms, 3)})
         serve(channel, model, net, args.framework, args.requests)
 
 
