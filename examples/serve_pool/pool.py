@@ -47,9 +47,7 @@ class Worker:
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             fd = theirs.fileno()
-            self.process = subprocess.Popen(
-                [*command, "--channel", str(fd)], pass_fds=[fd], stdin=subprocess.DEVNULL
-            )
+            self.process = subprocess.Popen([*command, "--channel", str(fd)], pass_fds=[fd], stdin=subprocess.DEVNULL)
         self.request: Request | None = None
         self.since = time.monotonic()
         self.version: str | None = None  # none until it has said that it is ready
@@ -78,9 +76,7 @@ class Pool:
     could not answer fails.
     """
 
-    def __init__(
-        self, command: Sequence[str], size: int, *, deadline: float = 60.0, max_tries: int = 5
-    ) -> None:
+    def __init__(self, command: Sequence[str], size: int, *, deadline: float = 60.0, max_tries: int = 5) -> None:
         self._command, self._size = list(command), size
         self._deadline, self._max_tries = deadline, max_tries
         self._inbox: collections.deque[Request] = collections.deque()

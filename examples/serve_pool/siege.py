@@ -146,9 +146,7 @@ class Siege:
         return thread
 
     def load(self, version: str, tag: str | None = None) -> None:
-        self.millpond.load(
-            MODEL, self.checkpoints[version], version=tag or version, slab_bytes=self.args.slab_bytes
-        )
+        self.millpond.load(MODEL, self.checkpoints[version], version=tag or version, slab_bytes=self.args.slab_bytes)
 
     def wait_for_workers(self) -> None:
         deadline = time.monotonic() + DEADLINE

@@ -37,9 +37,7 @@ class OwnPond:
         self.status_when(lambda status: status["driver_ready"])
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.program, *command], capture_output=True, text=True, timeout=DEADLINE, check=False
-        )
+        return subprocess.run([self.program, *command], capture_output=True, text=True, timeout=DEADLINE, check=False)
 
     def status(self) -> dict[str, Any] | None:
         """What `millpond status` says; nothing while no daemon answers."""
@@ -66,7 +64,7 @@ class OwnPond:
     def kill_mover(self) -> bool:
         status = self.status()
         pids = [mover["pid"] for mover in status["movers"]] if status else []
-        return any([_kill(pid) for pid in pids])
+        return sum(map(_kill, pids)) > 0
 
     def memory(self, expected: dict[str, int] | None = None) -> dict[str, int]:
         """The account and the card's own count, with no mover's context in it. What processes held
