@@ -29,9 +29,10 @@ def views(model: millpond.Model, framework: str):
 
 
 def follow(model: millpond.Model, net: Net, framework: str) -> bool:
-    """Moves to the current version. The old one's lease ends when the last view of it is gone."""
+    """Moves to the current version, and says whether that is another one. The old one's lease ends
+    when the last view of it is gone."""
     try:
-        moved = model.refresh()
+        moved = model.refresh()  # no message, no work where nothing has changed
     except millpond.Error as error:
         if error.remedy != "retry":
             raise
@@ -59,7 +60,7 @@ def serve(channel: socket.socket, model: millpond.Model, net: Net, framework: st
         ready, _, _ = select.select([channel, wake], [], [])
         if wake in ready:
             wake.recv(MESSAGE_BYTES)
-        if model.stale and follow(model, net, framework):
+        if follow(model, net, framework):
             send(channel, {"version": model.version})
         if channel in ready:
             message = channel.recv(MESSAGE_BYTES)
