@@ -4,6 +4,7 @@
 
 mod messages;
 mod others;
+mod weights;
 
 use std::path::{Path, PathBuf};
 
@@ -32,5 +33,7 @@ fn main() {
     others::journal(&Folder::new(&root, "journal"));
     others::config(&Folder::new(&root, "config"));
     others::npy_header(&Folder::new(&root, "npy_header"));
+    weights::checkpoint(&Folder::new(&root, "checkpoint"));
+    weights::manifest(&Folder::new(&root, "manifest"));
     others::policy(&Folder::new(&root, "policy"));
 }

@@ -8,8 +8,10 @@
 #![forbid(unsafe_code)]
 
 pub mod bytes;
+pub mod checkpoint;
 pub mod config;
 pub mod journal;
+pub mod manifest;
 pub mod memory;
 pub mod messages;
 pub mod movers;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use millpond_cuda::Driver;
 use millpond_wire::message::TensorInfo;
-use millpond_wire::{LeaseId, Mode};
+use millpond_wire::{GpuUuid, LeaseId, Mode};
 
 use crate::cuda_side::CudaSide;
 use crate::demux::{Answer, Line};
@@ -15,7 +15,7 @@ use crate::grant;
 use crate::leases::Lost;
 use crate::link::{Link, LinkConfig};
 use crate::memo::Memo;
-use crate::retire::{ReleaseSink, Retire};
+use crate::retire::{ReleaseSink, Retire, RetireList};
 use crate::slab_map::{SlabMap, SlabMapping};
 use crate::{Error, Result};
 
@@ -78,11 +78,16 @@ impl Core {
 
     fn map(&self, what: &'static str, answer: Answer, lease: LeaseId, mode: Mode) -> Result<Taken> {
         let grant::Grant { info, slab, lost } = grant::with_lease(what, answer, lease, mode)?;
-        // Before anything is mapped: leases must be claimed from the next daemon.
-        self.link.start_watch()?;
-        let list = self.retire.list(&self.cuda.context(info.device)?)?;
+        let list = self.list_for(info.device)?;
         let slab = self.slabs.get(&list, info.slab, info.slab_bytes, mode, slab.as_fd())?;
         Ok(Taken { info, slab, lost })
+    }
+
+    /// The retire list of the context in which what lies on this GPU is mapped now.
+    pub(crate) fn list_for(&self, device: GpuUuid) -> Result<Arc<RetireList<CudaSide>>> {
+        // Before anything is mapped: leases must be claimed from the next daemon.
+        self.link.start_watch()?;
+        self.retire.list(&self.cuda.context(device)?)
     }
 
     /// Ends the connection if nothing is held any more.

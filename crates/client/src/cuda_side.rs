@@ -107,6 +107,13 @@ fn soft() -> Option<&'static millpond_cuda::sys::Provider> {
     None
 }
 
+fn access(mode: Mode) -> Access {
+    match mode {
+        Mode::ReadOnly => Access::ReadOnly,
+        Mode::ReadWrite => Access::ReadWrite,
+    }
+}
+
 /// A slab in this process's address space.
 #[derive(Debug)]
 pub(crate) struct MappedSlab {
@@ -119,6 +126,9 @@ pub(crate) struct MappedSlab {
 impl DeviceSide for CudaSide {
     type Context = Context;
     type Mapping = MappedSlab;
+    type Range = AddressRange;
+    type Memory = Allocation;
+    type Placed = Mapping;
 
     fn map(
         &self,
@@ -127,15 +137,11 @@ impl DeviceSide for CudaSide {
         bytes: u64,
         mode: Mode,
     ) -> Result<MappedSlab, CudaError> {
-        let access = match mode {
-            Mode::ReadOnly => Access::ReadOnly,
-            Mode::ReadWrite => Access::ReadWrite,
-        };
         // Where the driver cannot do so, the calls themselves say what is wrong.
         let _relaxed = context.driver().relax_capture();
         let memory = Allocation::import(context.driver(), fd, bytes)?;
         let range = AddressRange::reserve(context.driver(), bytes)?;
-        let mapping = Mapping::map(context, &range, 0, &memory, access)?;
+        let mapping = Mapping::map(context, &range, 0, &memory, access(mode))?;
         Ok(MappedSlab { mapping, memory })
     }
 
@@ -146,6 +152,38 @@ impl DeviceSide for CudaSide {
     fn unmap(&self, slab: MappedSlab) -> Result<(), CudaError> {
         slab.mapping.unmap()?;
         slab.memory.release()
+    }
+
+    fn reserve(&self, context: &Context, bytes: u64) -> Result<AddressRange, CudaError> {
+        AddressRange::reserve(context.driver(), bytes)
+    }
+
+    fn import(
+        &self,
+        context: &Context,
+        fd: BorrowedFd<'_>,
+        bytes: u64,
+    ) -> Result<Allocation, CudaError> {
+        Allocation::import(context.driver(), fd, bytes)
+    }
+
+    fn place(
+        &self,
+        context: &Context,
+        range: &AddressRange,
+        offset: u64,
+        memory: &Allocation,
+        mode: Mode,
+    ) -> Result<Mapping, CudaError> {
+        Mapping::map(context, range, offset, memory, access(mode))
+    }
+
+    fn lift(&self, placed: Mapping) -> Result<(), (Mapping, CudaError)> {
+        placed.unmap_or_keep()
+    }
+
+    fn release(&self, memory: Allocation) -> Result<(), CudaError> {
+        memory.release()
     }
 
     fn undisturbing<R>(&self, work: impl FnOnce() -> R) -> R {

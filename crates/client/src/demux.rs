@@ -166,26 +166,31 @@ impl State {
             return;
         }
         let granted = match &reply.body {
-            ReplyBody::Tensor(grant) => grant.lease.map(|(lease, mode, token)| LeaseClaim {
-                lease,
-                tensor: grant.info.tensor,
-                mode,
-                token,
-            }),
+            ReplyBody::Tensor(grant) => {
+                grant.lease.map(|lease| (grant.info.tensor, grant.info.bytes, lease))
+            }
+            // Versions are leased as tensors are, by an identity of the same kind.
+            ReplyBody::Version(grant) => {
+                let info = &grant.info;
+                grant.lease.map(|lease| (TensorId(info.version.0), info.slab_bytes, lease))
+            }
             _ => None,
         };
+        let granted = granted.map(|(tensor, bytes, (lease, mode, token))| {
+            (LeaseClaim { lease, tensor, mode, token }, bytes)
+        });
         match self.slots.get_mut(&reply.number) {
             Some(slot) => {
-                let claim = granted.filter(|claim| slot.lease == Some(claim.lease));
+                let claim = granted.filter(|(claim, _)| slot.lease == Some(claim.lease));
                 self.remembered |= claim.is_some();
-                let lost = claim.map(|claim| self.leases.insert(claim));
+                let lost = claim.map(|(claim, bytes)| self.leases.insert(claim, bytes));
                 slot.outcome = Some(Ok(Answer { body: reply.body, fds, lost }));
                 if let Some(sleeper) = &slot.sleeper {
                     sleeper.unpark();
                 }
             }
             None => {
-                let lease = granted.map(|claim| claim.lease);
+                let lease = granted.map(|(claim, _)| claim.lease);
                 self.late.retain(|late| Some(*late) != lease);
                 self.strays.extend(lease);
             }

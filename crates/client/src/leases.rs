@@ -10,19 +10,28 @@ use millpond_wire::message::LeaseClaim;
 /// Set when the pond does not know a lease any more.
 pub(crate) type Lost = Arc<AtomicBool>;
 
+#[derive(Debug)]
+struct Held {
+    claim: LeaseClaim,
+    lost: Lost,
+    /// Of what it is on.
+    bytes: u64,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    held: HashMap<LeaseId, (LeaseClaim, Lost)>,
+    held: HashMap<LeaseId, Held>,
     /// Unmapped, and the pond is being told: claimed from a new daemon they would never end.
     ending: HashSet<LeaseId>,
 }
 
 impl Leases {
     /// Remembers a lease from the moment its grant was read.
-    pub(crate) fn insert(&mut self, claim: LeaseClaim) -> Lost {
-        let entry = self.held.entry(claim.lease).or_insert_with(|| (claim, Lost::default()));
-        entry.0 = claim;
-        entry.1.clone()
+    pub(crate) fn insert(&mut self, claim: LeaseClaim, bytes: u64) -> Lost {
+        let new = || Held { claim, lost: Lost::default(), bytes };
+        let held = self.held.entry(claim.lease).or_insert_with(new);
+        held.claim = claim;
+        held.lost.clone()
     }
 
     /// These are unmapped, and their release is under way.
@@ -46,14 +55,14 @@ impl Leases {
     /// What is claimed from a new daemon.
     pub(crate) fn claims(&self) -> Vec<LeaseClaim> {
         let claimed = self.held.iter().filter(|(lease, _)| !self.ending.contains(lease));
-        claimed.map(|(_, (claim, _))| *claim).collect()
+        claimed.map(|(_, held)| held.claim).collect()
     }
 
     /// The new daemon does not know these: mapped they stay, but nobody protects them.
     pub(crate) fn refuse(&mut self, refused: &[LeaseId]) {
         for lease in refused {
             self.ending.remove(lease);
-            if let Some((claim, lost)) = self.held.remove(lease) {
+            if let Some(Held { claim, lost, .. }) = self.held.remove(lease) {
                 lost.store(true, Ordering::Release);
                 tracing::warn!(%lease, tensor = %claim.tensor, "the pond does not know this lease any more");
             }
@@ -68,6 +77,11 @@ impl Leases {
 
     pub(crate) fn len(&self) -> usize {
         self.held.len()
+    }
+
+    /// The bytes of all that is leased.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.held.values().map(|held| held.bytes).sum()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -90,7 +104,7 @@ mod tests {
             token: [1; 16],
         };
         let mut leases = Leases::default();
-        let (one, two) = (leases.insert(claim(1)), leases.insert(claim(2)));
+        let (one, two) = (leases.insert(claim(1), 8), leases.insert(claim(2), 16));
         leases.refuse(&[LeaseId(1), LeaseId(9)]);
         assert!(one.load(Ordering::Acquire) && !two.load(Ordering::Acquire));
         assert_eq!(leases.claims().len(), 1);

@@ -70,6 +70,7 @@ mod lead;
 mod leases;
 mod link;
 mod memo;
+mod model;
 pub mod npy;
 mod pond;
 mod process;
@@ -94,14 +95,16 @@ pub use events::Events;
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
 pub use millpond_wire::message::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Life, MoverInfo, Status, Target,
-    TensorInfo,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Life, ModelInfo, MoverInfo, PartInfo,
+    Status, Target, TensorInfo, VersionInfo,
 };
 pub use millpond_wire::{
-    Audience, ClientId, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId, Mode,
-    NameError, PondId, Remedy, Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef,
-    TensorState, UnknownDtype, runtime_dir,
+    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId,
+    Mode, ModelNameError, ModelRef, NameError, PondId, Remedy, Shape, ShapeError, SlabId, TensorId,
+    TensorName, TensorRef, TensorState, UnknownDtype, VersionId, VersionState, VersionTag,
+    VersionTarget, manifest, runtime_dir,
 };
+pub use model::{AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, Swap, VersionView};
 pub use pond::Pond;
 pub use spec::{GetOptions, TensorDetails, TensorSpec};
 pub use target::IntoTarget;

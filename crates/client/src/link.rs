@@ -176,8 +176,13 @@ impl Link {
                 }
             }
             // A repeat waits only for what is left of the time.
-            if let (RequestBody::TensorGet(get), Some(until)) = (&mut request.body, waits_until) {
-                get.wait_ms = wait_ms(until.saturating_duration_since(Instant::now()));
+            if let Some(until) = waits_until {
+                let left = wait_ms(until.saturating_duration_since(Instant::now()));
+                match &mut request.body {
+                    RequestBody::TensorGet(get) => get.wait_ms = left,
+                    RequestBody::VersionGet(get) => get.wait_ms = left,
+                    _ => {}
+                }
             }
         }
     }

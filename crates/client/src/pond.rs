@@ -282,6 +282,18 @@ impl Pond {
         if core.is_closed() { Err(Error::Closed) } else { Ok(core.retire.flush(timeout)) }
     }
 
+    /// Leases of this process that are held, or are on their way back.
+    #[must_use]
+    pub fn live_leases(&self) -> usize {
+        self.core().link.lock().leases.len()
+    }
+
+    /// The bytes that those leases are on; what several of them are on counts for each.
+    #[must_use]
+    pub fn live_bytes(&self) -> u64 {
+        self.core().link.lock().leases.bytes()
+    }
+
     /// Waits for dropped tensors to be given back, and says goodbye. Other clones cannot be used
     /// any more.
     ///

@@ -1,6 +1,6 @@
 //! The end of leases: nothing is unmapped under running work.
 //!
-//! Dropping a tensor puts its lease on the list of its context. That list's thread waits until the
+//! Dropping a tensor, or the last view of a version, puts its lease on the list of its context. That list's thread waits until the
 //! device has done all that was submitted before, unmaps the slabs that nobody uses any more, and
 //! then tells the pond. One thread per context, so that a context that is busy for long delays
 //! only its own leases.
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use millpond_wire::LeaseId;
 
 use crate::connection::lock;
+use crate::model::Arena;
 use crate::slab_map::{DeviceSide, SlabMap, SlabMapping};
 use crate::{Error, Result};
 
@@ -29,7 +30,17 @@ pub(crate) trait ReleaseSink: Send + Sync + 'static {
 /// A lease that its holder has let go of.
 struct Item<D: DeviceSide> {
     lease: LeaseId,
-    slab: Arc<SlabMapping<D>>,
+    mapped: Mapped<D>,
+}
+
+/// What is mapped because of a lease.
+pub(crate) enum Mapped<D: DeviceSide> {
+    /// A tensor's slab, together with other tensors of it.
+    Slab(Arc<SlabMapping<D>>),
+    /// A version's slabs.
+    Arena(Box<Arena<D>>),
+    /// Nothing any more.
+    Nothing,
 }
 
 /// How many leases are on their way.
@@ -67,9 +78,9 @@ impl<D: DeviceSide> RetireList<D> {
     }
 
     /// Puts a lease on the list. Never blocks, never calls the driver or the pond.
-    pub(crate) fn push(&self, lease: LeaseId, slab: Arc<SlabMapping<D>>) {
+    pub(crate) fn push(&self, lease: LeaseId, mapped: Mapped<D>) {
         self.outstanding.count.fetch_add(1, Ordering::AcqRel);
-        lock(&self.state).items.push(Item { lease, slab });
+        lock(&self.state).items.push(Item { lease, mapped });
         self.wake.notify_one();
     }
 
@@ -234,9 +245,14 @@ impl<D: DeviceSide> Worker<D> {
     }
 
     fn let_go(&mut self, item: Item<D>) {
-        let Item { lease, slab } = item;
+        let Item { lease, mapped } = item;
         let device = Arc::clone(&self.device);
-        match device.undisturbing(|| self.slabs.let_go(slab)) {
+        let unmap = || match mapped {
+            Mapped::Slab(slab) => self.slabs.let_go(slab),
+            Mapped::Arena(arena) => arena.unmap(&device),
+            Mapped::Nothing => Ok(()),
+        };
+        match device.undisturbing(unmap) {
             Ok(()) => self.unreleased.push(lease),
             Err(error) => {
                 // What may still be mapped must stay leased.

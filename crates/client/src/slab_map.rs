@@ -17,6 +17,12 @@ pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
     type Context: Clone + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// One slab made visible.
     type Mapping: fmt::Debug + Send + Sync + 'static;
+    /// Reserved addresses.
+    type Range: fmt::Debug + Send + Sync + 'static;
+    /// A slab that this process may map.
+    type Memory: fmt::Debug + Send + Sync + 'static;
+    /// A slab made visible at a place of a range.
+    type Placed: fmt::Debug + Send + Sync + 'static;
 
     /// Maps a whole slab.
     fn map(
@@ -32,6 +38,33 @@ pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
 
     /// Gives addresses and memory back.
     fn unmap(&self, mapping: Self::Mapping) -> Result<(), CudaError>;
+
+    /// Reserves addresses.
+    fn reserve(&self, context: &Self::Context, bytes: u64) -> Result<Self::Range, CudaError>;
+
+    /// Takes a reference to a slab.
+    fn import(
+        &self,
+        context: &Self::Context,
+        fd: BorrowedFd<'_>,
+        bytes: u64,
+    ) -> Result<Self::Memory, CudaError>;
+
+    /// Maps a slab at an offset of a range.
+    fn place(
+        &self,
+        context: &Self::Context,
+        range: &Self::Range,
+        offset: u64,
+        memory: &Self::Memory,
+        mode: Mode,
+    ) -> Result<Self::Placed, CudaError>;
+
+    /// Unmaps a slab whose work is done; what the driver refuses to unmap is still there.
+    fn lift(&self, placed: Self::Placed) -> Result<(), (Self::Placed, CudaError)>;
+
+    /// Gives back a reference to a slab.
+    fn release(&self, memory: Self::Memory) -> Result<(), CudaError>;
 
     /// Does something that must not disturb a stream that another thread captures.
     fn undisturbing<R>(&self, work: impl FnOnce() -> R) -> R;

@@ -13,6 +13,7 @@ use crate::answer::not_an_answer;
 use crate::core::Taken;
 use crate::cuda_side::CudaSide;
 use crate::leases::Lost;
+use crate::retire::Mapped;
 use crate::slab_map::SlabMapping;
 use crate::{Error, Pond, Result, process};
 
@@ -302,7 +303,7 @@ impl Drop for Shared {
         let Some(slab) = self.slab.take() else { return };
         if self.owner == process::current() {
             let list = Arc::clone(slab.list());
-            list.push(self.lease, slab);
+            list.push(self.lease, Mapped::Slab(slab));
         } else {
             // A forked copy: the lease, the mapping and the context are the parent's.
             std::mem::forget(slab);

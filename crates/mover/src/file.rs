@@ -6,11 +6,17 @@ use std::sync::OnceLock;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
+use crate::settings::PAGE_BYTES;
+
+/// What an offset, an address and a size of a read past the page cache are multiples of.
+const PAGE: usize = PAGE_BYTES as usize;
+
 /// A file of a user, checked once, by whoever needs it first: even asking may hang.
 #[derive(Debug)]
 pub(crate) struct UserFile {
     fd: OwnedFd,
-    checked: OnceLock<Result<(), &'static str>>,
+    /// Whether it is read past the page cache.
+    checked: OnceLock<Result<bool, &'static str>>,
 }
 
 /// Why a file could not be read or written.
@@ -38,13 +44,85 @@ impl UserFile {
             if flags.contains(OFlags::APPEND) {
                 return Err("the file is open for appending, so nothing can be written at a place");
             }
-            Ok(())
+            Ok(flags.contains(OFlags::DIRECT))
         });
-        checked.map_err(|text| FileFailure::Other(text.to_owned()))
+        checked.map(drop).map_err(|text| FileFailure::Other(text.to_owned()))
+    }
+
+    /// Reads what lies at these places of the file, one behind the other, and says where in the
+    /// buffer it begins. The buffer has [`crate::settings::SLACK_BYTES`] more than is wanted.
+    pub(crate) fn read_all(
+        &self,
+        buffer: &mut [u8],
+        extents: impl Iterator<Item = (u64, usize)>,
+    ) -> Result<usize, FileFailure> {
+        if self.checked.get() == Some(&Ok(true)) {
+            return self.read_all_direct(buffer, extents);
+        }
+        let mut end = 0;
+        for (offset, bytes) in extents {
+            let read = self.read(&mut buffer[end..end + bytes], offset);
+            read.map_err(|failure| failure.after(end))?;
+            end += bytes;
+        }
+        Ok(0)
+    }
+
+    /// As [`Self::read_all`] with whole pages. What follows in the file is read where it stays;
+    /// each further place is read behind it and moved.
+    fn read_all_direct(
+        &self,
+        buffer: &mut [u8],
+        extents: impl Iterator<Item = (u64, usize)>,
+    ) -> Result<usize, FileFailure> {
+        let first = buffer.as_ptr().align_offset(PAGE);
+        let buffer = &mut buffer[first..];
+        let (mut start, mut end) = (None, 0_usize);
+        for (offset, bytes) in extents {
+            let room = end.next_multiple_of(PAGE);
+            let before = end - start.unwrap_or(end);
+            let lead = self
+                .read_direct(&mut buffer[room..], offset, bytes)
+                .map_err(|failure| failure.after(before))?;
+            let found = room + lead;
+            if start.is_none() {
+                (start, end) = (Some(found), found + bytes);
+            } else {
+                buffer.copy_within(found..found + bytes, end);
+                end += bytes;
+            }
+        }
+        Ok(first + start.unwrap_or(0))
+    }
+
+    /// Reads the pages that have these bytes, and says where in the buffer they begin.
+    fn read_direct(
+        &self,
+        buffer: &mut [u8],
+        offset: u64,
+        bytes: usize,
+    ) -> Result<usize, FileFailure> {
+        let page = offset - offset % u64::from(PAGE_BYTES);
+        let lead = usize::try_from(offset - page).unwrap_or(0);
+        let buffer = &mut buffer[..(lead + bytes).next_multiple_of(PAGE)];
+        let mut got = 0;
+        while got < lead + bytes {
+            // Only the end of a file is not at a page: one more look says whether that was it.
+            let from = got - got % PAGE;
+            match rustix::io::pread(&self.fd, &mut buffer[from..], page + from as u64) {
+                Ok(count) if from + count <= got => {
+                    return Err(FileFailure::Ended(got.saturating_sub(lead)));
+                }
+                Ok(count) => got = from + count,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(failure("reading", errno)),
+            }
+        }
+        Ok(lead)
     }
 
     /// Fills the buffer from a place of the file.
-    pub(crate) fn read(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<(), FileFailure> {
+    fn read(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<(), FileFailure> {
         let wanted = buffer.len();
         while !buffer.is_empty() {
             match rustix::io::pread(&self.fd, &mut *buffer, offset) {
@@ -74,6 +152,16 @@ impl UserFile {
             }
         }
         Ok(())
+    }
+}
+
+impl FileFailure {
+    /// The same, counted from this many bytes earlier.
+    fn after(self, bytes: usize) -> FileFailure {
+        match self {
+            FileFailure::Ended(at) => FileFailure::Ended(bytes + at),
+            other => other,
+        }
     }
 }
 

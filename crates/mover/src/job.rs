@@ -4,27 +4,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::channel::{FromMover, Why};
+use crate::cuts::Cuts;
 use crate::file::{FileFailure, UserFile};
 use crate::slab::Slab;
 
 /// What a job does, with everything it needs.
 pub(crate) enum Work {
-    /// From a file to the slab.
-    Put(UserFile),
-    /// From the slab to a file.
-    Get(UserFile),
-    /// From a slab, and where in it.
-    Copy(Arc<Slab>, u64),
+    /// From the file to the slab.
+    Put(Arc<Slab>, UserFile),
+    /// From the slab to the file.
+    Get(Arc<Slab>, UserFile),
+    /// To the first slab from the second, and where in that.
+    Copy(Arc<Slab>, Arc<Slab>, u64),
     /// Zeros to the slab.
-    Zero,
+    Zero(Arc<Slab>),
+    /// Pieces from the file to the slab.
+    Load(Arc<Slab>, UserFile, Cuts),
+    /// Pieces of the file.
+    HashFile(UserFile, Cuts),
+    /// Pieces of the slab.
+    Hash(Arc<Slab>, Cuts),
+    /// Pieces from the slab to the file.
+    Save(Arc<Slab>, UserFile, Cuts),
 }
 
 /// A job that was accepted.
 pub(crate) struct Job {
     pub(crate) number: u64,
     pub(crate) work: Work,
-    pub(crate) slab: Arc<Slab>,
-    /// Where in the slab.
+    /// Where in the slab; pieces know that themselves, and where in the file.
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     /// Where in the file.
@@ -44,6 +52,7 @@ enum Failure {
 /// A part of a job that fits one buffer.
 pub(crate) struct Block {
     pub(crate) job: Arc<Job>,
+    pub(crate) index: u64,
     /// The first byte, from the job's start.
     pub(crate) start: u64,
     pub(crate) bytes: usize,
@@ -56,13 +65,12 @@ impl Job {
     pub(crate) fn new(
         number: u64,
         work: Work,
-        slab: Arc<Slab>,
         (offset, bytes, file_offset): (u64, u64, u64),
         block_bytes: u32,
     ) -> Job {
         let left = AtomicU64::new(count(&work, bytes, file_offset, block_bytes));
         let failure = Mutex::new(None);
-        Job { number, work, slab, offset, bytes, file_offset, left, failure }
+        Job { number, work, offset, bytes, file_offset, left, failure }
     }
 
     /// How many blocks the job has.
@@ -73,6 +81,9 @@ impl Job {
     /// First byte and size of a block. Blocks end where the file has a multiple of their size, so
     /// that all but the first start at a page.
     pub(crate) fn block(&self, index: u64, block_bytes: u32) -> (u64, usize) {
+        if let Some(cuts) = self.work.cuts() {
+            return cuts.block(usize::try_from(index).unwrap_or(usize::MAX));
+        }
         if !self.work.is_cut() {
             return (0, 0);
         }
@@ -112,7 +123,10 @@ impl Job {
     pub(crate) fn answer(&self) -> FromMover {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let text = match failure {
-            None => return FromMover::Done { job: self.number, hashes: Vec::new() },
+            None => {
+                let hashes = self.work.cuts().map(Cuts::hashes).unwrap_or_default();
+                return FromMover::Done { job: self.number, hashes };
+            }
             Some(Failure::Other(text)) => text,
             Some(Failure::Ended(at)) => format!("the file ended at {at} of {} bytes", self.bytes),
         };
@@ -121,15 +135,33 @@ impl Job {
 }
 
 impl Work {
-    /// Whether bytes pass through the ring.
+    /// Whether it is cut by size alone.
     fn is_cut(&self) -> bool {
-        matches!(self, Work::Put(_) | Work::Get(_))
+        matches!(self, Work::Put(..) | Work::Get(..))
+    }
+
+    /// Whether threads wait for each other in the file.
+    pub(crate) fn writes_file(&self) -> bool {
+        matches!(self, Work::Get(..) | Work::Save(..))
+    }
+
+    fn cuts(&self) -> Option<&Cuts> {
+        match self {
+            Work::Load(_, _, cuts)
+            | Work::HashFile(_, cuts)
+            | Work::Hash(_, cuts)
+            | Work::Save(_, _, cuts) => Some(cuts),
+            Work::Put(..) | Work::Get(..) | Work::Copy(..) | Work::Zero(..) => None,
+        }
     }
 }
 
 /// Even a job without bytes has a block: its file is looked at.
 fn count(work: &Work, bytes: u64, file_offset: u64, block_bytes: u32) -> u64 {
     let block = u64::from(block_bytes);
+    if let Some(cuts) = work.cuts() {
+        return (cuts.blocks() as u64).max(1);
+    }
     if work.is_cut() { (file_offset % block + bytes).div_ceil(block).max(1) } else { 1 }
 }
 

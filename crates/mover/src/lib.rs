@@ -16,7 +16,8 @@
 //!
 //! A job is cut into blocks. Each thread owns a few pinned buffers and a stream, takes the next
 //! block of the first job that has one left, and waits for a buffer only when it needs it again.
-//! The next job's first block follows the last job's last one without a pause. Memory is the ring
+//! The next job's first block follows the last job's last one without a pause. Pieces are hashed in
+//! the buffer, between file and slab, while the processor's cache has them. Memory is the ring
 //! and nothing else, however large a job is. A user's file is read and written with `pread` and
 //! `pwrite`, never mapped: whoever shortens a mapped file kills its reader.
 //!
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod channel;
+mod cuts;
 mod end;
 mod error;
 mod fault;

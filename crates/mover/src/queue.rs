@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::job::{Block, Job, Work};
+use crate::job::{Block, Job};
 use crate::settings::Ring;
 
 /// Threads that write one file. The kernel lets writers of a file in one by one: on an H200's host,
@@ -14,8 +14,8 @@ const WRITERS: u8 = 4;
 /// All jobs with blocks that nobody has taken.
 pub(crate) struct Queue {
     block_bytes: u32,
-    /// Blocks of one `Get` that may be on their way at once.
-    get_blocks: u64,
+    /// Blocks of one job that writes a file that may be on their way at once.
+    written_blocks: u64,
     waiting: Mutex<Waiting>,
     changed: Condvar,
 }
@@ -41,7 +41,7 @@ impl Queue {
     pub(crate) fn new(ring: Ring) -> Queue {
         Queue {
             block_bytes: ring.block_bytes,
-            get_blocks: u64::from(WRITERS) * u64::from(ring.depth),
+            written_blocks: u64::from(WRITERS) * u64::from(ring.depth),
             waiting: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -89,8 +89,8 @@ impl Queue {
         }
     }
 
-    /// A block of a `Get` has ended: a thread may have waited for that.
-    pub(crate) fn room_in_a_get(&self) {
+    /// A block that was written to a file has ended: a thread may have waited for that.
+    pub(crate) fn room_in_a_file(&self) {
         // With the lock, so that nobody is between looking and waiting.
         if self.lock().closed {
             // Everybody must see the end.
@@ -102,18 +102,18 @@ impl Queue {
 
     fn take_from(&self, waiting: &mut Waiting) -> Next {
         let has_room = |(job, taken): &(Arc<Job>, u64)| {
-            !matches!(job.work, Work::Get(_))
-                || job.running(*taken, self.block_bytes) < self.get_blocks
+            !job.work.writes_file() || job.running(*taken, self.block_bytes) < self.written_blocks
         };
         let Some(first) = waiting.jobs.iter().position(has_room) else {
             let over = waiting.closed && waiting.jobs.is_empty();
             return if over { Next::Closed } else { Next::Nothing };
         };
         let Some((job, next)) = waiting.jobs.get_mut(first) else { return Next::Nothing };
-        let (start, bytes) = job.block(*next, self.block_bytes);
+        let index = *next;
+        let (start, bytes) = job.block(index, self.block_bytes);
         *next += 1;
         let last = *next == job.blocks(self.block_bytes);
-        let block = Block { job: Arc::clone(job), start, bytes, skip: job.has_failed() };
+        let block = Block { job: Arc::clone(job), index, start, bytes, skip: job.has_failed() };
         if last {
             waiting.jobs.remove(first);
         }

@@ -7,7 +7,10 @@ use std::thread::JoinHandle;
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
 use millpond_wire::{Epoch, GpuUuid, SlabId, socket};
 
-use crate::channel::{self, ChannelError, FILE_END, FromMover, MoverEnd, ToMover, Why};
+use crate::channel::{
+    self, ChannelError, FILE_END, FromMover, MoverEnd, Pieces, PiecesKind, ToMover, Why,
+};
+use crate::cuts::Cuts;
 use crate::end;
 use crate::error::MoverError;
 use crate::fault::Faults;
@@ -139,35 +142,57 @@ impl Mover {
             let text = format!("the job is of epoch {its}, this mover of epoch {ours}");
             return Err(Refusal { why: Why::Epoch, text });
         }
-        let (work, slab, place) = match (job.work, file.map(UserFile::new)) {
+        let (work, place) = match (job.work, file.map(UserFile::new)) {
             (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Put(file), slab, (offset, bytes, file_offset))
+                (Work::Put(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
             }
             (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Get(file), slab, (offset, bytes, file_offset))
+                (Work::Get(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
             }
             (channel::Work::Copy { slab, offset, bytes, from, from_offset }, _) => {
                 let source = self.part(from, from_offset, bytes)?;
                 if slab == from && offset.abs_diff(from_offset) < bytes {
                     return Err(range(format!("a copy inside slab {slab} overlaps itself")));
                 }
-                (Work::Copy(source, from_offset), slab, (offset, bytes, 0))
+                let target = self.part(slab, offset, bytes)?;
+                (Work::Copy(target, source, from_offset), (offset, bytes, 0))
             }
             (channel::Work::Zero { slab, offset, bytes }, _) => {
-                (Work::Zero, slab, (offset, bytes, 0))
+                (Work::Zero(self.part(slab, offset, bytes)?), (offset, bytes, 0))
             }
-            (channel::Work::Pieces(_), _) => {
-                return Err(range("this mover moves no pieces".to_owned()));
+            (channel::Work::Pieces(pieces), file) => {
+                let bytes = pieces.bytes();
+                (self.pieces(pieces, file)?, (0, bytes, 0))
             }
             // The channel has counted the descriptors.
-            _ => return Err(range("the job has no file".to_owned())),
+            _ => return Err(no_file()),
         };
-        let (offset, bytes, file_offset) = place;
-        let slab = self.part(slab, offset, bytes)?;
+        let (_, bytes, file_offset) = place;
         if file_offset.checked_add(bytes).is_none_or(|end| end > FILE_END) {
             return Err(range(format!("no file has {bytes} bytes at {file_offset}")));
         }
-        Ok(Job::new(job.job, work, slab, place, self.shared.queue.block_bytes()))
+        Ok(Job::new(job.job, work, place, self.shared.queue.block_bytes()))
+    }
+
+    fn pieces(&self, pieces: Pieces, file: Option<UserFile>) -> Result<Work, Refusal> {
+        let (kind, slab) = (pieces.kind, pieces.slab);
+        let block = self.shared.queue.block_bytes();
+        let cuts = Cuts::new(pieces, block).map_err(|bytes| {
+            range(format!("a piece of {bytes} bytes does not fit a buffer of {block} bytes"))
+        })?;
+        let mapped = || {
+            for piece in cuts.pieces() {
+                self.part(slab, piece.offset, piece.bytes)?;
+            }
+            self.part(slab, 0, 0)
+        };
+        Ok(match (kind, file) {
+            (PiecesKind::Load, Some(file)) => Work::Load(mapped()?, file, cuts),
+            (PiecesKind::HashFile, Some(file)) => Work::HashFile(file, cuts),
+            (PiecesKind::Hash, _) => Work::Hash(mapped()?, cuts),
+            (PiecesKind::Save, Some(file)) => Work::Save(mapped()?, file, cuts),
+            _ => return Err(no_file()),
+        })
     }
 
     fn part(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
@@ -180,6 +205,10 @@ impl Mover {
         }
         Ok(Arc::clone(found))
     }
+}
+
+fn no_file() -> Refusal {
+    range("the job has no file".to_owned())
 }
 
 fn range(text: String) -> Refusal {

@@ -8,8 +8,12 @@ pub const BLOCK_BYTES: u32 = 4 << 20;
 /// Pinned buffers of each thread: one is filled while the other one is copied.
 pub const DEPTH: u8 = 2;
 
-/// A page: what a buffer's size must be a multiple of, so that blocks of a file start at pages.
-const PAGE_BYTES: u32 = 4096;
+/// A page: what a block's size must be a multiple of, so that blocks of a file start at pages; and
+/// what reads past the page cache begin and end at.
+pub(crate) const PAGE_BYTES: u32 = 4096;
+/// What a buffer has beside its block: reads past the page cache begin and end outside of what is
+/// wanted.
+pub(crate) const SLACK_BYTES: u32 = 5 * PAGE_BYTES;
 /// More threads than this fight over the bus and the page cache.
 const THREADS: u16 = 64;
 /// Larger buffers gain nothing.

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use millpond_cuda::{Context, CudaError, Event, PendingCopy, PinnedBuffer, Stream};
 
 use crate::channel::MoverEnd;
+use crate::cuts::Cuts;
 use crate::end;
 use crate::error::MoverError;
 use crate::fault::Faults;
 use crate::file::UserFile;
 use crate::job::{Block, Work};
 use crate::queue::{Next, Queue};
-use crate::settings::Ring;
+use crate::settings::{Ring, SLACK_BYTES};
+use crate::slab::Slab;
 
 /// What all threads share.
 pub(crate) struct Shared {
@@ -46,7 +48,7 @@ impl Worker {
         shared: &Arc<Shared>,
     ) -> Result<Worker, MoverError> {
         let depth = usize::from(ring.depth);
-        let buffer = |_| PinnedBuffer::new(context, u64::from(ring.block_bytes));
+        let buffer = |_| PinnedBuffer::new(context, u64::from(ring.block_bytes + SLACK_BYTES));
         Ok(Worker {
             context: context.clone(),
             stream: Stream::new(context)?,
@@ -97,53 +99,109 @@ impl Worker {
     fn begin(&mut self, block: Block) -> Result<(), Lost> {
         let job = Arc::clone(&block.job);
         let lost = |error| Lost { job: job.number, error };
-        if block.start == 0 {
+        if block.index == 0 {
             self.shared.faults.before(job.number);
         }
         if block.skip {
             self.block_ended(&block);
             return Ok(());
         }
-        let mapping = job.slab.mapping();
-        let offset = job.offset + block.start;
+        let index = usize::try_from(block.index).unwrap_or(usize::MAX);
         match &job.work {
-            Work::Put(file) => {
-                let Some(mut buffer) = self.ready_for(file, &block)? else { return Ok(()) };
-                let place = job.file_offset + block.start;
-                if let Err(failure) = file.read(&mut buffer[..block.bytes], place) {
-                    job.fail(block.start, failure);
-                    self.idle.push(buffer);
-                    self.block_ended(&block);
+            Work::Put(slab, file) => {
+                let place = (job.file_offset + block.start, block.bytes);
+                let Some((buffer, at)) = self.read(file, &block, std::iter::once(place))? else {
                     return Ok(());
-                }
-                let part = 0..block.bytes;
-                let copy = self.stream.copy_from_pinned(mapping, offset, buffer, part);
+                };
+                let (offset, part) = (job.offset + block.start, at..at + block.bytes);
+                let copy = self.stream.copy_from_pinned(slab.mapping(), offset, buffer, part);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
-            Work::Get(file) => {
-                let Some(buffer) = self.ready_for(file, &block)? else { return Ok(()) };
-                let part = 0..block.bytes;
-                let copy = self.stream.copy_to_pinned(mapping, offset, buffer, part);
+            Work::Get(slab, file) => {
+                let Some(buffer) = self.ready_for(Some(file), &block)? else { return Ok(()) };
+                let (offset, part) = (job.offset + block.start, 0..block.bytes);
+                let copy = self.stream.copy_to_pinned(slab.mapping(), offset, buffer, part);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
-            Work::Copy(from, from_offset) => {
-                let copy =
-                    self.stream.copy(mapping, job.offset, from.mapping(), *from_offset, job.bytes);
+            Work::Copy(slab, from, from_offset) => {
+                let (to, from) = (slab.mapping(), from.mapping());
+                let copy = self.stream.copy(to, job.offset, from, *from_offset, job.bytes);
                 copy.map_err(lost)?;
                 self.wait_for_stream(&block)?;
             }
-            Work::Zero => {
-                self.stream.memset(mapping, job.offset, job.bytes, 0).map_err(lost)?;
+            Work::Zero(slab) => {
+                self.stream.memset(slab.mapping(), job.offset, job.bytes, 0).map_err(lost)?;
                 self.wait_for_stream(&block)?;
             }
+            Work::Load(slab, file, cuts) => {
+                let Some((buffer, at)) = self.read(file, &block, cuts.extents(index))? else {
+                    return Ok(());
+                };
+                cuts.hash(index, &buffer[at..]);
+                let parts = cuts.parts(index, at);
+                let copy = self.stream.copies_from_pinned(slab.mapping(), buffer, parts);
+                self.running.push_back((block, copy.map_err(lost)?));
+            }
+            Work::HashFile(file, cuts) => {
+                let Some((buffer, at)) = self.read(file, &block, cuts.extents(index))? else {
+                    return Ok(());
+                };
+                cuts.hash(index, &buffer[at..]);
+                self.idle.push(buffer);
+                self.block_ended(&block);
+                // This needs no second buffer, so nothing else would ask for what is in one.
+                self.end_oldest()?;
+            }
+            Work::Hash(slab, cuts) => self.fetch(slab, None, cuts, block)?,
+            Work::Save(slab, file, cuts) => self.fetch(slab, Some(file), cuts, block)?,
         }
+        Ok(())
+    }
+
+    /// Reads a block of a file: the buffer, and where in it the block begins; `None` if the block
+    /// has ended already.
+    fn read(
+        &mut self,
+        file: &UserFile,
+        block: &Block,
+        extents: impl Iterator<Item = (u64, usize)>,
+    ) -> Result<Option<(PinnedBuffer, usize)>, Lost> {
+        let Some(mut buffer) = self.ready_for(Some(file), block)? else { return Ok(None) };
+        match file.read_all(&mut buffer, extents) {
+            Ok(at) => Ok(Some((buffer, at))),
+            Err(failure) => {
+                block.job.fail(block.start, failure);
+                self.idle.push(buffer);
+                self.block_ended(block);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Begins to bring a block's pieces into a buffer.
+    fn fetch(
+        &mut self,
+        slab: &Slab,
+        file: Option<&UserFile>,
+        cuts: &Cuts,
+        block: Block,
+    ) -> Result<(), Lost> {
+        let Some(buffer) = self.ready_for(file, &block)? else { return Ok(()) };
+        let parts = cuts.parts(usize::try_from(block.index).unwrap_or(usize::MAX), 0);
+        let copy = self.stream.copies_to_pinned(slab.mapping(), buffer, parts);
+        let copy = copy.map_err(|error| Lost { job: block.job.number, error })?;
+        self.running.push_back((block, copy));
         Ok(())
     }
 
     /// A buffer for a block; `None` if the block has ended already: its file is no good, or it has
     /// no bytes.
-    fn ready_for(&mut self, file: &UserFile, block: &Block) -> Result<Option<PinnedBuffer>, Lost> {
-        let checked = file.check();
+    fn ready_for(
+        &mut self,
+        file: Option<&UserFile>,
+        block: &Block,
+    ) -> Result<Option<PinnedBuffer>, Lost> {
+        let checked = file.map_or(Ok(()), UserFile::check);
         if checked.is_err() || block.bytes == 0 {
             if let Err(failure) = checked {
                 block.job.fail(block.start, failure);
@@ -162,9 +220,25 @@ impl Worker {
         let Some((block, copy)) = self.running.pop_front() else { return Ok(()) };
         let job = &block.job;
         let buffer = copy.wait().map_err(|error| Lost { job: job.number, error })?;
-        if let Work::Get(file) = &job.work
-            && let Err(failure) = file.write(&buffer[..block.bytes], job.file_offset + block.start)
-        {
+        let index = usize::try_from(block.index).unwrap_or(usize::MAX);
+        let written = match &job.work {
+            Work::Get(_, file) => file.write(&buffer[..block.bytes], job.file_offset + block.start),
+            Work::Hash(_, cuts) => {
+                cuts.hash(index, &buffer);
+                Ok(())
+            }
+            Work::Save(_, file, cuts) => {
+                cuts.hash(index, &buffer);
+                let mut rest: &[u8] = &buffer;
+                cuts.extents(index).try_for_each(|(offset, bytes)| {
+                    let (now, later) = rest.split_at(bytes);
+                    rest = later;
+                    file.write(now, offset)
+                })
+            }
+            _ => Ok(()),
+        };
+        if let Err(failure) = written {
             job.fail(block.start, failure);
         }
         self.idle.push(buffer);
@@ -185,8 +259,8 @@ impl Worker {
             // If the daemon is gone, the watcher ends this process.
             let _ = self.shared.channel.send(&block.job.answer());
         }
-        if matches!(block.job.work, Work::Get(_)) {
-            self.shared.queue.room_in_a_get();
+        if block.job.work.writes_file() {
+            self.shared.queue.room_in_a_file();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, descriptors that a process is born with, signals that wait, and which process this is.
+//! writes, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait, and which process this is.
 
 use std::fs::File;
 use std::io;
@@ -202,6 +202,70 @@ impl Drop for Counters {
     }
 }
 
+/// A sealed memfd, read where it lies: what it costs does not grow with its size.
+#[derive(Debug)]
+pub struct SealedMap {
+    first: std::ptr::NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: nobody can change the bytes any more, and the mapping is this value's until it is dropped.
+unsafe impl Send for SealedMap {}
+// SAFETY: as above.
+unsafe impl Sync for SealedMap {}
+
+impl SealedMap {
+    /// Maps all of it.
+    ///
+    /// # Errors
+    /// If it is empty, larger than `max`, or not sealed against shrinking and writing: then its
+    /// sender could change it under the reader. Else what the system says.
+    pub fn map(fd: impl AsFd, max: u64) -> io::Result<Self> {
+        use rustix::fs::SealFlags;
+        let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
+        let seals = rustix::fs::fcntl_get_seals(&fd)
+            .map_err(|_| invalid("the descriptor is not a memfd".to_owned()))?;
+        if !seals.contains(SealFlags::SHRINK | SealFlags::WRITE) {
+            return Err(invalid("the memfd is not sealed".to_owned()));
+        }
+        let size = rustix::fs::fstat(&fd)?.st_size;
+        let len = u64::try_from(size).ok().filter(|size| (1..=max).contains(size));
+        let len = len.and_then(|len| usize::try_from(len).ok());
+        let len = len.ok_or_else(|| {
+            invalid(format!("the memfd has {size} bytes, 1 to {max} are possible"))
+        })?;
+        let (read, shared) = (ProtFlags::READ, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.
+        let address = unsafe { mmap(std::ptr::null_mut(), len, read, shared, fd, 0) }?;
+        let first = std::ptr::NonNull::new(address.cast())
+            .ok_or_else(|| invalid("the memfd was mapped at zero".to_owned()))?;
+        Ok(Self { first, len })
+    }
+}
+
+impl std::ops::Deref for SealedMap {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `len` bytes are mapped until this value is dropped. The seals keep the file from
+        // becoming shorter and its bytes from being written, by anybody and for ever.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl AsRef<[u8]> for SealedMap {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Drop for SealedMap {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping of `map`, which nobody else has. It cannot fail for one.
+        let _ = unsafe { munmap(self.first.as_ptr().cast(), self.len) };
+    }
+}
+
 fn socklen<T>() -> libc::socklen_t {
     libc::socklen_t::try_from(size_of::<T>()).unwrap_or(libc::socklen_t::MAX)
 }
@@ -358,6 +422,28 @@ mod tests {
         file.write_all_at(&7u64.to_ne_bytes(), 511 * 8).unwrap();
         assert_eq!(counters.read(511), Some(7));
         assert!(Counters::map(File::open("/dev/null").unwrap(), 1).is_err());
+    }
+
+    #[test]
+    fn only_what_nobody_can_change_is_read_where_it_lies() {
+        let fd = crate::memfd::sealed("test", b"pond").unwrap();
+        let map = SealedMap::map(&fd, 4).unwrap();
+        drop(fd);
+        assert_eq!(&*map, b"pond");
+        assert_eq!(std::thread::spawn(move || map.as_ref().to_vec()).join().unwrap(), b"pond");
+        let refused = |fd: OwnedFd, max| SealedMap::map(fd, max).unwrap_err().to_string();
+        let sealed = |bytes: &[u8]| crate::memfd::sealed("test", bytes).unwrap();
+        assert!(refused(sealed(b"pond"), 3).contains("4 bytes, 1 to 3"));
+        assert!(refused(sealed(b""), 3).contains("0 bytes"));
+        assert!(refused(File::open("/dev/null").unwrap().into(), 3).contains("not a memfd"));
+        // One seal is not enough: each keeps from one kind of change.
+        for seal in [rustix::fs::SealFlags::SHRINK, rustix::fs::SealFlags::WRITE] {
+            let flags = rustix::fs::MemfdFlags::CLOEXEC | rustix::fs::MemfdFlags::ALLOW_SEALING;
+            let fd = rustix::fs::memfd_create("half", flags).unwrap();
+            rustix::io::write(&fd, b"pond").unwrap();
+            rustix::fs::fcntl_add_seals(&fd, seal).unwrap();
+            assert!(refused(fd, 4).contains("not sealed"));
+        }
     }
 
     #[test]

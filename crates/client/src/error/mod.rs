@@ -9,7 +9,7 @@ use std::time::Duration;
 use millpond_cuda::{CudaError, DriverError};
 use millpond_wire::message::DecodeError;
 use millpond_wire::socket::SocketError;
-use millpond_wire::{ErrorKind, Failure, GpuUuid, NameError, ShapeError};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, ModelNameError, NameError, ShapeError};
 
 use crate::users::UnknownUser;
 
@@ -21,6 +21,19 @@ pub enum Error {
     /// A tensor name that is not possible.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A name or a tag that no version of a model can have.
+    #[error(transparent)]
+    ModelName(#[from] ModelNameError),
+    /// A version of a model that cannot be used so, or that is not what it says.
+    #[error("{message}")]
+    Version {
+        /// Invalid, not found or retired.
+        kind: ErrorKind,
+        /// What is wrong with which version.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
     /// A shape that is not possible.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -174,7 +187,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Refused(failure) => failure.kind,
+            Error::Version { kind, .. } => *kind,
             Error::Name(_)
+            | Error::ModelName(_)
             | Error::Shape(_)
             | Error::User(_)
             | Error::ReadOnly { .. }
@@ -232,6 +247,15 @@ impl Error {
     /// What the system said about a file.
     pub(crate) fn in_file(what: impl std::fmt::Display, error: &io::Error) -> Self {
         Error::File { message: format!("{what}: {error}"), reason: Some(error.kind()) }
+    }
+
+    /// A version that is not what it says, or cannot be used so.
+    pub(crate) fn version(
+        kind: ErrorKind,
+        message: impl Into<String>,
+        hint: impl Into<Option<String>>,
+    ) -> Self {
+        Error::Version { kind, message: message.into(), hint: hint.into() }
     }
 
     pub(crate) fn system(what: impl Into<String>, reason: impl std::fmt::Display) -> Self {

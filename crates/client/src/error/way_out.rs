@@ -17,6 +17,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::Refused(failure) => return failure.hint.clone(),
+            Error::Version { hint, .. } => return hint.clone(),
             // Somebody listens, so there is a keeper; who answers is the daemon.
             Error::Timeout { what: HELLO, .. } => {
                 "the pond's daemon hangs, or dies again and again; the log of `millpond serve` says \

@@ -1,5 +1,6 @@
 //! A device and a pond that only write down what is asked of them.
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::ThreadId;
@@ -20,6 +21,11 @@ pub(crate) enum Act {
     Synchronize(u32),
     Unmap(u64),
     Release(Vec<LeaseId>),
+    /// A slab of an arena was taken, mapped at an offset, unmapped there, given back.
+    Import(u64),
+    Place(u64, u64),
+    Lift(u64, u64),
+    GiveBack(u64),
 }
 
 #[derive(Debug, Default)]
@@ -33,6 +39,10 @@ pub(crate) struct FakeDevice {
     released: Condvar,
     callers: Mutex<Vec<ThreadId>>,
     next: Mutex<u64>,
+    /// What is mapped at which offset of an arena.
+    pub(crate) table: Mutex<BTreeMap<u64, (u64, Mode)>>,
+    /// Calls about arenas that succeed before one fails; and how many fail then.
+    pub(crate) fail_after: Mutex<Option<(usize, usize)>>,
 }
 
 impl FakeDevice {
@@ -58,6 +68,22 @@ impl FakeDevice {
     }
 }
 
+impl FakeDevice {
+    fn may(&self, call: &'static str) -> Result<(), CudaError> {
+        match &mut *lock(&self.fail_after) {
+            Some((0, 0)) | None => Ok(()),
+            Some((0, failures)) => {
+                *failures -= 1;
+                Err(failed(call, Status::OUT_OF_MEMORY))
+            }
+            Some((calls, _)) => {
+                *calls -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
 fn failed(call: &'static str, status: Status) -> CudaError {
     CudaError { call, status, detail: None }
 }
@@ -65,6 +91,9 @@ fn failed(call: &'static str, status: Status) -> CudaError {
 impl DeviceSide for FakeDevice {
     type Context = u32;
     type Mapping = u64;
+    type Range = u64;
+    type Memory = u64;
+    type Placed = (u64, u64);
 
     fn map(&self, _: &u32, _: BorrowedFd<'_>, _: u64, _: Mode) -> Result<u64, CudaError> {
         let mut next = lock(&self.next);
@@ -79,6 +108,7 @@ impl DeviceSide for FakeDevice {
             busy = self.released.wait(busy).unwrap();
         }
         drop(busy);
+        self.may("cuCtxSynchronize")?;
         self.note(Act::Synchronize(*context));
         match lock(&self.failures).pop() {
             Some(status) => Err(failed("cuCtxSynchronize", status)),
@@ -89,6 +119,46 @@ impl DeviceSide for FakeDevice {
     fn unmap(&self, mapping: u64) -> Result<(), CudaError> {
         self.note(Act::Unmap(mapping));
         lock(&self.fail_unmap).take().map_or(Ok(()), |status| Err(failed("cuMemUnmap", status)))
+    }
+
+    fn reserve(&self, _: &u32, bytes: u64) -> Result<u64, CudaError> {
+        self.may("cuMemAddressReserve").map(|()| bytes)
+    }
+
+    fn import(&self, _: &u32, _: BorrowedFd<'_>, _: u64) -> Result<u64, CudaError> {
+        self.may("cuMemImportFromShareableHandle")?;
+        let mut next = lock(&self.next);
+        *next += 1;
+        lock(&self.log).push(Act::Import(*next));
+        Ok(*next)
+    }
+
+    fn place(
+        &self,
+        _: &u32,
+        _: &u64,
+        offset: u64,
+        memory: &u64,
+        mode: Mode,
+    ) -> Result<(u64, u64), CudaError> {
+        self.may("cuMemMap")?;
+        let before = lock(&self.table).insert(offset, (*memory, mode));
+        assert_eq!(before, None, "something is mapped there");
+        lock(&self.log).push(Act::Place(offset, *memory));
+        Ok((offset, *memory))
+    }
+
+    fn lift(&self, placed: (u64, u64)) -> Result<(), ((u64, u64), CudaError)> {
+        self.may("cuMemUnmap").map_err(|error| (placed, error))?;
+        let there = lock(&self.table).remove(&placed.0);
+        assert_eq!(there.map(|(memory, _)| memory), Some(placed.1));
+        lock(&self.log).push(Act::Lift(placed.0, placed.1));
+        Ok(())
+    }
+
+    fn release(&self, memory: u64) -> Result<(), CudaError> {
+        lock(&self.log).push(Act::GiveBack(memory));
+        Ok(())
     }
 
     fn undisturbing<R>(&self, work: impl FnOnce() -> R) -> R {

@@ -1,6 +1,7 @@
 //! A pond in a thread: it speaks the protocol over a real socket and answers as a test says.
 
 mod device;
+mod models;
 mod samples;
 
 use std::fs::File;
@@ -13,11 +14,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, Reply, ReplyBody, Request, RequestBody};
-use millpond_wire::{ErrorKind, Failure, limits, runtime_dir, socket};
+use millpond_wire::{
+    ContentHash, ErrorKind, Failure, Piece, PiecesKind, limits, runtime_dir, socket,
+};
 use rustix::event::PollFlags;
 use tempfile::TempDir;
 
 pub(crate) use self::device::{Act, FakeDevice, FakeSink};
+pub(crate) use self::models::{FakeModels, SLAB, manifest_of};
 pub(crate) use self::samples::{
     an_fd, event, failure, grant, info, publication, status, welcome, welcome_of,
 };
@@ -198,6 +202,15 @@ fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> boo
 
 fn moves(body: &RequestBody, came: &[OwnedFd], bytes: &Mutex<Vec<u8>>) -> ReplyBody {
     let RequestBody::TensorMove(one) = body else { return ReplyBody::Done };
+    if let MoveWork::Pieces { kind: PiecesKind::Hash, pieces, .. } = &one.work {
+        let bytes = lock(bytes);
+        let at = |piece: &Piece| usize::try_from(piece.offset).unwrap();
+        let hash = |piece: &Piece| {
+            ContentHash::of(&bytes[at(piece)..][..usize::try_from(piece.bytes).unwrap()])
+        };
+        let hashes = pieces.iter().map(hash).collect();
+        return ReplyBody::Moved { bytes: one.bytes, hashes };
+    }
     let range =
         usize::try_from(one.offset).unwrap()..usize::try_from(one.offset + one.bytes).unwrap();
     let file = came.first().map(|fd| File::from(fd.try_clone().unwrap()));

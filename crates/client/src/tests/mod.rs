@@ -1,9 +1,11 @@
 //! Tests of several modules together, against a pond in a thread.
 
+mod arena;
 mod calls;
 mod claims;
 mod events;
 mod memo;
+mod models;
 mod retire;
 mod tensors;
 mod violations;

@@ -9,7 +9,7 @@
 //! have their turn, and makes repeating cheap when a mover or the daemon dies in between.
 
 mod lease;
-mod moves;
+pub(crate) mod moves;
 mod put;
 mod sink;
 mod source;
@@ -63,7 +63,7 @@ pub struct Collected {
 }
 
 /// Whoever is told how far a transfer is.
-type Told<'a> = &'a mut dyn FnMut(Progress);
+pub(crate) type Told<'a> = &'a mut dyn FnMut(Progress);
 
 impl Pond {
     /// Fills a whole tensor. It is not published by this; see [`Pond::put`] for a tensor that

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorMove};
-use millpond_wire::{ErrorKind, TensorId, Token};
+use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token};
 
 use super::{Progress, Told};
 use crate::answer::not_an_answer;
@@ -29,11 +29,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// One move, without the name that its repeats share.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
-    pub(super) tensor: TensorId,
-    pub(super) offset: u64,
-    pub(super) bytes: u64,
-    pub(super) work: MoveWork,
+pub(crate) struct Job {
+    pub(crate) tensor: TensorId,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    pub(crate) work: MoveWork,
 }
 
 /// How a move ended well.
@@ -47,7 +47,7 @@ pub(super) enum Landed {
 }
 
 /// The moves of a whole tensor, in order.
-pub(super) fn cut(
+pub(crate) fn cut(
     tensor: TensorId,
     bytes: u64,
     work: impl Fn(u64) -> MoveWork + Send,
@@ -61,6 +61,32 @@ pub(super) fn cut(
 
 /// Makes one move. It has no deadline of its own: the pond ends a mover that hangs.
 pub(super) fn one(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<Landed> {
+    make(link, job, file).map(|(landed, _)| landed)
+}
+
+/// Makes one move of pieces, and says what they are; in their order. They are at most
+/// [`millpond_wire::limits::PIECES_PER_MOVE`] pieces from at most `RUNS_PER_MOVE` runs, together at most
+/// `MOVE_BYTES` of them.
+pub(crate) fn pieces(
+    link: &Arc<Link>,
+    tensor: TensorId,
+    kind: PiecesKind,
+    pieces: Vec<Piece>,
+    runs: Vec<Run>,
+    file: Option<&OwnedFd>,
+) -> Result<Vec<ContentHash>> {
+    let bytes = pieces.iter().try_fold(0u64, |sum, piece| sum.checked_add(piece.bytes));
+    let (count, work) = (pieces.len(), MoveWork::Pieces { kind, pieces, runs });
+    let job = Job { tensor, offset: 0, bytes: bytes.unwrap_or(u64::MAX), work };
+    let (_, hashes) = make(link, job, file)?;
+    if hashes.len() != count {
+        let got = hashes.len();
+        return Err(Error::Protocol(format!("{got} hashes came for {count} pieces")));
+    }
+    Ok(hashes)
+}
+
+fn make(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<(Landed, Vec<ContentHash>)> {
     let Job { tensor, offset, bytes, work } = job;
     let generation = link.lock().generation;
     let (mut died, mut pause, begun) = (0, PAUSE, Instant::now());
@@ -77,14 +103,14 @@ pub(super) fn one(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<
         let ask = Ask { what: WHAT, body, lease: None, deadline: None, waits_until: None };
         match link.call_with(ask, file) {
             Ok(answer) => {
-                let ReplyBody::Moved { bytes: moved, .. } = answer.body else {
+                let ReplyBody::Moved { bytes: moved, hashes } = answer.body else {
                     return Err(not_an_answer(WHAT));
                 };
                 if moved != bytes {
                     return Err(Error::Protocol(format!("{moved} bytes were moved, not {bytes}")));
                 }
                 let clean = died == 0 && link.lock().generation == generation;
-                return Ok(if clean { Landed::Cleanly } else { Landed::Repeated });
+                return Ok((if clean { Landed::Cleanly } else { Landed::Repeated }, hashes));
             }
             Err(error) if error.kind() == ErrorKind::Mover => {
                 died += 1;
@@ -104,30 +130,46 @@ pub(super) fn one(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<
     }
 }
 
-/// Makes all of these moves, some of them at once. After an error nothing new is begun, and what
-/// is under way is waited for.
-pub(super) fn all(
+/// Makes all of these moves, some of them at once.
+pub(crate) fn all(
     link: &Arc<Link>,
     jobs: impl Iterator<Item = Job> + Send,
     file: Option<&OwnedFd>,
     total: u64,
     told: Told<'_>,
 ) -> Result<()> {
+    let mut done = 0;
+    told(Progress { done, total });
+    let move_one = |job: Job| {
+        let bytes = job.bytes;
+        one(link, job, file).map(|_| bytes)
+    };
+    several(total.div_ceil(MOVE_BYTES), jobs, move_one, |bytes| {
+        done += bytes;
+        told(Progress { done, total });
+    })
+}
+
+/// Does all of these, some of them at once, and says of each how it went well, in whichever order.
+/// After an error nothing new is begun, and what is under way is waited for.
+pub(crate) fn several<J: Send, T: Send>(
+    at_most: u64,
+    jobs: impl Iterator<Item = J> + Send,
+    work: impl Fn(J) -> Result<T> + Sync,
+    mut landed: impl FnMut(T),
+) -> Result<()> {
     let (jobs, failed) = (Mutex::new(jobs), AtomicBool::new(false));
-    let (jobs, failed) = (&jobs, &failed);
-    told(Progress { done: 0, total });
+    let (jobs, failed, work) = (&jobs, &failed, &work);
     thread::scope(|scope| {
         let (tell, hear) = mpsc::channel();
-        let lanes = total.div_ceil(MOVE_BYTES).min(IN_FLIGHT as u64);
-        for _ in 0..lanes {
+        for _ in 0..at_most.min(IN_FLIGHT as u64) {
             let tell = tell.clone();
             let lane = move || {
                 while !failed.load(Ordering::Acquire) {
                     let Some(job) = lock(jobs).next() else { return };
-                    let bytes = job.bytes;
-                    let landed = one(link, job, file).map(|_| bytes);
-                    failed.fetch_or(landed.is_err(), Ordering::AcqRel);
-                    if tell.send(landed).is_err() {
+                    let done = work(job);
+                    failed.fetch_or(done.is_err(), Ordering::AcqRel);
+                    if tell.send(done).is_err() {
                         return;
                     }
                 }
@@ -138,13 +180,10 @@ pub(super) fn all(
                 .map_err(|error| Error::system("starting a thread for moves", error))?;
         }
         drop(tell);
-        let (mut done, mut outcome) = (0, Ok(()));
-        for landed in hear {
-            match landed {
-                Ok(bytes) => {
-                    done += bytes;
-                    told(Progress { done, total });
-                }
+        let mut outcome = Ok(());
+        for done in hear {
+            match done {
+                Ok(done) => landed(done),
                 Err(error) if outcome.is_ok() => outcome = Err(error),
                 Err(_) => {}
             }

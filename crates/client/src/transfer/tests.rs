@@ -297,3 +297,30 @@ fn a_put_makes_an_unnamed_tensor_and_names_it_in_the_end() {
     let error = pond.put(PutSpec::new("public/x", Dtype::U8, [64]), source(), |_| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
+
+#[test]
+fn pieces_come_back_as_hashes_in_their_order_and_all_of_them() {
+    use millpond_wire::{ContentHash, Piece, PiecesKind};
+    let scene = quiet(100);
+    *lock(&scene.bytes) = (0..100).collect();
+    let link = scene.pond.link();
+    let cut = vec![Piece { offset: 60, bytes: 40 }, Piece { offset: 0, bytes: 10 }];
+    let hash = |pieces| {
+        super::moves::pieces(&link, scene.tensor.tensor, PiecesKind::Hash, pieces, Vec::new(), None)
+    };
+    let bytes = lock(&scene.bytes).clone();
+    let expected = [ContentHash::of(&bytes[60..]), ContentHash::of(&bytes[..10])];
+    assert_eq!(hash(cut.clone()).unwrap(), expected);
+
+    let short = scene_that_says(ReplyBody::Moved { bytes: 50, hashes: vec![expected[0]] });
+    let link = short.pond.link();
+    let error =
+        super::moves::pieces(&link, scene.tensor.tensor, PiecesKind::Hash, cut, Vec::new(), None);
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol);
+    assert!(error.to_string().contains("1 hashes came for 2 pieces"), "{error}");
+}
+
+fn scene_that_says(answer: ReplyBody) -> Scene {
+    scene(100, move |_, _| Some(Does::Reply(answer.clone())))
+}

@@ -120,6 +120,21 @@ impl Mapping {
         self.unmap_once()
     }
 
+    /// As [`Mapping::unmap`], but what the driver refuses to unmap is handed back: it is still
+    /// there.
+    ///
+    /// # Errors
+    /// What the driver answers, with the mapping.
+    pub fn unmap_or_keep(mut self) -> Result<(), (Self, CudaError)> {
+        match self.unmap_once() {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.mapped = true;
+                Err((self, error))
+            }
+        }
+    }
+
     fn unmap_once(&mut self) -> Result<(), CudaError> {
         if !std::mem::take(&mut self.mapped) || self.bytes == 0 {
             return Ok(());

@@ -34,14 +34,32 @@ impl Stream {
         buffer: PinnedBuffer,
         part: Range<usize>,
     ) -> Result<PendingCopy, CudaError> {
-        let source = part_of(&buffer, part)?;
-        let to = target.at(offset, source.len() as u64)?;
-        let (from, len) = (source.as_ptr().cast::<c_void>(), source.len());
-        self.queue(buffer, |stream| {
+        self.copies_from_pinned(target, buffer, [(offset, part)])
+    }
+
+    /// Queues copies of parts of one pinned buffer, each to an offset of a mapping; see
+    /// [`Stream::copy_from_pinned`].
+    ///
+    /// # Errors
+    /// As for one copy; those before the one that is refused may have happened.
+    pub fn copies_from_pinned(
+        &self,
+        target: &Mapping,
+        buffer: PinnedBuffer,
+        parts: impl IntoIterator<Item = (u64, Range<usize>)>,
+    ) -> Result<PendingCopy, CudaError> {
+        self.queue(buffer, |stream, buffer| {
             let table = stream.context().table();
-            // SAFETY: the target was checked; the source lies in the buffer, which the pending
-            // copy owns until the stream has passed the copy.
-            unsafe { result::copy::host_to_device_async(table, to.0, from, len, stream.raw()) }
+            for (offset, part) in parts {
+                let (from, len) = (part_of(buffer, &part)?, part.len());
+                let to = target.at(offset, len as u64)?;
+                // SAFETY: the target was checked; the source lies in the buffer, which the pending
+                // copy owns until the stream has passed the copy.
+                unsafe {
+                    result::copy::host_to_device_async(table, to.0, from, len, stream.raw())
+                }?;
+            }
+            Ok(())
         })
     }
 
@@ -54,31 +72,50 @@ impl Stream {
         &self,
         source: &Mapping,
         offset: u64,
-        mut buffer: PinnedBuffer,
+        buffer: PinnedBuffer,
         part: Range<usize>,
     ) -> Result<PendingCopy, CudaError> {
-        let len = part_of(&buffer, part.clone())?.len();
-        let from = source.at(offset, len as u64)?;
-        let to = buffer[part].as_mut_ptr().cast::<c_void>();
-        self.queue(buffer, |stream| {
+        self.copies_to_pinned(source, buffer, [(offset, part)])
+    }
+
+    /// Queues copies to parts of one pinned buffer, each from an offset of a mapping; see
+    /// [`Stream::copy_to_pinned`].
+    ///
+    /// # Errors
+    /// As for one copy.
+    pub fn copies_to_pinned(
+        &self,
+        source: &Mapping,
+        buffer: PinnedBuffer,
+        parts: impl IntoIterator<Item = (u64, Range<usize>)>,
+    ) -> Result<PendingCopy, CudaError> {
+        self.queue(buffer, |stream, buffer| {
             let table = stream.context().table();
-            // SAFETY: the source was checked; the target lies in the buffer, which the pending
-            // copy owns until the stream has passed the copy.
-            unsafe { result::copy::device_to_host_async(table, to, from.0, len, stream.raw()) }
+            for (offset, part) in parts {
+                let (to, len) = (part_of(buffer, &part)?, part.len());
+                let from = source.at(offset, len as u64)?;
+                // SAFETY: the source was checked; the target lies in the buffer, which the pending
+                // copy owns until the stream has passed the copy.
+                unsafe {
+                    result::copy::device_to_host_async(table, to, from.0, len, stream.raw())
+                }?;
+            }
+            Ok(())
         })
     }
 
     fn queue(
         &self,
         buffer: PinnedBuffer,
-        copy: impl FnOnce(&Self) -> Result<(), CudaError>,
+        copy: impl FnOnce(&Self, &PinnedBuffer) -> Result<(), CudaError>,
     ) -> Result<PendingCopy, CudaError> {
         let _bound = self.context().bind()?;
-        copy(self)?;
-        let recorded = buffer.done.record(self);
-        let mut pending = PendingCopy { buffer: ManuallyDrop::new(buffer), finished: false };
-        if let Err(error) = recorded {
-            // The copy runs without a mark: wait for the whole stream before the buffer goes.
+        // Leaked if the caller's parts panic: the copies before that one still run.
+        let buffer = ManuallyDrop::new(buffer);
+        let queued = copy(self, &buffer).and_then(|()| buffer.done.record(self));
+        let mut pending = PendingCopy { buffer, finished: false };
+        if let Err(error) = queued {
+            // What was queued runs without a mark: wait for the whole stream before the buffer goes.
             let waited = self.synchronize();
             pending.finish(waited.is_ok());
             return Err(error);
@@ -129,9 +166,9 @@ impl Drop for PendingCopy {
     }
 }
 
-fn part_of(buffer: &[u8], part: Range<usize>) -> Result<&[u8], CudaError> {
-    buffer.get(part.clone()).ok_or_else(|| {
-        let detail = format!("bytes {part:?} of a pinned buffer of {}", buffer.len());
+fn part_of(buffer: &PinnedBuffer, part: &Range<usize>) -> Result<*mut c_void, CudaError> {
+    buffer.part(part).ok_or_else(|| {
+        let detail = format!("bytes {part:?} of a pinned buffer of {}", buffer.bytes());
         CudaError::refused("Stream::copy_pinned", detail)
     })
 }

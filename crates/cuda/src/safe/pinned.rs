@@ -8,7 +8,7 @@ use crate::sys::constants;
 use crate::{result, to_usize};
 use std::ffi::c_void;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 
 /// Page-locked host memory that the device reads and writes at full speed, seen as a slice.
@@ -46,6 +46,18 @@ impl PinnedBuffer {
         // SAFETY: the driver just gave us that many bytes.
         unsafe { memory.write_bytes(0, len) };
         Ok(Self { context: context.clone(), memory, len, done })
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> usize {
+        self.len
+    }
+
+    /// The address of a part, for work of the device; `None` if it is not inside. No slice is made:
+    /// the device may be at work in another part.
+    pub(crate) fn part(&self, part: &Range<usize>) -> Option<*mut c_void> {
+        let inside = part.start <= part.end && part.end <= self.len;
+        inside.then(|| self.memory.as_ptr().wrapping_add(part.start).cast())
     }
 
     /// The context it was made in. It can be used in all contexts of the process.

@@ -64,6 +64,29 @@ fn parts_go_to_offsets() {
 }
 
 #[test]
+fn one_buffer_goes_to_and_comes_from_several_places() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let memory = gpu.memory(gpu.unit());
+    let stream = Stream::new(&context).unwrap();
+    let mut buffer = PinnedBuffer::new(&context, 4096).unwrap();
+    buffer[..9].copy_from_slice(b"millpond.");
+    let parts = [(100, 4..8), (7, 0..4), (900, 8..9)];
+    let pending = stream.copies_from_pinned(&memory, buffer, parts).unwrap();
+    let buffer = pending.wait().unwrap();
+    let found = read(&memory);
+    assert_eq!((&found[7..11], &found[100..104], found[900]), (&b"mill"[..], &b"pond"[..], b'.'));
+    let parts = [(100, 1000..1004), (7, 2000..2003)];
+    let buffer = stream.copies_to_pinned(&memory, buffer, parts).unwrap().wait().unwrap();
+    assert_eq!((&buffer[1000..1004], &buffer[2000..2004]), (&b"pond"[..], &b"mil\0"[..]));
+    let outside = stream.copies_to_pinned(&memory, buffer, [(0, 0..4), (0, 4093..4097)]);
+    assert_eq!(status(outside), Status::INVALID_VALUE);
+    let buffer = PinnedBuffer::new(&context, 4096).unwrap();
+    let none = stream.copies_from_pinned(&memory, buffer, []).unwrap();
+    assert_eq!(none.wait().unwrap().len(), 4096);
+}
+
+#[test]
 fn a_copy_waits_for_its_stream_and_the_host_does_not() {
     let gpu = Gpu::take();
     let context = gpu.context();

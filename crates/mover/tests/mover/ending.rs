@@ -3,11 +3,11 @@
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
-use millpond_mover::channel::{ChannelError, DaemonEnd, FromMover, ToMover, Why};
+use millpond_mover::channel::{ChannelError, DaemonEnd, FromMover, PiecesKind, ToMover, Why};
 
-use millpond_wire::GpuUuid;
+use millpond_wire::{GpuUuid, Piece, Run};
 
-use crate::world::{MIB, Mover, get, in_own_world, in_soft_world, pattern, put, start};
+use crate::world::{MIB, Mover, get, in_own_world, in_soft_world, pattern, pieces, put, start};
 
 /// Hangs up and gives the mover back to see its end.
 fn hang_up(mover: &mut Mover) {
@@ -47,8 +47,12 @@ fn threads_that_wait_for_room_in_a_file_see_the_end() {
         let source = world.file("source", &contents);
         let names = ["one", "two", "three"];
         let targets = names.map(|name| world.file(name, &[]));
+        let piece = |index: u64| Piece { offset: index * 4096, bytes: 4096 };
+        let all: Vec<Piece> = (0..1024).map(piece).collect();
+        let save = pieces(PiecesKind::Save, &slab, &all, &[Run { file_offset: 0, bytes: 4 * MIB }]);
         let mut jobs = Vec::new();
         for target in &targets {
+            jobs.push(mover.begin(save.clone(), Some(target)));
             jobs.push(mover.begin(get(&slab, 0, 4 * MIB, 0), Some(target)));
             jobs.push(mover.begin(put(&slab, 0, 4 * MIB, 0), Some(&source)));
         }

@@ -11,8 +11,11 @@
     reason = "helpers of tests are tests too"
 )]
 
+mod direct;
 mod ending;
 mod memory;
 mod moving;
+mod pieces;
 mod refusing;
+mod speed;
 mod world;

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use millpond_mover::channel::FromMover;
+use millpond_mover::channel::{FromMover, PiecesKind};
+use millpond_wire::{Piece, Run};
 
-use crate::world::{MIB, Mover, PATIENCE, get, in_own_world, pattern, put};
+use crate::world::{BLOCK, MIB, Mover, PATIENCE, get, in_own_world, pattern, pieces, put};
 
 /// What a real driver may take or give back beside the test.
 const NOISE_BYTES: u64 = 16 << 20;
@@ -62,12 +63,18 @@ fn host_memory_does_not_grow_with_what_is_moved() {
         let target = world.file("target", &[]);
         mover.done(put(&slab, 0, 64 * MIB, 0), Some(&source));
         let before = own_bytes(&mover);
+        let piece = |index| Piece { offset: index * BLOCK, bytes: BLOCK };
+        let all: Vec<Piece> = (0..64 * MIB / BLOCK).map(piece).collect();
+        let runs = [Run { file_offset: 0, bytes: 64 * MIB }];
         for _ in 0..8 {
             mover.begin(put(&slab, 0, 64 * MIB, 0), Some(&source));
             mover.begin(get(&slab, 0, 64 * MIB, 0), Some(&target));
+            for (kind, file) in [(PiecesKind::Load, &source), (PiecesKind::Save, &target)] {
+                mover.begin(pieces(kind, &slab, &all, &runs), Some(file));
+            }
         }
         let mut most = before;
-        for _ in 0..16 {
+        for _ in 0..32 {
             assert!(matches!(mover.hear(), FromMover::Done { .. }));
             most = most.max(own_bytes(&mover));
         }

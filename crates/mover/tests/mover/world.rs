@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use millpond_cuda::{
     Access, AddressRange, Allocation, Context, Device, Driver, DriverChoice, DriverKind, Mapping,
 };
-use millpond_mover::channel::{DaemonEnd, FromMover, Job, ToMover, Why, Work};
-use millpond_wire::{Epoch, GpuUuid, SlabId};
+use millpond_mover::channel::{DaemonEnd, FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
+use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
 
 const WORLD: &str = "MILLPOND_MOVER_TEST_WORLD";
 const MOVER: &str = "MILLPOND_MOVER_TEST_MOVER";
@@ -61,7 +61,7 @@ fn in_world_of<F: FnOnce(&World)>(choice: &OsStr, body: F) {
     let (_, test) = name.split_once("::").unwrap();
     let folder = tempfile::Builder::new().prefix("millpond-mover-").tempdir_in("/dev/shm").unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .args(["--exact", test, "--nocapture", "--test-threads=1", "--include-ignored"])
         .env(WORLD, "1")
         .env("MILLPOND_SOFT_DIR", folder.path())
         .env("MILLPOND_SOFT_MEMORY", "1G")
@@ -208,6 +208,16 @@ impl Mover {
         assert_eq!(self.hear(), FromMover::Done { job, hashes: vec![] });
     }
 
+    /// Sends a job of pieces and waits for its hashes.
+    #[track_caller]
+    pub fn hashes(&mut self, work: Work, file: Option<&dyn AsFd>) -> Vec<ContentHash> {
+        let number = self.begin(work, file);
+        match self.hear() {
+            FromMover::Done { job, hashes } if job == number => hashes,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Sends a job that must fail; says why.
     #[track_caller]
     pub fn fails(&mut self, work: Work, file: Option<&dyn AsFd>) -> (Why, String) {
@@ -253,6 +263,32 @@ pub fn put(slab: &Slab, offset: u64, bytes: u64, file_offset: u64) -> Work {
 
 pub fn get(slab: &Slab, offset: u64, bytes: u64, file_offset: u64) -> Work {
     Work::Get { slab: slab.id, offset, bytes, file_offset }
+}
+
+/// A job of pieces that begin at the slab's start.
+pub fn pieces(kind: PiecesKind, slab: &Slab, pieces: &[Piece], runs: &[Run]) -> Work {
+    let (pieces, runs) = (pieces.to_vec(), runs.to_vec());
+    Work::Pieces(Pieces { kind, slab: slab.id, base: 0, pieces, runs })
+}
+
+/// What pieces are in a file: one for each, from what their runs are.
+pub fn hashes_of(contents: &[u8], pieces: &[Piece], runs: &[Run]) -> Vec<ContentHash> {
+    let in_order: Vec<u8> = runs
+        .iter()
+        .filter(|run| run.bytes > 0)
+        .flat_map(|run| {
+            let start = usize::try_from(run.file_offset).unwrap();
+            &contents[start..start + usize::try_from(run.bytes).unwrap()]
+        })
+        .copied()
+        .collect();
+    let mut rest = in_order.as_slice();
+    let mut hash = |piece: &Piece| {
+        let (now, later) = rest.split_at(usize::try_from(piece.bytes).unwrap());
+        rest = later;
+        ContentHash::of(now)
+    };
+    pieces.iter().map(&mut hash).collect()
 }
 
 /// Bytes that differ everywhere, from a seed.

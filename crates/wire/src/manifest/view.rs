@@ -143,14 +143,15 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
         let mut read = BTreeMap::new();
         let Some(entries) = self.root()?.metadata()? else { return Ok(read) };
         at_most("metadata entries", entries.len() as u64, limits::METADATA_ENTRIES as u64)?;
+        // Entries may all point to one text, which no writer does: the sum is capped before the copy.
+        let most = limits::METADATA_BYTES.min(self.bytes.as_ref().len()) as u64;
         let mut total = 0;
         for entry in entries {
             let entry = entry?;
             let key = entry.key()?.unwrap_or_default();
             let value = entry.value()?.unwrap_or_default();
-            // Entries may all point to one text: the sum is capped before the copy.
             total += (key.len() + value.len()) as u64;
-            at_most("bytes of metadata", total, limits::METADATA_BYTES as u64)?;
+            at_most("bytes of metadata", total, most)?;
             read.insert(key.to_owned(), value.to_owned());
         }
         Ok(read)

@@ -1,0 +1,74 @@
+"""GPU memory that belongs to no process: Millpond for Python.
+
+See ``help(millpond.Pond)`` and docs/python.md. Neither numpy nor torch is imported before it is
+used.
+"""
+
+from __future__ import annotations
+
+import os as _os
+import threading as _threading
+
+from . import _millpond
+from ._millpond import *  # noqa: F403 - its own list has every public name
+from ._millpond import Pond, __version__
+
+_lock = _threading.Lock()
+_default: Pond | None = None
+
+
+def _new_lock():
+    """Of a forked process: another thread may have held the parent's."""
+    global _lock
+    _lock = _threading.Lock()
+
+
+_os.register_at_fork(after_in_child=_new_lock)
+
+
+def connect(runtime_dir=None):
+    """The pond in that folder, or the default one, which is connected once."""
+    global _default
+    if runtime_dir is not None:
+        return Pond(runtime_dir)
+    pond = _default
+    if pond is None or pond.closed:
+        with _lock:
+            if _default is None or _default.closed:
+                _default = Pond()
+            pond = _default
+    return pond
+
+
+def _of_default(name):
+    """A method of the default pond, as a function."""
+    method = getattr(Pond, name)
+
+    def call(*args, **kwargs):
+        return getattr(connect(), name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = method.__doc__
+    call.__wrapped__ = method
+    return call
+
+
+_FUNCTIONS = (
+    "create",
+    "get",
+    "delete",
+    "list",
+    "info",
+    "status",
+    "put",
+    "upload",
+    "download",
+    "flush",
+)
+for _name in _FUNCTIONS:
+    globals()[_name] = _of_default(_name)
+
+__all__ = sorted(
+    {*_FUNCTIONS, "connect", *(name for name in _millpond.__all__ if not name.startswith("_"))}
+)
+del _name

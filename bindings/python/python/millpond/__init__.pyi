@@ -1,0 +1,790 @@
+"""GPU memory that belongs to no process: Millpond for Python.
+
+A pond keeps tensors and models outside the programs that use them. One program makes a tensor and
+gives it a name, others map the same bytes by that name; a model is loaded once, and every worker
+maps it in about a millisecond. All of them may come, go and crash without memory being lost or
+leaked.
+
+Nothing here needs torch or numpy: tensors travel by DLPack. What needs torch is in
+``millpond.torch``. The functions of this module use the pond that a client finds by itself
+(``MILLPOND_RUNTIME_DIR``, then the user's own, then the machine's); ``Pond`` names another one.
+"""
+
+import os
+from builtins import bytes as _bytes, list as _list
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CapsuleType, EllipsisType, TracebackType  # type: ignore[attr-defined]
+from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
+
+import numpy
+import torch as _torch
+from typing_extensions import Self
+
+__version__: str
+
+_T = TypeVar("_T")
+
+Audience = Literal["user", "group", "everybody"]
+"""With whom an object is shared: one's own user, one's group, everybody."""
+
+Mode = Literal["ro", "rw"]
+"""How memory is mapped: read-only, or readable and writable."""
+
+Dtype = str | Any
+"""A dtype in any spelling: safetensors' (``"BF16"``), numpy's (``"bfloat16"``, ``numpy.float32``),
+torch's (``torch.bfloat16``), short ones (``"f32"``)."""
+
+Device = int | str | Any
+"""A GPU: its place in the pond's list (``0``, as ``millpond status`` shows it), its UUID
+(``"GPU-..."``), or this process's own ordinal (``"cuda:0"``, ``torch.device("cuda", 0)``)."""
+
+Path = str | os.PathLike[str]
+
+Progress = Callable[[int, int], object]
+"""Called with the bytes that have landed and the bytes in all. An exception, and Ctrl-C, ends a
+transfer from bytes at once; one from or to a file is finished first."""
+
+class SupportsDLPack(Protocol):
+    """Whatever another library can take over without a copy."""
+
+    def __dlpack__(self, *, stream: Any = None) -> CapsuleType: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+# ---- errors: one family, one class per kind of `millpond help errors` ----
+
+class Error(Exception):
+    """Every error of a pond. Catch this one, or the class that you can do something about."""
+
+    code: str
+    """The kind's stable name, the same in every language: ``"not_found"``."""
+    message: str
+    """What happened to what, in one sentence."""
+    hint: str | None
+    """The way out: the next command to type, or what to change."""
+    remedy: Literal["change", "retry", "free", "operator"]
+    """What the caller can do: ask for something else, repeat, free something, tell the operator."""
+    similar: _list[str]
+    """Names close to one that was not found."""
+
+class InternalError(Error):
+    """Something that should not happen; the daemon's log says more."""
+
+class Invalid(Error, ValueError):
+    """The request itself is not possible: bad name, shape or combination."""
+
+class ForkError(Invalid):
+    """The object belongs to the process that forked this one. Get it again in the child."""
+
+class ReadOnlyError(Invalid):
+    """The memory is mapped read-only."""
+
+class ClosedError(Invalid):
+    """The object was closed by this program."""
+
+class NotFound(Error, LookupError):
+    """No such object, or none that is shared with the caller; see ``similar``."""
+
+class Exists(Error):
+    """The name is taken by an object of another dtype, shape, GPU or audience."""
+
+class Denied(Error, PermissionError):
+    """The object exists but is not the caller's to change."""
+
+class NotReady(Error):
+    """The tensor is still being written; wait for its publish."""
+
+class GpuFull(Error, MemoryError):
+    """The GPU, or the pond's capacity on it, is full."""
+
+    requested: int | None
+    """Bytes asked for."""
+    free: int | None
+    """Bytes free."""
+    capacity: int | None
+    """Bytes that the pond may take on that GPU."""
+    holders: _list[Holder]
+    """Who holds the rest, largest first."""
+
+class TooMany(Error):
+    """A limit on objects, leases or connections is reached."""
+
+class Later(Error):
+    """The pond is busy with this very thing; repeat."""
+
+class Draining(Error):
+    """The pond is shutting down."""
+
+class Lost(Error):
+    """The record survived but its memory did not."""
+
+class DriverError(Error):
+    """The GPU driver is missing, or refused."""
+
+class ProtocolError(Error):
+    """A message was malformed, or of a version that is not spoken here."""
+
+class UnknownKind(Error):
+    """The daemon is older than this request."""
+
+class NoPond(Error, ConnectionError):
+    """No pond answers on the socket."""
+
+class Untrusted(Error):
+    """What is there does not belong to whom it should."""
+
+class Timeout(Error, TimeoutError):
+    """No answer, or no publish, within the time given."""
+
+class NoDevice(Error):
+    """No such GPU."""
+
+class FileError(Error):
+    """A file could not be read or written, or does not hold what it should."""
+
+class MoverError(Error):
+    """The process that moves the bytes died or hung; nothing was published."""
+
+# ---- what the pond says about things; all of these are read-only values ----
+
+@final
+class Holder:
+    """Who holds memory of a full GPU."""
+
+    user: int
+    bytes: int
+    tensors: int
+
+@final
+class TensorInfo:
+    """What the pond knows about a tensor."""
+
+    id: str
+    name: str | None
+    dtype: str
+    shape: tuple[int, ...]
+    device: str
+    nbytes: int
+    state: Literal["writing", "ready", "deleted"]
+    generation: int
+    user: int
+    audience: Audience
+    ephemeral: bool
+    leases: int
+
+@final
+class DeviceInfo:
+    """A GPU of the pond, and the account of it."""
+
+    device: str
+    index: int
+    name: str
+    total_bytes: int
+    capacity_bytes: int
+    slab_bytes: int
+    tensor_bytes: int
+    recycled_bytes: int
+    physical_used_bytes: int | None
+    slabs: int
+    tensors: int
+
+@final
+class Status:
+    """The pond, its GPUs and accounts."""
+
+    pond: str
+    epoch: int
+    daemon_version: str
+    daemon_pid: int
+    keeper_pid: int
+    driver: str
+    driver_ready: bool
+    runtime_dir: str
+    clients: int
+    leases: int
+    devices: _list[DeviceInfo]
+
+@final
+class VersionInfo:
+    """What the pond knows about one version of a model."""
+
+    model: str
+    version: str
+    id: str
+    state: Literal["staging", "ready", "draining"]
+    current: bool
+    """Whether ``attach`` without a version gets this one."""
+    previous: bool
+    """Whether ``rollback`` would make it current."""
+    device: str
+    nbytes: int
+    """Bytes of its slabs."""
+    own_bytes: int
+    """Bytes of slabs that no other version shares."""
+    shared_bytes: int
+    """Bytes of slabs that it shares with other versions."""
+    slabs: int
+    tensors: int
+    readers: int
+    layout_hash: str
+    content_hash: str
+    user: int
+    audience: Audience
+
+@final
+class ModelInfo:
+    """What the pond knows about a model: its versions, the newest first."""
+
+    name: str
+    user: int
+    current: str | None
+    previous: str | None
+    versions: _list[VersionInfo]
+
+@final
+class LoadReport:
+    """A load that has ended well."""
+
+    version: VersionInfo
+    nbytes: int
+    """Bytes of the version's tensors."""
+    copied_bytes: int
+    """Bytes that were copied to the GPU."""
+    shared_bytes: int
+    """Bytes that were found in ``like`` and are shared with it."""
+    seconds: float
+
+@final
+class VerifyReport:
+    """What a check of a version's bytes against its hashes has found."""
+
+    ok: bool
+    nbytes: int
+    seconds: float
+    bad: _list[str]
+    """Names of tensors whose bytes are not what was committed."""
+
+# ---- tensors ----
+
+class View:
+    """Memory that other libraries take over without a copy: what a tensor of the pond and a tensor of
+    a model have in common. Every view taken through one of these keeps the lease: memory goes when
+    the last view goes, whatever is closed before."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name; none for a tensor found by its identity only."""
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str:
+        """In numpy's and torch's spelling: ``"bfloat16"``."""
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In elements; always row-major."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def ptr(self) -> int:
+        """Where it begins in the GPU's address space, for this process."""
+    @property
+    def device(self) -> str:
+        """The UUID of its GPU."""
+    @property
+    def readonly(self) -> bool: ...
+    def view(self, dtype: Dtype) -> View:
+        """The same bytes as another dtype, for what another library cannot take as it is. Where the
+        last extent cannot change for it, there is one dimension."""
+    def numpy(self) -> numpy.ndarray[Any, Any]:
+        """A numpy array of the same memory, on the software driver; read-only where this is.
+        A dtype that numpy lacks comes as ``ml_dtypes``' (which must be installed).
+
+        Raises ``BufferError`` on a GPU, where the host cannot reach the memory.
+        """
+    def torch(self) -> _torch.Tensor:
+        """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
+        to read-only memory fault on the GPU (and end the process on the software driver);
+        ``clone()`` first."""
+    def tobytes(self) -> _bytes:
+        """A copy of its bytes."""
+    def copy_(self, source: Any) -> Self:
+        """Copies from ``source`` (a tensor, an array, bytes) of the same size, and waits. Raises
+        ``ReadOnlyError`` where this is read-only."""
+    def __dlpack__(
+        self,
+        *,
+        stream: int | Any | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """The DLPack capsule: versioned, with the read-only flag, if ``max_version`` is at least
+        (1, 0), else the legacy one. Published bytes need no synchronisation, so ``stream`` is only
+        checked. Raises ``BufferError`` for another device, for a copy, and for a dtype that DLPack
+        cannot express."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(2, this process's ordinal) on a GPU, (1, 0) on the software driver."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3; there is none on the software driver and for dtypes that numpy lacks."""
+
+@final
+class Tensor(View):
+    """A tensor that this process has a lease on, mapped into its address space.
+
+    It is a context manager; leaving it closes it.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def generation(self) -> int:
+        """How often it was published, as far as this value knows."""
+    @property
+    def is_lost(self) -> bool:
+        """Whether another pond has taken the place of this one: the memory is whole as long as it
+        is held, but nobody else can find it."""
+    @property
+    def info(self) -> TensorInfo:
+        """All that the pond said about it when it was got."""
+    def publish(self, stream: int | Any | None = None) -> int:
+        """Waits for the work of ``stream`` (a handle, or an object with ``cuda_stream``; all work
+        unless said), then tells everybody that the bytes are complete. Returns the generation."""
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None:
+        """Lets go of it. Views that were taken stay valid, and keep the lease."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+# ---- models ----
+
+@final
+class ModelTensor(View):
+    """One tensor of a mapped model, or of a version that is being staged (then writable)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def offset(self) -> int:
+        """Where in the arena it begins."""
+    @property
+    def hash(self) -> str | None:
+        """The hash of its bytes as committed; none while it is staged."""
+
+@final
+class Model(Mapping[str, ModelTensor]):
+    """A version of a model, mapped read-only.
+
+    Its tensors by name, in the manifest's order (sorted by name). It is a context manager; leaving
+    it closes it.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def id(self) -> str:
+        """The version's identity."""
+    @property
+    def device(self) -> str: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def layout_hash(self) -> str: ...
+    @property
+    def content_hash(self) -> str: ...
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the checkpoint said about itself."""
+    @property
+    def stale(self) -> bool:
+        """Whether the model's current version is another one. Costs no message."""
+    @property
+    def is_lost(self) -> bool: ...
+    def __getitem__(self, name: str) -> ModelTensor: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def torch(self) -> Mapping[str, _torch.Tensor]:
+        """A lazy dict of torch tensors of the same memory, for
+        ``net.load_state_dict(model.torch(), assign=True)``."""
+    def numpy(self) -> Mapping[str, numpy.ndarray[Any, Any]]:
+        """A lazy dict of numpy arrays of the same memory, on the software driver."""
+    def on_swap(self, callback: Callable[[str], object]) -> None:
+        """Has ``callback`` called with the tag of the new current version whenever that changes.
+        It runs in a thread of the client: take note there, and call ``refresh`` at a step boundary
+        of your own thread. An exception in it is printed and goes no further."""
+    def refresh(self, in_place: bool = False, version: str | None = None) -> bool:
+        """Moves to the current version, or the one that is named; false if it is the one that is
+        mapped already. Views taken before stay with the old version and keep it.
+
+        ``in_place`` keeps every address and only remaps slabs that differ, so CUDA graphs stay
+        valid; the layouts must be equal and no work may run, see ``paused``. On failure the old
+        mapping is back.
+        """
+    def paused(self) -> Paused:
+        """Waits for all work of the context, and lets ``refresh(in_place=True)`` pass inside."""
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None:
+        """Lets go of it. Views that were taken stay valid, and keep the lease."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Paused:
+    """What ``Model.paused`` returns: a context manager."""
+
+    def __enter__(self) -> Model: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Staging(Mapping[str, ModelTensor]):
+    """A version that this process writes. Leaving the ``with`` block commits it; an exception in
+    the block leaves nothing behind. With ``like``, a tensor that is not written keeps the bytes of
+    that version, and slabs that nothing was written to are shared with it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    def __getitem__(self, name: str) -> ModelTensor:
+        """The tensor, writable. To ask for it is to say that it is written."""
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def commit(self, activate: bool | None = None) -> VersionInfo:
+        """Waits for all work, hashes, and makes the version ready; ``activate`` makes it current
+        as well (as said to ``stage`` unless said here)."""
+    def abort(self) -> None:
+        """Gives everything back."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Slice(Generic[_T]):
+    """What ``SafeOpen.get_slice`` returns: indexing it gives a view of that part."""
+
+    def get_shape(self) -> _list[int]: ...
+    def get_dtype(self) -> str: ...
+    def __getitem__(
+        self, index: int | slice | EllipsisType | tuple[int | slice | EllipsisType, ...]
+    ) -> _T: ...
+
+@final
+class SafeOpen(Generic[_T]):
+    """A model in the manner of safetensors' ``safe_open``."""
+
+    def keys(self) -> _list[str]: ...
+    def offset_keys(self) -> _list[str]:
+        """In the order of their place in the arena, which is the order of names."""
+    def metadata(self) -> dict[str, str]: ...
+    def get_tensor(self, name: str) -> _T: ...
+    def get_slice(self, name: str) -> Slice[_T]: ...
+    def get_shape(self, name: str) -> _list[int]: ...
+    def get_dtype(self, name: str) -> str: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+Split = Literal["column", "row", "replicate"]
+
+@final
+class Plan:
+    """Which part of a checkpoint is loaded, for tensor-parallel ranks. The first rule whose glob
+    fits a name decides; a name that no rule fits is left out unless ``rest`` says otherwise."""
+
+    def __init__(
+        self,
+        rules: Mapping[str, Split] | Sequence[tuple[str, Split]] = (),
+        *,
+        rank: int = 0,
+        world: int = 1,
+        rest: Split | None = "replicate",
+    ) -> None: ...
+
+# ---- the pond ----
+
+class Pond:
+    """A connection to a pond. All threads may use it at once; a process has one connection per
+    pond, and a forked child gets its own with its first call."""
+
+    def __init__(
+        self,
+        runtime_dir: Path | None = None,
+        *,
+        program: str | None = None,
+        request_timeout: float | None = None,
+        reconnect_timeout: float | None = None,
+    ) -> None:
+        """Connects to the pond in ``runtime_dir``, or to the one that a client finds by itself.
+        ``program`` is what ``millpond ps`` calls this process; times are in seconds."""
+    @property
+    def runtime_dir(self) -> str: ...
+    def create(
+        self,
+        name: str | None,
+        shape: Sequence[int] | int,
+        dtype: Dtype,
+        device: Device | None = None,
+        *,
+        audience: Audience = "user",
+        ephemeral: bool = False,
+        zero: bool = False,
+        ttl: float | None = None,
+        linger: float | None = None,
+        max_accesses: int | None = None,
+    ) -> Tensor:
+        """Makes a tensor and maps it writable; others see it after ``publish``. If one of that
+        name, dtype and shape is there already, that is the one: the same name is the same memory.
+
+        It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` so many
+        seconds after it was made, ``linger`` so many after its last lease, ``max_accesses`` after
+        so many gets. Every end only stops new leases.
+        """
+    def get(self, name: str, wait: float | None = None, mode: Mode = "ro") -> Tensor:
+        """Maps a tensor by name (``"acts/x"``, ``"~user/acts/x"``) or identity. ``wait`` is how
+        many seconds to wait until it is published: not at all unless said, ``math.inf`` for ever.
+        """
+    def delete(self, name: str | Tensor) -> None:
+        """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
+    def list(self, prefix: str = "") -> _list[TensorInfo]:
+        """Every tensor shared with the caller whose name begins so."""
+    def info(self, name: str | Tensor) -> TensorInfo:
+        """What the pond knows about one tensor."""
+    def status(self) -> Status: ...
+    def put(
+        self,
+        name: str,
+        source: Path | _bytes | bytearray | memoryview | Any,
+        shape: Sequence[int] | int | None = None,
+        dtype: Dtype | None = None,
+        device: Device | None = None,
+        *,
+        audience: Audience = "user",
+        replace: bool = False,
+        ttl: float | None = None,
+        linger: float | None = None,
+        max_accesses: int | None = None,
+        progress: Progress | None = None,
+    ) -> TensorInfo:
+        """Puts a tensor into the pond whole: nobody sees it before all of its bytes are there.
+        ``source`` is a file (a path), bytes, or an array that says its own shape and dtype. Maps
+        nothing and needs no driver: the pond's mover carries the bytes."""
+    def upload(
+        self,
+        name: str | Tensor,
+        source: Path | _bytes | bytearray | memoryview | Any,
+        *,
+        progress: Progress | None = None,
+    ) -> int:
+        """Fills a whole tensor that is there, from a file or bytes of exactly its size. Does not
+        publish it. Returns the bytes."""
+    def download(
+        self,
+        name: str | Tensor,
+        path: Path | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> _bytes | int:
+        """A published tensor's bytes: into a file (then their number is returned), or as bytes."""
+    def attach(
+        self, name: str, version: str | None = None, *, wait: float | None = None
+    ) -> Model:
+        """Maps a model read-only: its current version unless one is named (also as
+        ``"llama@v1"``). No copy, no load. ``wait`` is how long to wait for a first version."""
+    def safe_open(
+        self, name: str, framework: Literal["pt", "np"] = "pt", device: Device | None = None
+    ) -> SafeOpen[Any]:
+        """A model in the manner of safetensors' ``safe_open``: framework ``"pt"`` gives torch
+        tensors, ``"np"`` numpy arrays. All of them are views of the one copy."""
+    def load(
+        self,
+        name: str,
+        source: Path | Sequence[Path],
+        version: str | None = None,
+        device: Device | None = None,
+        *,
+        activate: bool = False,
+        like: str | Literal[False] | None = None,
+        plan: Plan | None = None,
+        audience: Audience = "user",
+        slab_bytes: int | None = None,
+        progress: Progress | None = None,
+    ) -> LoadReport:
+        """Loads a checkpoint into a new version: a safetensors file, a folder with an index, or
+        several files. Slabs whose bytes equal those of version ``like`` (the current one unless
+        said, none if ``False``) are shared with it. ``activate`` makes the version current."""
+    def stage(
+        self,
+        name: str,
+        version: str | None = None,
+        *,
+        like: str | None = None,
+        tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
+        device: Device | None = None,
+        activate: bool = False,
+        audience: Audience = "user",
+        metadata: Mapping[str, str] | None = None,
+    ) -> Staging:
+        """A new version that this process writes itself: with the tensors of version ``like``, or
+        with those that are given."""
+    def models(self, prefix: str = "") -> _list[ModelInfo]:
+        """Every model shared with the caller whose name begins so."""
+    def inspect(self, name: str) -> ModelInfo | VersionInfo:
+        """What the pond knows about a model, or about a version of it (``"llama@v1"``)."""
+    def swap(self, name: str, version: str) -> VersionInfo:
+        """Makes a ready version the current one, in one step. Readers of the old one keep it."""
+    def rollback(self, name: str) -> VersionInfo:
+        """Makes the previous version the current one again."""
+    def retire(
+        self, name: str, version: str, *, wait: float | None = None
+    ) -> None:
+        """Stops new leases on a version; its memory goes when the last reader leaves. ``wait`` is
+        how many seconds to wait for that (``math.inf`` for ever), then ``Timeout``."""
+    def verify(self, name: str, *, progress: Progress | None = None) -> VerifyReport:
+        """Hashes a version's bytes on the GPU and compares them with what was committed."""
+    def save(
+        self,
+        name: str,
+        path: Path,
+        *,
+        shard_bytes: int | None = None,
+        progress: Progress | None = None,
+    ) -> _list[str]:
+        """Writes a version out as safetensors: one file, or a folder with shards and an index.
+        Returns the files."""
+    def live_leases(self) -> int:
+        """How many leases this process holds here, those of views included."""
+    def live_bytes(self) -> int:
+        """The bytes under those leases."""
+    def flush(self, timeout: float = 10.0) -> bool:
+        """Waits until everything that was let go of is unmapped and the pond knows; false if the
+        time was over before."""
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None:
+        """Waits for what was let go of and says goodbye. Raises ``Invalid`` while anything is in
+        use."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+def connect(runtime_dir: Path | None = None) -> Pond:
+    """The pond in that folder, or the default one. The default one is connected once, at the first
+    call that needs it."""
+
+# ---- the default pond's methods, as functions; see ``Pond`` ----
+
+def create(
+    name: str | None,
+    shape: Sequence[int] | int,
+    dtype: Dtype,
+    device: Device | None = None,
+    *,
+    audience: Audience = "user",
+    ephemeral: bool = False,
+    zero: bool = False,
+    ttl: float | None = None,
+    linger: float | None = None,
+    max_accesses: int | None = None,
+) -> Tensor: ...
+def get(name: str, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
+def delete(name: str | Tensor) -> None: ...
+def list(prefix: str = "") -> _list[TensorInfo]: ...
+def info(name: str | Tensor) -> TensorInfo: ...
+def status() -> Status: ...
+def put(
+    name: str,
+    source: Path | _bytes | bytearray | memoryview | Any,
+    shape: Sequence[int] | int | None = None,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    *,
+    audience: Audience = "user",
+    replace: bool = False,
+    ttl: float | None = None,
+    linger: float | None = None,
+    max_accesses: int | None = None,
+    progress: Progress | None = None,
+) -> TensorInfo: ...
+def upload(
+    name: str | Tensor,
+    source: Path | _bytes | bytearray | memoryview | Any,
+    *,
+    progress: Progress | None = None,
+) -> int: ...
+def download(
+    name: str | Tensor, path: Path | None = None, *, progress: Progress | None = None
+) -> _bytes | int: ...
+def attach(name: str, version: str | None = None, *, wait: float | None = None) -> Model: ...
+def safe_open(
+    name: str, framework: Literal["pt", "np"] = "pt", device: Device | None = None
+) -> SafeOpen[Any]: ...
+def load(
+    name: str,
+    source: Path | Sequence[Path],
+    version: str | None = None,
+    device: Device | None = None,
+    *,
+    activate: bool = False,
+    like: str | Literal[False] | None = None,
+    plan: Plan | None = None,
+    audience: Audience = "user",
+    slab_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> LoadReport: ...
+def stage(
+    name: str,
+    version: str | None = None,
+    *,
+    like: str | None = None,
+    tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
+    device: Device | None = None,
+    activate: bool = False,
+    audience: Audience = "user",
+    metadata: Mapping[str, str] | None = None,
+) -> Staging: ...
+def models(prefix: str = "") -> _list[ModelInfo]: ...
+def inspect(name: str) -> ModelInfo | VersionInfo: ...
+def swap(name: str, version: str) -> VersionInfo: ...
+def rollback(name: str) -> VersionInfo: ...
+def retire(name: str, version: str, *, wait: float | None = None) -> None: ...
+def verify(name: str, *, progress: Progress | None = None) -> VerifyReport: ...
+def save(
+    name: str, path: Path, *, shard_bytes: int | None = None, progress: Progress | None = None
+) -> _list[str]: ...
+def live_leases() -> int:
+    """How many leases this process holds, in all its ponds, those of views included."""
+
+def live_bytes() -> int:
+    """The bytes under those leases."""
+
+def flush(timeout: float = 10.0) -> bool: ...

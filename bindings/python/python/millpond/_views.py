@@ -1,0 +1,148 @@
+"""Views in other libraries' types: what the native half leaves to Python.
+
+numpy and torch are imported here, when a view is asked for, and nowhere before.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import _millpond
+
+_HOST = 1
+# What numpy has itself; everything else comes from ml_dtypes.
+_NUMPY = frozenset(
+    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 float32 float64 complex64".split()
+)
+_PACKED = ("float4", "float6")
+
+
+def _plain(view):
+    """The view as whole unsigned numbers of the same size, which every library takes."""
+    size = view.nbytes
+    for extent in view.shape:
+        size //= extent
+    return view.view("uint16" if size == 2 else "uint8")
+
+
+def as_numpy(view):
+    import numpy
+
+    if view.__dlpack_device__()[0] != _HOST:
+        raise BufferError(
+            f"{view!r} is on a GPU, where numpy cannot reach it: "
+            "use torch() or DLPack there, or numpy.frombuffer(view.tobytes(), ...) for a copy"
+        )
+    name = view.dtype
+    if name in _NUMPY:
+        return _array(numpy, view)
+    if name.startswith(_PACKED):
+        raise BufferError(f"numpy has no packed {name}: take view('uint8').numpy()")
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise BufferError(
+            f"numpy has no {name}: install ml_dtypes, or take view('uint8').numpy()"
+        ) from error
+    return _array(numpy, _plain(view)).view(getattr(ml_dtypes, name))
+
+
+class _Interface:
+    """Memory in numpy's own protocol, which every version of it takes as it is."""
+
+    def __init__(self, view, dtype):
+        self.view = view.view(view.dtype)
+        self.__array_interface__ = {
+            "shape": view.shape,
+            "typestr": dtype.str,
+            "data": (view.ptr, view.readonly),
+            "version": 3,
+        }
+
+
+def _array(numpy, view):
+    array = numpy.from_dlpack(view)
+    if array.flags.writeable or view.readonly:
+        return array
+    # Before 2.1 numpy knows only capsules that do not say whether one may write.
+    return numpy.asarray(_Interface(view, array.dtype))
+
+
+def as_torch(view):
+    import torch
+
+    name = view.dtype
+    if name.startswith(_PACKED):
+        raise BufferError(f"torch has no packed {name}: take view('uint8').torch()")
+    try:
+        return torch.from_dlpack(view)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        dtype = getattr(torch, name, None)
+        if dtype is None or not name.startswith("float8"):
+            raise
+    # Older ones do not take float8 by DLPack, though they have it.
+    return torch.from_dlpack(view.view("uint8")).view(dtype)
+
+
+def _torch_of(source):
+    """torch, if this is a tensor of its: whoever has one has imported it."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(source, torch.Tensor) else None
+
+
+def host_bytes(source):
+    """A memoryview of the bytes of an array or buffer, with its dtype and shape if it has them."""
+    torch = _torch_of(source)
+    if torch is not None:
+        dtype, shape = str(source.dtype), tuple(source.shape)
+        flat = source.detach().cpu().contiguous().reshape(-1)
+        # numpy lacks some of torch's dtypes, but not bytes.
+        return memoryview(flat.view(torch.uint8).numpy()).cast("B"), dtype, shape
+    if isinstance(source, _millpond.View):
+        return memoryview(source.tobytes()), source.dtype, source.shape
+    if hasattr(source, "dtype") and hasattr(source, "shape"):
+        import numpy
+
+        array = numpy.asarray(source)
+        shape = array.shape
+        flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
+        return memoryview(flat).cast("B"), array.dtype, shape
+    view = memoryview(source)
+    if not view.c_contiguous:
+        view = memoryview(view.tobytes())
+    return view.cast("B"), None, None
+
+
+def copy_into(view, source):
+    torch = _torch_of(source)
+    if torch is not None:
+        target = as_torch(view)
+        if tuple(target.shape) != tuple(source.shape):
+            raise ValueError(f"{view!r} takes shape {tuple(target.shape)}, not {tuple(source.shape)}")
+        target.copy_(source.detach())
+        if target.is_cuda:
+            torch.cuda.current_stream(target.device).synchronize()
+        return
+    if hasattr(source, "dtype") and hasattr(source, "shape"):
+        if tuple(view.shape) != tuple(source.shape):
+            raise ValueError(f"{view!r} takes shape {tuple(view.shape)}, not {tuple(source.shape)}")
+        if isinstance(source, _millpond.View):
+            if source.dtype != view.dtype:
+                raise ValueError(f"{view!r} takes {view.dtype}, not {source.dtype}")
+        else:
+            source = _converted(source, view.dtype)
+    view._write(host_bytes(source)[0])
+
+
+def _converted(source, name):
+    """The array with another dtype, where it has another."""
+    import numpy
+
+    array = numpy.asarray(source)
+    if name in _NUMPY:
+        wanted = numpy.dtype(name)
+    else:
+        import ml_dtypes
+
+        wanted = numpy.dtype(getattr(ml_dtypes, name))
+    return array.astype(wanted, copy=False)

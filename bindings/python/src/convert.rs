@@ -1,0 +1,172 @@
+//! What callers write, as what the client takes: dtypes, shapes, GPUs, times.
+
+use std::time::Duration;
+
+use millpond::cuda::{Driver, DriverChoice};
+use millpond::{Audience, Dtype, GpuUuid, IntoTarget, Life, Mode, Target};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString, PyType};
+
+use crate::errors;
+use crate::tensor::Tensor;
+
+/// A dtype as numpy and torch call it.
+pub(crate) fn spelling(dtype: Dtype) -> &'static str {
+    dtype.aliases().first().copied().unwrap_or_else(|| dtype.name())
+}
+
+/// A dtype in any spelling: text, torch's, numpy's objects and classes.
+pub(crate) fn dtype(given: &Bound<'_, PyAny>) -> PyResult<Dtype> {
+    let py = given.py();
+    let text = dtype_text(given)?;
+    text.parse::<Dtype>().map_err(|error| errors::invalid(py, &error.to_string(), None))
+}
+
+fn dtype_text(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(text.to_cow()?.into_owned());
+    }
+    if let Ok(class) = given.cast::<PyType>() {
+        let (module, name) = (class.module()?, class.name()?);
+        // `float` is 64 bits to numpy and 32 to torch.
+        if module.to_cow()? == "builtins" && name.to_cow()? != "bool" {
+            let message = format!("'{}' has no size of its own: say \"float32\" or the like", name);
+            return Err(PyTypeError::new_err(message));
+        }
+        return Ok(name.to_cow()?.trim_end_matches('_').to_owned());
+    }
+    // numpy's: its name does not tell the order of bytes.
+    if let Ok(native) = given.getattr("isnative") {
+        if !native.is_truthy()? {
+            let message = format!("dtype {} has the other order of bytes", given.str()?);
+            let hint = "convert it with astype first";
+            return Err(errors::invalid(given.py(), &message, Some(hint)));
+        }
+        return given.getattr("name")?.extract();
+    }
+    given.str()?.extract()
+}
+
+/// A dtype of any spelling, as numpy and torch call it.
+#[pyfunction(name = "_dtype_name")]
+pub(crate) fn dtype_name(given: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    dtype(given).map(spelling)
+}
+
+/// A shape: one extent, or a sequence of them.
+pub(crate) fn shape(given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let py = given.py();
+    let extent = |one: &Bound<'_, PyAny>| -> PyResult<u64> {
+        // numpy's integers are no `int`, but say which one they are.
+        let number = one.call_method0("__index__").map_err(|_| {
+            let message = format!("a shape is made of whole numbers, and {one} is none");
+            PyTypeError::new_err(message)
+        })?;
+        number.extract::<u64>().map_err(|_| {
+            errors::invalid(py, &format!("{number} is not possible as an extent"), None)
+        })
+    };
+    if given.hasattr("__index__")? && !given.hasattr("__len__")? {
+        return Ok(vec![extent(given)?]);
+    }
+    given.try_iter()?.map(|one| extent(&one?)).collect()
+}
+
+/// A number of seconds; infinity is for ever.
+pub(crate) fn seconds(what: &str, given: f64) -> PyResult<Duration> {
+    if given.is_nan() || given < 0.0 {
+        return Err(PyValueError::new_err(format!("{what} cannot be {given} seconds")));
+    }
+    Ok(Duration::try_from_secs_f64(given).unwrap_or(Duration::MAX))
+}
+
+fn milliseconds(what: &str, given: Option<f64>) -> PyResult<Option<u64>> {
+    let Some(given) = given else { return Ok(None) };
+    let time = seconds(what, given)?;
+    Ok(Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// How long a tensor lives.
+pub(crate) fn life(
+    ttl: Option<f64>,
+    linger: Option<f64>,
+    max_accesses: Option<u64>,
+) -> PyResult<Life> {
+    Ok(Life {
+        ttl_ms: milliseconds("ttl", ttl)?,
+        linger_ms: milliseconds("linger", linger)?,
+        accesses: max_accesses,
+    })
+}
+
+/// One of the words for whom something is shared with.
+pub(crate) fn audience(py: Python<'_>, given: &str) -> PyResult<Audience> {
+    Audience::ALL.iter().copied().find(|one| one.to_string() == given).ok_or_else(|| {
+        let message = format!("there is no audience '{given}'");
+        errors::invalid(py, &message, Some("it is \"user\", \"group\" or \"everybody\""))
+    })
+}
+
+/// One of the words for how memory is mapped.
+pub(crate) fn mode(py: Python<'_>, given: &str) -> PyResult<Mode> {
+    Mode::ALL.iter().copied().find(|one| one.to_string() == given).ok_or_else(|| {
+        let message = format!("there is no mode '{given}'");
+        errors::invalid(py, &message, Some("it is \"ro\" or \"rw\""))
+    })
+}
+
+/// A name, an identity, or a tensor that is at hand.
+pub(crate) fn target(given: &Bound<'_, PyAny>) -> PyResult<Target> {
+    if let Ok(tensor) = given.cast::<Tensor>() {
+        return Ok(Target::Id(tensor.get().id));
+    }
+    let text = given.cast::<PyString>().map_err(|_| {
+        PyTypeError::new_err("a tensor is named by text, or by a Tensor".to_owned())
+    })?;
+    let text = text.to_cow()?;
+    (&*text).into_target().map_err(|error| errors::raise(given.py(), &error))
+}
+
+/// A GPU: its place in the pond's list, its UUID, or `cuda:N` for this process's own number.
+pub(crate) fn device(
+    pond: &millpond::Pond,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<GpuUuid>> {
+    let Some(given) = given else { return Ok(None) };
+    let py = given.py();
+    if given.cast::<PyInt>().is_ok() {
+        let index = given.extract::<usize>()?;
+        let found = py.detach(|| pond.device_at(index));
+        return found.map(Some).map_err(|error| errors::raise(py, &error));
+    }
+    let text = given.str()?;
+    let text = text.to_cow()?;
+    let own = match &*text {
+        "cuda" => Some(Ok(0)),
+        other => other.strip_prefix("cuda:").map(str::parse::<i32>),
+    };
+    match own {
+        Some(Ok(ordinal)) => own_device(py, ordinal).map(Some),
+        _ => text.parse::<GpuUuid>().map(Some).map_err(|_| {
+            let hint = "a GPU is its index in `millpond status`, its UUID, or \"cuda:0\"";
+            errors::invalid(py, &format!("there is no GPU '{text}'"), Some(hint))
+        }),
+    }
+}
+
+/// The GPU with this number in this process.
+fn own_device(py: Python<'_>, ordinal: i32) -> PyResult<GpuUuid> {
+    py.detach(|| own_device_of(ordinal)).map_err(|error| errors::raise(py, &error))
+}
+
+/// As numbers differ between processes, the pond is asked by UUID.
+pub(crate) fn own_device_of(ordinal: i32) -> millpond::Result<GpuUuid> {
+    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER))?;
+    let devices = driver.devices()?;
+    let found = devices.iter().find(|device| device.ordinal() == ordinal);
+    found.map(|device| GpuUuid(device.uuid().0)).ok_or(millpond::Error::NoSuchIndex {
+        index: usize::try_from(ordinal).unwrap_or(usize::MAX),
+        count: devices.len(),
+    })
+}

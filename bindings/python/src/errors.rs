@@ -1,0 +1,205 @@
+//! The exceptions: one family, made from the client's one table of error kinds.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use millpond::{Error, ErrorKind, Failure, Remedy};
+use pyo3::exceptions::{
+    PyConnectionError, PyException, PyLookupError, PyMemoryError, PyPermissionError,
+    PyTimeoutError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::info::Holder;
+
+const MODULE: &str = "millpond";
+
+/// What is caught on its own although it is of the kind `invalid`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    Fork,
+    ReadOnly,
+    Closed,
+}
+
+impl Special {
+    const ALL: [(Special, &'static str, &'static str); 3] = [
+        (Special::Fork, "ForkError", "The object belongs to the process that forked this one."),
+        (Special::ReadOnly, "ReadOnlyError", "The memory is mapped read-only."),
+        (Special::Closed, "ClosedError", "The object was closed by this program."),
+    ];
+}
+
+struct Classes {
+    base: Py<PyType>,
+    kinds: Vec<(ErrorKind, Py<PyType>)>,
+    specials: Vec<(Special, Py<PyType>)>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// The process that imported this module.
+static IMPORTER: AtomicU32 = AtomicU32::new(0);
+
+fn is_fork() -> bool {
+    IMPORTER.load(Ordering::Relaxed) != std::process::id()
+}
+
+/// Puts all classes into the module.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    IMPORTER.store(std::process::id(), Ordering::Relaxed);
+    let classes = CLASSES.get_or_try_init(py, || make(py))?;
+    let specials = classes.specials.iter().map(|(_, class)| class);
+    let kinds = classes.kinds.iter().map(|(_, class)| class);
+    for class in std::iter::once(&classes.base).chain(kinds).chain(specials) {
+        let class = class.bind(py);
+        module.add(class.name()?, class)?;
+    }
+    Ok(())
+}
+
+fn make(py: Python<'_>) -> PyResult<Classes> {
+    let base = class(py, "Error", &[py.get_type::<PyException>()], "Every error of a pond.")?;
+    let mut kinds = Vec::new();
+    for kind in ErrorKind::ALL {
+        let mut bases = vec![base.bind(py).clone()];
+        bases.extend(builtin(py, *kind));
+        kinds.push((*kind, class(py, &class_name(*kind), &bases, kind.describe())?));
+    }
+    let invalid = find(&kinds, ErrorKind::Invalid).unwrap_or(&base);
+    let mut specials = Vec::new();
+    for (special, name, text) in Special::ALL {
+        specials.push((special, class(py, name, &[invalid.bind(py).clone()], text)?));
+    }
+    Ok(Classes { base, kinds, specials })
+}
+
+fn class(
+    py: Python<'_>,
+    name: &str,
+    bases: &[Bound<'_, PyType>],
+    text: &str,
+) -> PyResult<Py<PyType>> {
+    let members = PyDict::new(py);
+    members.set_item("__module__", MODULE)?;
+    members.set_item("__doc__", text)?;
+    let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, members))?;
+    Ok(made.cast_into::<PyType>()?.unbind())
+}
+
+fn find<K: PartialEq>(classes: &[(K, Py<PyType>)], wanted: K) -> Option<&Py<PyType>> {
+    classes.iter().find(|(key, _)| *key == wanted).map(|(_, class)| class)
+}
+
+/// `not_found` is `NotFound`; a kind whose word alone says too little is an `Error` by name.
+fn class_name(kind: ErrorKind) -> String {
+    let mut name = String::new();
+    for word in kind.name().split('_') {
+        let (first, rest) = word.split_at(word.len().min(1));
+        name.push_str(&first.to_ascii_uppercase());
+        name.push_str(rest);
+    }
+    match kind {
+        ErrorKind::Internal
+        | ErrorKind::Driver
+        | ErrorKind::Protocol
+        | ErrorKind::File
+        | ErrorKind::Mover => name + "Error",
+        _ => name,
+    }
+}
+
+/// Python's own class for the same thing, so that `except TimeoutError` works too.
+fn builtin(py: Python<'_>, kind: ErrorKind) -> Option<Bound<'_, PyType>> {
+    match kind {
+        ErrorKind::Invalid => Some(py.get_type::<PyValueError>()),
+        ErrorKind::NotFound => Some(py.get_type::<PyLookupError>()),
+        ErrorKind::Denied => Some(py.get_type::<PyPermissionError>()),
+        ErrorKind::GpuFull => Some(py.get_type::<PyMemoryError>()),
+        ErrorKind::NoPond => Some(py.get_type::<PyConnectionError>()),
+        ErrorKind::Timeout => Some(py.get_type::<PyTimeoutError>()),
+        _ => None,
+    }
+}
+
+fn remedy(kind: ErrorKind) -> &'static str {
+    match kind.remedy() {
+        Remedy::Change => "change",
+        Remedy::Retry => "retry",
+        Remedy::Free => "free",
+        Remedy::Operator => "operator",
+    }
+}
+
+/// The client's error as an exception.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    let special = match error {
+        Error::Forked { .. } => Some(Special::Fork),
+        Error::ReadOnly { .. } => Some(Special::ReadOnly),
+        Error::Closed => Some(Special::Closed),
+        _ => None,
+    };
+    // Where the client's way out is written for Rust, Python has its own words.
+    let hint = match error {
+        Error::ReadOnly { .. } => Some("get it with mode=\"rw\"".to_owned()),
+        Error::InUse { .. } => Some("close the tensors and drop their views first".to_owned()),
+        Error::Forked { .. } => Some("get it again in this process".to_owned()),
+        Error::Driver(_) if is_fork() => Some(
+            "a driver that the parent has used does not work in a forked child: start processes \
+             with multiprocessing's \"spawn\", or fork before the first tensor"
+                .to_owned(),
+        ),
+        _ => error.hint(),
+    };
+    exception(py, error.kind(), special, &error.to_string(), hint, error.failure())
+        .unwrap_or_else(|failed| failed)
+}
+
+/// An error that this side has noticed by itself.
+pub(crate) fn invalid(py: Python<'_>, message: &str, hint: Option<&str>) -> PyErr {
+    let hint = hint.map(str::to_owned);
+    exception(py, ErrorKind::Invalid, None, message, hint, None).unwrap_or_else(|failed| failed)
+}
+
+/// What has a class of its own.
+pub(crate) fn special(py: Python<'_>, special: Special, message: &str, hint: &str) -> PyErr {
+    let hint = Some(hint.to_owned());
+    exception(py, ErrorKind::Invalid, Some(special), message, hint, None)
+        .unwrap_or_else(|failed| failed)
+}
+
+fn exception(
+    py: Python<'_>,
+    kind: ErrorKind,
+    special: Option<Special>,
+    message: &str,
+    hint: Option<String>,
+    failure: Option<&Failure>,
+) -> PyResult<PyErr> {
+    let classes = CLASSES.get_or_try_init(py, || make(py))?;
+    let class = match special {
+        Some(special) => find(&classes.specials, special),
+        None => find(&classes.kinds, kind),
+    };
+    // A traceback shows only the text, so the way out is part of it.
+    let text = match &hint {
+        Some(hint) => format!("{message}\nhint: {hint}"),
+        None => message.to_owned(),
+    };
+    let value = class.unwrap_or(&classes.base).bind(py).call1((text,))?;
+    value.setattr("code", kind.name())?;
+    value.setattr("message", message)?;
+    value.setattr("hint", hint)?;
+    value.setattr("remedy", remedy(kind))?;
+    value.setattr("similar", failure.map(|failure| failure.similar.clone()).unwrap_or_default())?;
+    if kind == ErrorKind::GpuFull {
+        value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;
+        value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;
+        value.setattr("capacity", failure.and_then(|failure| failure.capacity_bytes))?;
+        let holders = failure.map(|failure| failure.holders.as_slice()).unwrap_or_default();
+        value.setattr("holders", holders.iter().map(Holder::from).collect::<Vec<_>>())?;
+    }
+    Ok(PyErr::from_value(value))
+}

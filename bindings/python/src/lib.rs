@@ -1,0 +1,51 @@
+//! Millpond for Python: the native half of the package `millpond`.
+//!
+//! Everything that is more than a few lines of Python is here, on top of the Rust client; what
+//! needs numpy or torch is in Python beside it, so that neither is imported before it is used.
+//!
+//! # The key decision: a view keeps the lease
+//!
+//! Other libraries take memory over by DLPack and keep it for as long as they like. So nothing
+//! here ever ends a lease by itself: a tensor, and every capsule made from it, hold a part of one
+//! reference count, and the lease ends with the last of them, on whatever thread that happens and
+//! also while the interpreter ends. `close()` only lets go of the caller's own part. (To end the
+//! lease in `close()` was refused: arrays that point to nothing are the complaint about every
+//! loader that does so.)
+
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "symbols in C's calling convention, for torch")]
+mod allocator;
+mod convert;
+#[allow(unsafe_code, reason = "structures in C's layout, which other libraries free")]
+mod dlpack;
+mod errors;
+mod info;
+mod interrupt;
+mod lease;
+mod pond;
+mod tensor;
+mod transfer;
+mod view;
+
+use pyo3::prelude::*;
+
+/// The native half of the package `millpond`.
+#[pymodule]
+fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::add(module)?;
+    module.add_class::<info::Holder>()?;
+    module.add_class::<info::TensorInfo>()?;
+    module.add_class::<info::DeviceInfo>()?;
+    module.add_class::<info::Status>()?;
+    module.add_class::<view::View>()?;
+    module.add_class::<tensor::Tensor>()?;
+    module.add_class::<pond::Pond>()?;
+    module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;
+    module.add_function(wrap_pyfunction!(lease::live_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::dtype_name, module)?)?;
+    module.add_function(wrap_pyfunction!(allocator::allocate_from, module)?)?;
+    module.add_function(wrap_pyfunction!(allocator::allocated, module)?)?;
+    Ok(())
+}

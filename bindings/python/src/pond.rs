@@ -1,0 +1,252 @@
+//! The pond, as a Python program sees it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use millpond::{Error, GetOptions, Mode, TensorSpec};
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyBytes};
+
+use crate::info::{Status, TensorInfo};
+use crate::interrupt::{ask, wait as wait_for};
+use crate::lease::Counters;
+use crate::tensor::Tensor;
+use crate::transfer::{self, Put};
+use crate::{convert, errors};
+
+/// A connection to a pond. All threads may use it at once.
+#[pyclass(frozen, module = "millpond")]
+pub(crate) struct Pond {
+    pub(crate) pond: millpond::Pond,
+    pub(crate) counters: Arc<Counters>,
+}
+
+#[pymethods]
+impl Pond {
+    #[new]
+    #[pyo3(signature = (runtime_dir=None, *, program=None, request_timeout=None, reconnect_timeout=None))]
+    fn new(
+        py: Python<'_>,
+        runtime_dir: Option<PathBuf>,
+        program: Option<String>,
+        request_timeout: Option<f64>,
+        reconnect_timeout: Option<f64>,
+    ) -> PyResult<Self> {
+        let mut builder = millpond::Pond::builder();
+        if let Some(folder) = runtime_dir {
+            builder = builder.runtime_dir(folder);
+        }
+        if let Some(program) = program {
+            builder = builder.program(program);
+        }
+        if let Some(time) = request_timeout {
+            builder = builder.request_timeout(convert::seconds("request_timeout", time)?);
+        }
+        if let Some(time) = reconnect_timeout {
+            builder = builder.reconnect_timeout(convert::seconds("reconnect_timeout", time)?);
+        }
+        let pond = ask(py, || builder.connect())?;
+        Ok(Self { pond, counters: Arc::default() })
+    }
+
+    #[getter]
+    fn runtime_dir(&self) -> PathBuf {
+        self.pond.runtime_dir().to_owned()
+    }
+
+    /// Makes a tensor and maps it writable; others see it after `publish`.
+    #[pyo3(signature = (
+        name, shape, dtype, device=None, *, audience="user", ephemeral=false, zero=false, ttl=None,
+        linger=None, max_accesses=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn create<'py>(
+        &self,
+        py: Python<'py>,
+        name: Option<String>,
+        shape: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        device: Option<&Bound<'py, PyAny>>,
+        audience: &str,
+        ephemeral: bool,
+        zero: bool,
+        ttl: Option<f64>,
+        linger: Option<f64>,
+        max_accesses: Option<u64>,
+    ) -> PyResult<Bound<'py, Tensor>> {
+        let (dtype, shape) = (convert::dtype(dtype)?, convert::shape(shape)?);
+        let mut spec = match name {
+            Some(name) => TensorSpec::new(name, dtype, shape),
+            None => TensorSpec::unnamed(dtype, shape),
+        };
+        if let Some(device) = convert::device(&self.pond, device)? {
+            spec = spec.device(device);
+        }
+        let spec = spec
+            .share(convert::audience(py, audience)?)
+            .ephemeral(ephemeral)
+            .zero(zero)
+            .life(convert::life(ttl, linger, max_accesses)?);
+        let made = ask(py, || self.pond.create(spec))?;
+        Tensor::new(py, made, &self.counters)
+    }
+
+    /// Maps a tensor by name or identity; `wait` is how many seconds to wait for its publish.
+    #[pyo3(signature = (name, wait=None, mode="ro"))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        wait: Option<f64>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, Tensor>> {
+        let target = convert::target(name)?;
+        let options = match convert::mode(py, mode)? {
+            Mode::ReadOnly => GetOptions::read_only(),
+            Mode::ReadWrite => GetOptions::read_write(),
+        };
+        let got = match wait {
+            None => ask(py, || self.pond.get_with(&target, options))?,
+            Some(time) => wait_for(py, convert::seconds("wait", time)?, |slice| {
+                self.pond.get_with(&target, options.wait(slice))
+            })?,
+        };
+        Tensor::new(py, got, &self.counters)
+    }
+
+    /// Deletes a tensor: no new leases, and the memory goes when the last one has ended.
+    fn delete(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<()> {
+        let target = convert::target(name)?;
+        ask(py, || self.pond.delete(target))
+    }
+
+    /// Every tensor shared with the caller whose name begins so.
+    #[pyo3(signature = (prefix=""))]
+    fn list(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<TensorInfo>> {
+        let listed = ask(py, || self.pond.list(prefix))?;
+        Ok(listed.into_iter().map(TensorInfo).collect())
+    }
+
+    /// What the pond knows about one tensor.
+    fn info(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<TensorInfo> {
+        let target = convert::target(name)?;
+        Ok(TensorInfo(ask(py, || self.pond.inspect(target))?.info))
+    }
+
+    /// The pond, its GPUs and accounts.
+    fn status(&self, py: Python<'_>) -> PyResult<Status> {
+        Ok(ask(py, || self.pond.status())?.into())
+    }
+
+    /// Puts a tensor into the pond whole: nobody sees it before all of its bytes are there.
+    #[pyo3(signature = (
+        name, source, shape=None, dtype=None, device=None, *, audience="user", replace=false,
+        ttl=None, linger=None, max_accesses=None, progress=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn put<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        source: &Bound<'py, PyAny>,
+        shape: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
+        audience: &str,
+        replace: bool,
+        ttl: Option<f64>,
+        linger: Option<f64>,
+        max_accesses: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<TensorInfo> {
+        let put = Put {
+            name,
+            shape: shape.map(convert::shape).transpose()?,
+            dtype: dtype.map(convert::dtype).transpose()?,
+            device: convert::device(&self.pond, device)?,
+            audience: convert::audience(py, audience)?,
+            replace,
+            life: convert::life(ttl, linger, max_accesses)?,
+        };
+        transfer::put(&self.pond, put, source, progress).map(TensorInfo)
+    }
+
+    /// Fills a whole tensor that is there, from a file or bytes. Returns the bytes.
+    #[pyo3(signature = (name, source, *, progress=None))]
+    fn upload(
+        &self,
+        name: &Bound<'_, PyAny>,
+        source: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        transfer::upload(&self.pond, convert::target(name)?, source, progress)
+    }
+
+    /// A published tensor's bytes: into a file (then their number is returned), or as bytes.
+    #[pyo3(signature = (name, path=None, *, progress=None))]
+    fn download<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        path: Option<PathBuf>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let target = convert::target(name)?;
+        match path {
+            Some(path) => {
+                let bytes = transfer::download_file(py, &self.pond, target, &path, progress)?;
+                Ok(bytes.into_pyobject(py)?.into_any())
+            }
+            None => {
+                let bytes = transfer::download(py, &self.pond, target, progress)?;
+                Ok(PyBytes::new(py, &bytes).into_any())
+            }
+        }
+    }
+
+    /// How many leases this process holds here, those of views included.
+    fn live_leases(&self) -> u64 {
+        self.counters.read().0
+    }
+
+    /// The bytes under those leases.
+    fn live_bytes(&self) -> u64 {
+        self.counters.read().1
+    }
+
+    /// Waits until everything that was let go of is unmapped and the pond knows; false if the time
+    /// was over before.
+    #[pyo3(signature = (timeout=10.0))]
+    fn flush(&self, py: Python<'_>, timeout: f64) -> PyResult<bool> {
+        let timeout = convert::seconds("timeout", timeout)?;
+        ask(py, || self.pond.flush(timeout))
+    }
+
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| matches!(self.pond.flush(Duration::ZERO), Err(Error::Closed)))
+    }
+
+    /// Waits for what was let go of and says goodbye.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        ask(py, || self.pond.clone().close())
+    }
+
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyAny>) -> PyResult<()> {
+        match py.detach(|| self.pond.clone().close()) {
+            // What is still in use keeps the connection, and it ends with the last of that.
+            Ok(()) | Err(Error::InUse { .. } | Error::Closed) => Ok(()),
+            Err(error) => Err(errors::raise(py, &error)),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Pond('{}')", self.pond.runtime_dir().display())
+    }
+}

@@ -1,0 +1,125 @@
+"""A real pond for the tests, on the software driver, in folders of its own."""
+
+import gc
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+_FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
+# Before the first import of the package: the driver reads its environment once.
+os.environ.update(
+    MILLPOND_DRIVER="soft",
+    MILLPOND_RUNTIME_DIR=str(_FOLDER / "run"),
+    MILLPOND_SOFT_DIR=str(_FOLDER / "gpu"),
+    MILLPOND_SOFT_MEMORY="512M",
+)
+os.environ.pop("MILLPOND_SOFT_STRICT", None)
+os.environ.pop("MILLPOND_CONFIG", None)
+
+import millpond  # noqa: E402
+
+# No test waits so long unless something hangs.
+DEADLINE = 60
+
+
+def program():
+    found = os.environ.get("MILLPOND_BIN") or shutil.which("millpond")
+    if not found:
+        pytest.exit("set MILLPOND_BIN to the millpond program", returncode=2)
+    return found
+
+
+class Server:
+    """A pond that a test may start and stop."""
+
+    def __init__(self, folder, **environment):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.log = open(self.folder.parent / f"{self.folder.name}.log", "ab")
+        command = [program(), "--runtime-dir", str(self.folder), "serve"]
+        gpus = environment.get("MILLPOND_SOFT_DIR", os.environ["MILLPOND_SOFT_DIR"])
+        pathlib.Path(gpus).mkdir(mode=0o700, exist_ok=True)
+        environment = {**os.environ, **environment}
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=environment)
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            try:
+                self.pond = millpond.Pond(self.folder)
+                return
+            except millpond.Error:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    self.stop()
+                    raise
+                time.sleep(0.02)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(DEADLINE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _server():
+    server = Server(os.environ["MILLPOND_RUNTIME_DIR"])
+    yield server
+    server.stop()
+    shutil.rmtree(_FOLDER, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_lease_is_left(_server):
+    """Every test ends with the leases that it began with: none."""
+    yield
+    gc.collect()
+    assert millpond.live_leases() == 0
+    assert millpond.live_bytes() == 0
+
+
+@pytest.fixture
+def name(request):
+    """A tensor name of the test's own."""
+    return "t/" + "".join(c if c.isalnum() else "_" for c in request.node.name)[:200]
+
+
+@pytest.fixture
+def pond(_server):
+    return _server.pond
+
+
+@pytest.fixture
+def python():
+    """Runs a script in another process; returns what it printed."""
+
+    def run(script, *args, status=0):
+        ended = subprocess.run(
+            [sys.executable, "-c", script, *args],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+        )
+        assert ended.returncode == status, ended.stderr
+        return ended.stdout
+
+    return run
+
+
+def pytest_runtest_logreport(report):
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        sys.__stdout__.write(f"\nSKIPPED: {report.nodeid}: {reason}\n")
+
+
+def pytest_collectreport(report):
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        sys.__stdout__.write(f"\nSKIPPED: {report.nodeid}: {reason}\n")

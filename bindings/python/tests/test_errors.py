@@ -1,0 +1,86 @@
+"""One family of exceptions."""
+
+import pickle
+
+import pytest
+
+import millpond
+
+
+def classes():
+    return [one for one in vars(millpond).values() if isinstance(one, type) and issubclass(one, millpond.Error)]
+
+
+def test_every_error_is_one_of_the_family():
+    names = {one.__name__ for one in classes()}
+    assert {"NotFound", "NotReady", "Exists", "GpuFull", "Denied", "Timeout", "NoPond"} <= names
+    assert {"DriverError", "ForkError", "ReadOnlyError", "ClosedError", "Invalid"} <= names
+    for one in classes():
+        assert one.__module__ == "millpond" and one.__doc__
+
+
+def test_what_is_not_found_says_what_is_like_it(name):
+    millpond.create(name, 1, "u8", zero=True).close()
+    with pytest.raises(millpond.NotFound) as caught:
+        millpond.get(name + "x")
+    error = caught.value
+    assert isinstance(error, LookupError)
+    assert (error.code, error.remedy) == ("not_found", "change")
+    assert name in error.similar and f"'{name}x' not found" in error.message
+    assert str(error).startswith(error.message)
+    millpond.delete(name)
+
+
+def test_a_full_gpu_says_who_holds_it(name):
+    big = millpond.create(name, 100 << 20, "u8")
+    with pytest.raises(millpond.GpuFull) as caught:
+        millpond.create(None, 4 << 30, "u8")
+    error = caught.value
+    assert isinstance(error, MemoryError)
+    assert error.requested >= 4 << 30 and 0 < error.free < error.capacity
+    assert error.holders[0].bytes >= 100 << 20 and error.holders[0].tensors >= 1
+    assert "Holder(user=" in repr(error.holders[0])
+    # As from a worker process to the one that waits for it.
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is millpond.GpuFull and str(again) == str(error)
+    assert (again.code, again.free) == ("gpu_full", error.free)
+    assert again.holders[0].bytes == error.holders[0].bytes
+    millpond.delete(big)
+
+
+def test_no_pond_says_how_to_start_one(tmp_path):
+    with pytest.raises(millpond.NoPond, match="millpond serve") as caught:
+        millpond.Pond(tmp_path)
+    assert isinstance(caught.value, ConnectionError)
+    assert (caught.value.code, caught.value.hint) == ("no_pond", "start one with `millpond serve`")
+
+
+def test_bad_arguments_are_told_before_anything_happens():
+    for name in ("", "a b", "/x", "a//b"):
+        with pytest.raises(millpond.Invalid):
+            millpond.create(name, 1, "u8")
+    with pytest.raises(millpond.Invalid, match="no audience 'all'"):
+        millpond.create("x", 1, "u8", audience="all")
+    with pytest.raises(ValueError, match="ttl cannot be"):
+        millpond.create("x", 1, "u8", ttl=-1)
+    with pytest.raises(TypeError):
+        millpond.get(5)
+    with pytest.raises(millpond.Error, match="no user 'nobody-has-this-name'"):
+        millpond.get("~nobody-has-this-name/x")
+
+
+def test_a_pond_that_is_closed_says_so(pond):
+    own = millpond.Pond(pond.runtime_dir, program="test")
+    t = own.create(None, 1, "u8")
+    with pytest.raises(millpond.Invalid, match="still in use"):
+        own.close()
+    assert own.live_leases() == 1 and own.live_bytes() == 1
+    own.delete(t)
+    t.close()
+    own.close()
+    assert own.closed and not pond.closed
+    with pytest.raises(millpond.ClosedError):
+        own.status()
+    with millpond.Pond(pond.runtime_dir, program="test") as other:
+        other.status()
+    assert other.closed

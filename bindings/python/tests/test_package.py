@@ -1,0 +1,76 @@
+"""The package: its stubs say what is there."""
+
+import ast
+import inspect
+import pathlib
+
+import pytest
+
+import millpond
+
+FOLDER = pathlib.Path(millpond.__file__).parent
+# What the stubs promise and the next part of the package brings.
+MODELS = {
+    *("Model ModelTensor Paused Staging Slice SafeOpen Plan ModelInfo VersionInfo LoadReport".split()),
+    *("VerifyReport attach safe_open load stage models inspect swap rollback retire verify save".split()),
+}
+TYPES_ONLY = {"SupportsDLPack"}
+
+
+def members(node):
+    return [one for one in node.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+
+
+def parameters(function, drop_self):
+    args = function.args
+    names = [one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return names[1:] if drop_self else names
+
+
+def stubs():
+    return ast.parse((FOLDER / "__init__.pyi").read_text())
+
+
+def promised():
+    return {one.name: one for one in members(stubs()) if one.name not in MODELS | TYPES_ONLY}
+
+
+def test_every_public_name_has_a_stub_and_the_other_way_round():
+    public = {one for one in millpond.__all__}
+    assert public == set(promised())
+    assert (FOLDER / "py.typed").exists()
+
+
+@pytest.mark.parametrize("name", promised())
+def test_a_stub_has_the_parameters_and_members_of_the_thing(name):
+    stub, thing = promised()[name], getattr(millpond, name)
+    if isinstance(stub, ast.FunctionDef):
+        if name == "connect" or not hasattr(thing, "__wrapped__"):
+            found = list(inspect.signature(thing).parameters)
+        else:
+            found = list(inspect.signature(thing).parameters)[1:]
+        assert parameters(stub, False) == found
+        return
+    for member in members(stub):
+        if member.name in MODELS:
+            continue
+        there = thing if member.name == "__init__" else getattr(thing, member.name)
+        is_property = any(getattr(one, "id", "") == "property" for one in member.decorator_list)
+        if is_property:
+            assert not callable(there), member.name
+        elif not member.name.startswith("__") or member.name == "__dlpack__":
+            found = [one for one in inspect.signature(there).parameters if one != "self"]
+            assert parameters(member, True) == found, member.name
+    if issubclass(thing, millpond.Error):
+        bases = [base.id for base in stub.bases]
+        assert bases == [base.__name__ for base in thing.__bases__]
+
+
+def test_the_version_is_the_wheels():
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        installed = version("millpond")
+    except PackageNotFoundError:
+        pytest.skip("the package is used from its folder, not from a wheel")
+    assert installed == millpond.__version__

@@ -1,0 +1,138 @@
+//! Calls about models that map nothing.
+
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{
+    LeaseInfo, ModelInfo, PartInfo, ReplyBody, RequestBody, VersionDetails, VersionInfo,
+};
+use millpond_wire::{ErrorKind, Token, VersionId, VersionTag, VersionTarget};
+
+use super::version::model_ref;
+use super::{IntoVersion, ManifestMap, granted};
+use crate::answer::not_an_answer;
+use crate::{Pond, Result};
+
+/// Pauses between looks at a version that is to go: the first, and the longest.
+const PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Everything about one version.
+#[derive(Debug)]
+pub struct VersionView {
+    /// The version.
+    pub info: VersionInfo,
+    /// Its slabs, in the order of the arena.
+    pub parts: Vec<PartInfo>,
+    /// Who holds it.
+    pub leases: Vec<LeaseInfo>,
+    /// Its tensors, once it is ready.
+    pub manifest: Option<ManifestMap>,
+}
+
+/// Another version of a model is current.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swap {
+    /// What is current now.
+    pub current: VersionInfo,
+    /// What was current before; a rollback leads to it.
+    pub previous: Option<VersionTag>,
+}
+
+impl Pond {
+    /// Every model shared with the caller whose name begins with `prefix`, with its versions.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn models(&self, prefix: &str) -> Result<Vec<ModelInfo>> {
+        const WHAT: &str = "a listing of models";
+        let body = RequestBody::ModelList { prefix: prefix.to_owned() };
+        match self.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Models(models) => Ok(models),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Everything about one version, without a lease on it. Needs no driver.
+    ///
+    /// # Errors
+    /// `not_found`, and what else the pond answers; `invalid` if its manifest is damaged.
+    pub fn version(&self, target: impl IntoVersion) -> Result<VersionView> {
+        const WHAT: &str = "an inspection of a version";
+        let body = RequestBody::VersionInspect(target.into_version()?);
+        let answer = self.core().link.ask(WHAT, body)?;
+        let ReplyBody::VersionDetails(details) = answer.body else {
+            return Err(not_an_answer(WHAT));
+        };
+        let VersionDetails { info, parts, leases } = *details;
+        let manifest = match answer.fds.as_slice() {
+            [] => None,
+            [fd] => Some(granted::open(&info, &parts, fd)?),
+            _ => return Err(not_an_answer(WHAT)),
+        };
+        Ok(VersionView { info, parts, leases, manifest })
+    }
+
+    /// Makes another version of a model the current one. Whoever has the old one keeps it;
+    /// whoever attaches from then on gets the new one.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, `retired`, and what else the pond answers.
+    pub fn swap(&self, model: &str, tag: &str) -> Result<Swap> {
+        self.make_current(model, Some(VersionTag::new(tag)?))
+    }
+
+    /// Makes the version current that was so before.
+    ///
+    /// # Errors
+    /// `not_found` if none is kept, and what else the pond answers.
+    pub fn rollback(&self, model: &str) -> Result<Swap> {
+        self.make_current(model, None)
+    }
+
+    fn make_current(&self, model: &str, tag: Option<VersionTag>) -> Result<Swap> {
+        const WHAT: &str = "a swap";
+        let (model, token) = (model_ref(model)?, Token::random());
+        let body = RequestBody::ModelSwap { model, tag, token };
+        match self.core().link.ask(WHAT, body)?.body {
+            ReplyBody::Swapped { current, previous } => Ok(Swap { current: *current, previous }),
+            _ => Err(not_an_answer(WHAT)),
+        }
+    }
+
+    /// Ends a version: no new leases, and the memory goes when the last one has ended. One that is
+    /// being staged is given up.
+    ///
+    /// # Errors
+    /// `not_found`, `denied`, `invalid` for the current version, and what else the pond answers.
+    pub fn retire(&self, target: impl IntoVersion) -> Result<()> {
+        let version = match target.into_version()? {
+            VersionTarget::Id(version) => version,
+            // By identity, a repeat after a lost answer cannot hit another version of that name.
+            name @ VersionTarget::Name(_) => self.version(name)?.info.version,
+        };
+        let body = RequestBody::VersionRetire(VersionTarget::Id(version));
+        self.core().link.ask_done("the end of a version", body)
+    }
+
+    /// Waits until a version is gone: its last reader has left, or it was given up. False if the
+    /// time was over before.
+    ///
+    /// # Errors
+    /// What the pond answers.
+    pub fn wait_gone(&self, version: VersionId, timeout: Option<Duration>) -> Result<bool> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut pause = PAUSE;
+        loop {
+            match self.version(version) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+                seen => drop(seen?),
+            }
+            let left = crate::connection::remaining(deadline).unwrap_or(Duration::MAX);
+            if left.is_zero() {
+                return Ok(false);
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Why a checkpoint is refused.
+
+use std::io;
+use std::path::PathBuf;
+
+use millpond_wire::limits;
+
+use crate::header::HeaderError;
+use crate::shown;
+
+/// Why a checkpoint is refused. Nothing was allocated and nothing is open any more.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The system refused.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A pipe, a socket, a device.
+    #[error("{}: not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    /// Not a safetensors file, or a damaged one.
+    #[error("{}: {error}", .path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: HeaderError,
+    },
+    /// Somebody wrote to a file since it was opened.
+    #[error("{}: changed while it was read; load it again when it is complete", .0.display())]
+    Changed(PathBuf),
+    /// A folder without a checkpoint.
+    #[error("{}: no *.safetensors file is in this folder", .0.display())]
+    EmptyFolder(PathBuf),
+    /// More than one index, and none with the usual name.
+    #[error("{}: there are several *.safetensors.index.json in this folder; name the one to load", .0.display())]
+    SeveralIndexes(PathBuf),
+    /// The index cannot be read.
+    #[error("{}: the index cannot be read: {error}", .path.display())]
+    Index {
+        /// The index.
+        path: PathBuf,
+        /// What is wrong.
+        error: String,
+    },
+    /// The index names a file outside its folder.
+    #[error("{}: the index names '{}', which is not a plain file name", .index.display(), shown(.shard))]
+    ShardName {
+        /// The index.
+        index: PathBuf,
+        /// What it names.
+        shard: String,
+    },
+    /// The index names a file that is not there.
+    #[error("{}: the index names {}, which is not there", .index.display(), .shard.display())]
+    MissingShard {
+        /// The index.
+        index: PathBuf,
+        /// The file.
+        shard: PathBuf,
+    },
+    /// The index names a tensor that its file lacks.
+    #[error("{}: the index says that tensor '{}' is in {}, where it is not", .index.display(), shown(.name), shown(.shard))]
+    NotInShard {
+        /// The index.
+        index: PathBuf,
+        /// The tensor.
+        name: String,
+        /// The file.
+        shard: String,
+    },
+    /// One name in two files.
+    #[error("tensor '{}' is in {} and in {}; name only the files that belong together", shown(.name), .first.display(), .second.display())]
+    Duplicate {
+        /// The tensor.
+        name: String,
+        /// A file that has it.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+    /// More than [`limits::TENSORS_PER_VERSION`].
+    #[error("the checkpoint has at least {count} tensors; at most {max} are possible", max = limits::TENSORS_PER_VERSION)]
+    TooManyTensors {
+        /// How many were seen.
+        count: usize,
+    },
+    /// More than [`limits::METADATA_BYTES`] of all files together.
+    #[error("{}: with it the checkpoint has more metadata than can be kept", .path.display())]
+    TooMuchMetadata {
+        /// The file with which it is too much.
+        path: PathBuf,
+    },
+    /// Nothing to load.
+    #[error("{}: there is no tensor in it", .path.display())]
+    NoTensors {
+        /// What was named first.
+        path: PathBuf,
+    },
+}
