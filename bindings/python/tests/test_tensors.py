@@ -93,6 +93,15 @@ def test_a_view_is_the_same_bytes(name):
         millpond.delete(one)
 
 
+def test_numpy_takes_a_tensor_where_it_takes_an_array(name):
+    t = millpond.create(name, (2, 2), "bfloat16").copy_(numpy.eye(2))
+    assert numpy.asarray(t).ctypes.data == t.ptr
+    assert numpy.array(t).ctypes.data != t.ptr
+    assert numpy.asarray(t, dtype="float64").tolist() == [[1, 0], [0, 1]]
+    assert numpy.allclose(t, numpy.eye(2))
+    millpond.delete(name)
+
+
 def test_the_same_name_is_the_same_memory(name):
     a = millpond.create(name, (4,), "u8", zero=True)
     b = millpond.create(name, (4,), "u8")
