@@ -14,6 +14,7 @@
 //! The pond is found as every client finds it, by `MILLPOND_RUNTIME_DIR`.
 
 mod churn;
+mod models;
 mod retire;
 mod session;
 mod siege;
@@ -21,6 +22,7 @@ mod siege;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
+pub use models::TENSOR_BYTES;
 use session::Session;
 
 /// What went wrong: the kind of error, and the message.

@@ -11,6 +11,7 @@ use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
 use super::churn::{self, Churn};
+use super::models::Models;
 use super::{Trouble, retire, trouble, wrong};
 use crate::{PATIENCE, Raw, content, driver};
 
@@ -24,6 +25,7 @@ pub(crate) struct Session {
     nvml: Option<(Nvml, DeviceUuid)>,
     churn: Option<Churn>,
     idle: Vec<Raw>,
+    models: Models,
 }
 
 impl Session {
@@ -120,6 +122,10 @@ impl Session {
                 retire::run(&self.pond()?, number(count)?, number(bytes)?, duration)
             }
             ["early-unmap"] => retire::early_unmap(),
+            ["model", ref rest @ ..] => {
+                let pond = self.pond()?;
+                self.models.run(&pond, rest)
+            }
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
         }
     }
@@ -127,6 +133,7 @@ impl Session {
     /// Gives everything back, as a tidy program does.
     pub(crate) fn end(&mut self) {
         self.held.clear();
+        self.models.end();
         if let Some(pond) = self.pond.take() {
             let _ = pond.close();
         }

@@ -50,6 +50,7 @@ pub struct StageSpec {
     device: Option<GpuUuid>,
     audience: Option<Audience>,
     origin: Origin,
+    slab_bytes: u64,
     source: Option<String>,
     metadata: Option<BTreeMap<String, String>>,
 }
@@ -63,6 +64,7 @@ impl StageSpec {
             device: None,
             audience: None,
             origin: Origin::Nothing,
+            slab_bytes: template::SLAB_BYTES,
             source: None,
             metadata: None,
         }
@@ -96,6 +98,13 @@ impl StageSpec {
     /// It has these tensors, by name, dtype and shape; each is to be written.
     pub fn tensors(mut self, tensors: impl IntoIterator<Item = (String, Dtype, Vec<u64>)>) -> Self {
         self.origin = Origin::Tensors(tensors.into_iter().collect());
+        self
+    }
+
+    /// How large a slab of a version with new tensors gets, unless one tensor is larger; 2 GiB
+    /// unless said. A slab is what versions share, and what costs time to map.
+    pub fn slab_bytes(mut self, bytes: u64) -> Self {
+        self.slab_bytes = bytes;
         self
     }
 
@@ -162,7 +171,7 @@ impl Pond {
     /// `exists` if the tag is taken, `not_found`, `gpu_full`, and what else the pond or the driver
     /// answers.
     pub fn stage(&self, spec: StageSpec) -> Result<Staging> {
-        let StageSpec { model, tag, device, audience, origin, source, metadata } = spec;
+        let StageSpec { model, tag, device, audience, origin, slab_bytes, source, metadata } = spec;
         let model = model_name(&model)?;
         let tag = tag.map(VersionTag::new).transpose()?;
         let core = self.core();
@@ -172,7 +181,7 @@ impl Pond {
                 let (manifest, like, info) = self.stage_like(target?)?;
                 (manifest, Some(like), Some(info))
             }
-            Origin::Tensors(tensors) => (template::laid_out(&tensors)?, None, None),
+            Origin::Tensors(tensors) => (template::laid_out(&tensors, slab_bytes)?, None, None),
             Origin::Nothing => return Err(template::of_nothing(model.as_str())),
         };
         let said = from.as_ref().map(|from| format!("staged like {}", label(from)));

@@ -1,6 +1,7 @@
 //! What a version that begins will look like.
 
-use millpond_weights::{DEFAULT_SLAB_BYTES, Layout};
+pub(super) use millpond_weights::DEFAULT_SLAB_BYTES as SLAB_BYTES;
+use millpond_weights::Layout;
 use millpond_wire::manifest::{Manifest, ManifestSlab, ManifestTensor};
 use millpond_wire::{ContentHash, Dtype, ErrorKind, Shape, VersionTarget, limits};
 
@@ -15,7 +16,7 @@ pub(super) enum Origin {
 }
 
 /// The manifest of these tensors, without hashes.
-pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)]) -> Result<Manifest> {
+pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)], slab_bytes: u64) -> Result<Manifest> {
     let mut shapes = Vec::with_capacity(tensors.len());
     for (name, _, dims) in tensors {
         if name.is_empty() || name.len() > limits::NAME_BYTES {
@@ -27,7 +28,7 @@ pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)]) -> Result<Manifest
     }
     let described =
         tensors.iter().zip(&shapes).map(|((name, dtype, _), shape)| (name.as_str(), *dtype, shape));
-    let layout = Layout::new(described, DEFAULT_SLAB_BYTES)
+    let layout = Layout::new(described, slab_bytes)
         .map_err(|error| Error::version(ErrorKind::Invalid, error.to_string(), None))?;
     let hash = ContentHash::of(&[]);
     let mut manifest = Manifest::default();

@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 
 use millpond_wire::message::{
-    DeviceInfo, Event, EventKind, Life, ReplyBody, RequestBody, Status, TensorGrant, TensorInfo,
-    TensorPublish, Welcome,
+    DeviceInfo, Event, EventKind, Life, ReplyBody, RequestBody, Status, Target, TensorGrant,
+    TensorInfo, TensorPublish, Welcome,
 };
 use millpond_wire::{
     Audience, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, TensorState, Token,
+    TensorId, TensorName, TensorState, Token, page,
 };
 
 const POND: &str = "00000000-0000-4000-8000-000000000001";
@@ -117,4 +118,22 @@ pub(crate) fn publication(tensor: TensorId, token: Token) -> RequestBody {
 /// A descriptor that is nothing.
 pub(crate) fn an_fd() -> OwnedFd {
     File::open("/dev/null").unwrap().into()
+}
+
+/// A page of counters.
+pub(crate) fn page() -> File {
+    let flags = rustix::fs::MemfdFlags::CLOEXEC | rustix::fs::MemfdFlags::ALLOW_SEALING;
+    let file = File::from(rustix::fs::memfd_create("page", flags).unwrap());
+    file.set_len(page::BYTES as u64).unwrap();
+    rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
+    file
+}
+
+/// Something happens to this name.
+pub(crate) fn change(page: &File, name: &str) {
+    let at = page::slot_of(&Target::Name(name.parse().unwrap())) as u64 * 8;
+    let mut word = [0; 8];
+    page.read_exact_at(&mut word, at).unwrap();
+    word[0] += 1;
+    page.write_all_at(&word, at).unwrap();
 }

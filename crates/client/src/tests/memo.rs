@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{Allocation, Driver, DriverChoice};
-use millpond_wire::message::{Life, ReplyBody, RequestBody, Target};
-use millpond_wire::{GpuUuid, LeaseId, page};
+use millpond_wire::message::{Life, ReplyBody, RequestBody};
+use millpond_wire::{GpuUuid, LeaseId};
 
-use crate::testing::{Does, FakePond, info, welcome};
+use crate::testing::{self, Does, FakePond, info, welcome};
 use crate::{GetOptions, Pond, TensorInfo};
 
 const SECOND: Duration = Duration::from_secs(5);
@@ -21,14 +20,6 @@ struct Bench {
     page: File,
 }
 
-fn memfd() -> File {
-    let flags = rustix::fs::MemfdFlags::CLOEXEC | rustix::fs::MemfdFlags::ALLOW_SEALING;
-    let file = File::from(rustix::fs::memfd_create("page", flags).unwrap());
-    file.set_len(page::BYTES as u64).unwrap();
-    rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
-    file
-}
-
 impl Bench {
     fn new(life: Life, with_page: bool) -> Self {
         let driver = Driver::open(DriverChoice::Soft, Some(&millpond_softgpu::PROVIDER)).unwrap();
@@ -36,7 +27,7 @@ impl Bench {
         let slab = Allocation::create(&device, 2 << 20).unwrap().export().unwrap();
         let device = GpuUuid(device.uuid().0);
         let tensor = TensorInfo { device, offset: 4096, life, ..info("acts/x") };
-        let page = memfd();
+        let page = testing::page();
         let shown: OwnedFd = page.as_fd().try_clone_to_owned().unwrap();
         let pond = FakePond::start(move |_, request| match &request.body {
             RequestBody::Hello(_) if with_page => {
@@ -61,11 +52,7 @@ impl Bench {
 
     /// Something happens to this name.
     fn change(&self, name: &str) {
-        let at = page::slot_of(&Target::Name(name.parse().unwrap())) as u64 * 8;
-        let mut word = [0; 8];
-        self.page.read_exact_at(&mut word, at).unwrap();
-        word[0] += 1;
-        self.page.write_all_at(&word, at).unwrap();
+        testing::change(&self.page, name);
     }
 
     fn gets(&self) -> usize {

@@ -372,3 +372,46 @@ fn retiring_by_name_goes_by_identity_and_gone_is_waited_for() {
     assert!(pond.wait_gone(version, None).unwrap());
     assert!(models.count(is_inspect) >= 3);
 }
+
+/// A pond with a page, and the page.
+fn with_page() -> (FakeModels, std::fs::File) {
+    use millpond_wire::message::ReplyBody;
+    let page = crate::testing::page();
+    let shown = page.try_clone().unwrap();
+    let models = FakeModels::with(move |_, request| match &request.body {
+        RequestBody::Hello(_) => {
+            let ReplyBody::Welcome(mut welcome) = crate::testing::welcome(1) else { panic!() };
+            welcome.page_slots = 512;
+            let fds = vec![shown.try_clone().unwrap().into()];
+            Some(Does::ReplyWith(ReplyBody::Welcome(welcome), fds))
+        }
+        _ => None,
+    });
+    (models, page)
+}
+
+#[test]
+fn whether_a_version_is_stale_needs_no_message_where_nothing_has_changed() {
+    let (models, page) = with_page();
+    let first = models.add("v1", &[1]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    let by_id = pond.attach(first).unwrap();
+    for _ in 0..3 {
+        assert!(!model.is_stale().unwrap());
+        assert!(!by_id.is_stale().unwrap());
+    }
+    assert_eq!(models.count(is_inspect), 1, "the one that was not attached by name asked once");
+    models.add_like("v2", first, &[Some(2)]);
+    assert!(!model.is_stale().unwrap(), "the pond has not said that anything changed");
+    crate::testing::change(&page, "m");
+    assert!(model.is_stale().unwrap() && model.is_stale().unwrap());
+    assert_eq!(models.count(is_inspect), 2);
+    assert!(model.refresh_in_place().unwrap());
+    // Something else with the same slot of the page: asked once, and then known again.
+    crate::testing::change(&page, "m");
+    for _ in 0..3 {
+        assert!(!model.is_stale().unwrap());
+    }
+    assert_eq!(models.count(is_inspect), 3);
+}
