@@ -22,6 +22,7 @@
 
 pub mod accounts;
 pub mod binaries;
+pub mod checkpoint;
 mod command;
 pub mod content;
 pub mod driver;

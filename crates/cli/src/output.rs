@@ -147,15 +147,15 @@ fn temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     Ok((file, name))
 }
 
-/// A signal that ends the program removes the file first.
-fn remove_on_signals(name: &Path) -> io::Result<()> {
+/// A signal that ends the program removes the file, or the folder, first.
+pub fn remove_on_signals(name: &Path) -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let (mut read, write) = io::pipe()?;
         signal_hook::low_level::pipe::register(signal, write)?;
         let name = name.to_owned();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if read.read_exact(&mut [0]).is_ok() {
-                let _ = fs::remove_file(&name);
+                let _ = fs::remove_file(&name).or_else(|_| fs::remove_dir_all(&name));
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
         })?;

@@ -8,12 +8,19 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 14] = [
+const VISIBLE: [&str; 21] = [
     "demo",
     "serve",
     "doctor",
     "tensor",
+    "load",
+    "models",
     "inspect",
+    "swap",
+    "rollback",
+    "retire",
+    "verify",
+    "save",
     "ps",
     "status",
     "events",
@@ -123,6 +130,12 @@ fn a_command_line_that_makes_no_sense_is_usage() {
         &["tensor", "create", "x", "--dtype", "u8", "--shape", "1", "--ttl", "10"],
         &["gc", "--unleased-for", "soon"],
         &["tensor", "get", "x"],
+        &["load", "llama"],
+        &["load", "llama", "x", "--version", "a/b"],
+        &["load", "llama", "x", "--like", "a/b"],
+        &["swap", "llama"],
+        &["swap", "llama@v1", "v2"],
+        &["retire", "llama", "v1", "--wait", "soon"],
     ] {
         let ran = place.run(words);
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);

@@ -93,6 +93,7 @@ mod tests;
 mod transfer;
 mod users;
 mod watch;
+mod weights;
 
 pub use builder::PondBuilder;
 pub use error::Error;
@@ -100,6 +101,8 @@ pub use events::Events;
 /// The driver that tensors are mapped with.
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
+/// Which part of a checkpoint is loaded.
+pub use millpond_weights::{Plan, PlanError};
 pub use millpond_wire::message::{
     ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Life, ModelInfo, MoverInfo, PartInfo,
     Status, Target, TensorInfo, VersionInfo,
@@ -120,6 +123,9 @@ pub use target::IntoTarget;
 pub use tensor::Tensor;
 pub use transfer::{Collected, Lease, Progress, PutSpec, Sink, Source, Transferred};
 pub use users::UnknownUser;
+pub use weights::{
+    Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, Saved, Verified, temporary_name,
+};
 
 /// What every call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

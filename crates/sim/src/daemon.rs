@@ -192,6 +192,8 @@ impl World {
             clients: 100,
             tensors: 1000,
             tensors_per_user: 1000,
+            versions_per_user: 100,
+            keep_previous: 1,
             leases_per_client: 100,
             recycle_bytes: self.recycle_bytes,
             moves_per_user: 100,

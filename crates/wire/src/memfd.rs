@@ -20,6 +20,25 @@ pub fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
+/// Whether nobody can change this memfd any more, and it has at most `max` bytes.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_sealed(fd: impl AsFd, max: u64) -> io::Result<()> {
+    let invalid = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
+    let seals = rustix::fs::fcntl_get_seals(&fd)
+        .map_err(|_| invalid("the descriptor is not a memfd".to_owned()))?;
+    let all = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
+    if !seals.contains(all) {
+        return Err(invalid("the memfd is not sealed".to_owned()));
+    }
+    let length = u64::try_from(rustix::fs::fstat(&fd)?.st_size).unwrap_or(u64::MAX);
+    if length == 0 || length > max {
+        return Err(invalid(format!("the memfd has {length} bytes, 1 to {max} are possible")));
+    }
+    Ok(())
+}
+
 /// Reads a sealed memfd of exactly `bytes` bytes.
 ///
 /// # Errors
@@ -61,5 +80,10 @@ mod tests {
                 .unwrap();
         assert!(read_sealed(&open, 0, 100).unwrap_err().to_string().contains("not sealed"));
         assert!(read_sealed(File::open("/dev/null").unwrap(), 0, 100).is_err());
+        assert!(check_sealed(&fd, 4).is_ok());
+        assert!(check_sealed(&fd, 3).is_err());
+        assert!(check_sealed(&open, 100).is_err());
+        assert!(check_sealed(sealed("empty", b"").unwrap(), 100).is_err());
+        assert!(check_sealed(File::open("/dev/null").unwrap(), 100).is_err());
     }
 }

@@ -4,12 +4,14 @@ mod bench;
 mod demo;
 mod hidden;
 mod life;
+mod model;
 mod serve;
 mod styles;
 mod tensor;
 mod transfer;
 mod upgrade;
 mod watch;
+mod weights;
 
 use std::path::PathBuf;
 
@@ -19,11 +21,13 @@ pub use bench::BenchArgs;
 pub use demo::DemoArgs;
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
 pub use life::LifeArgs;
+pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
 pub use watch::{EventsArgs, GcArgs};
+pub use weights::{LoadArgs, SaveArgs};
 
 use crate::env_vars;
 
@@ -48,6 +52,7 @@ Examples:
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
   millpond tensor put weights/w0 w0.npy
   millpond tensor ls                  what there is
+  millpond load llama ./checkpoint    a model's weights, once for all programs
   millpond ps                         who holds what
 
 See `millpond help exit-codes` and `millpond help environment`."
@@ -116,7 +121,14 @@ pub enum Command {
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Tensor(TensorCommand),
-    Inspect(InspectArgs),
+    Load(Box<LoadArgs>),
+    Models(ModelsArgs),
+    Inspect(InspectAnyArgs),
+    Swap(SwapArgs),
+    Rollback(RollbackArgs),
+    Retire(RetireArgs),
+    Verify(VerifyArgs),
+    Save(SaveArgs),
     Ps(PsArgs),
     Status(StatusArgs),
     Upgrade(UpgradeArgs),
@@ -148,7 +160,14 @@ impl Command {
             Command::Demo(args) => args.json.json,
             Command::Doctor(args) => args.json.json,
             Command::Tensor(command) => command.is_json(),
+            Command::Load(args) => args.json.json,
+            Command::Models(args) => args.json.json,
             Command::Inspect(args) => args.json.json,
+            Command::Swap(args) => args.json.json,
+            Command::Rollback(args) => args.json.json,
+            Command::Retire(args) => args.json.json,
+            Command::Verify(args) => args.json.json,
+            Command::Save(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
             Command::Upgrade(args) => args.json.json,

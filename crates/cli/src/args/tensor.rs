@@ -1,4 +1,4 @@
-//! `millpond tensor …` and `millpond inspect`.
+//! `millpond tensor …`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use millpond_wire::{Audience, Dtype, Shape, TensorName};
@@ -136,9 +136,9 @@ pub struct RmArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  millpond inspect acts/x
-  millpond inspect '~1001/acts/x'     of another user
-  millpond inspect acts/x --json")]
+  millpond tensor inspect acts/x
+  millpond tensor inspect '~1001/acts/x'  of another user
+  millpond tensor inspect acts/x --json")]
 pub struct InspectArgs {
     /// Its name or identity, or the first digits of that
     pub name: String,

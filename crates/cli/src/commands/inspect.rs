@@ -1,5 +1,6 @@
-//! `millpond inspect`.
+//! `millpond tensor inspect`.
 
+use millpond::Pond;
 use millpond_wire::message::{LeaseInfo, Life, TensorInfo};
 
 use crate::args::{Global, InspectArgs};
@@ -11,8 +12,12 @@ use crate::{pond, units, users};
 
 /// Prints everything about one tensor.
 pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
-    let pond = pond::connect(global)?;
-    let details = pond.inspect(pond::target(&pond, &args.name)?)?;
+    show(&pond::connect(global)?, &args.name, printer)
+}
+
+/// Prints the tensor that this means.
+pub fn show(pond: &Pond, name: &str, printer: &Printer) -> Outcome {
+    let details = pond.inspect(pond::target(pond, name)?)?;
     let (info, leases) = (details.info, details.leases);
     if printer.is_json() {
         let leases = leases.iter().map(LeaseJson::from).collect();
@@ -65,7 +70,8 @@ fn life(info: &TensorInfo) -> String {
     std::iter::once(first.to_owned()).chain(ends).collect::<Vec<_>>().join(", or ")
 }
 
-fn holders(leases: &[LeaseInfo]) -> Table {
+/// Who holds something.
+pub fn holders(leases: &[LeaseInfo]) -> Table {
     let mut table = Table::new(&[
         ("PID", Side::Right),
         ("PROGRAM", Side::Left),

@@ -10,6 +10,7 @@ mod help;
 mod hidden;
 mod inspect;
 mod man;
+mod model;
 mod ps;
 mod serve;
 mod status;
@@ -37,9 +38,15 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Tensor(TensorCommand::Zero(args)) => transfer::zero(args, global, printer),
         Command::Tensor(TensorCommand::Ls(args)) => tensor::list(args, global, printer),
         Command::Tensor(TensorCommand::Rm(args)) => tensor::remove(args, global, printer),
-        Command::Tensor(TensorCommand::Inspect(args)) | Command::Inspect(args) => {
-            inspect::run(args, global, printer)
-        }
+        Command::Tensor(TensorCommand::Inspect(args)) => inspect::run(args, global, printer),
+        Command::Load(args) => model::load(args, global, printer),
+        Command::Models(args) => model::list(args, global, printer),
+        Command::Inspect(args) => model::inspect(args, global, printer),
+        Command::Swap(args) => model::swap(args, global, printer),
+        Command::Rollback(args) => model::rollback(args, global, printer),
+        Command::Retire(args) => model::retire(args, global, printer),
+        Command::Verify(args) => model::verify(args, global, printer),
+        Command::Save(args) => model::save(args, global, printer),
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
         Command::Upgrade(args) => upgrade::run(args, global, printer),

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod error;
 mod event;
+mod model;
 mod status;
 mod tensor;
 mod transfer;
@@ -22,6 +23,10 @@ pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};
 pub use error::ErrorJson;
 pub use event::EventJson;
+pub use model::{
+    LoadedJson, ModelVersionJson, ModelsJson, RetiredJson, SavedJson, SlabJson, SwapJson,
+    VerifiedJson, VersionDetailsJson, WeightJson,
+};
 pub use status::StatusJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};
 pub use transfer::{CollectedJson, TransferJson};

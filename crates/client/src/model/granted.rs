@@ -22,10 +22,10 @@ const MORE: &str = "a request for slabs";
 
 /// What the pond granted.
 #[derive(Debug)]
-pub(super) struct Granted {
-    pub(super) info: VersionInfo,
-    pub(super) parts: Vec<PartInfo>,
-    pub(super) manifest: Option<ManifestMap>,
+pub(crate) struct Granted {
+    pub(crate) info: VersionInfo,
+    pub(crate) parts: Vec<PartInfo>,
+    pub(crate) manifest: Option<ManifestMap>,
     pub(super) lost: Lost,
     pub(super) slabs: Slabs,
 }
@@ -42,7 +42,7 @@ pub(super) struct Slabs {
 }
 
 /// A version with the lease that was asked for.
-pub(super) fn with_lease(
+pub(crate) fn with_lease(
     what: &'static str,
     answer: Answer,
     lease: LeaseId,

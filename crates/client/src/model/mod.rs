@@ -14,7 +14,7 @@ mod attachment;
 mod calls;
 mod commit;
 mod follow;
-mod granted;
+pub(crate) mod granted;
 mod stage;
 mod staged;
 mod template;

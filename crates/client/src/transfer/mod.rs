@@ -8,6 +8,7 @@
 //! A transfer is cut into moves, some of them under way at once. That gives progress, lets others
 //! have their turn, and makes repeating cheap when a mover or the daemon dies in between.
 
+pub(crate) mod lanes;
 mod lease;
 pub(crate) mod moves;
 mod put;
@@ -27,6 +28,9 @@ use self::source::Origin;
 use crate::answer::not_an_answer;
 use crate::spec::wait_ms;
 use crate::{GetOptions, IntoTarget, Pond, Result};
+
+pub(crate) use self::sink::make_room;
+pub(crate) use self::source::is_fuse;
 
 pub use self::lease::Lease;
 pub use self::put::PutSpec;

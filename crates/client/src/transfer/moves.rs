@@ -1,17 +1,16 @@
 //! Moves: one that is repeated where that helps, and many of them at once.
 
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorMove};
 use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token};
 
-use super::{Progress, Told};
+use super::{Progress, Told, lanes};
 use crate::answer::not_an_answer;
-use crate::connection::lock;
 use crate::link::{Ask, Link};
 use crate::{Error, Result};
 
@@ -158,36 +157,9 @@ pub(crate) fn several<J: Send, T: Send>(
     work: impl Fn(J) -> Result<T> + Sync,
     mut landed: impl FnMut(T),
 ) -> Result<()> {
-    let (jobs, failed) = (Mutex::new(jobs), AtomicBool::new(false));
-    let (jobs, failed, work) = (&jobs, &failed, &work);
-    thread::scope(|scope| {
-        let (tell, hear) = mpsc::channel();
-        for _ in 0..at_most.min(IN_FLIGHT as u64) {
-            let tell = tell.clone();
-            let lane = move || {
-                while !failed.load(Ordering::Acquire) {
-                    let Some(job) = lock(jobs).next() else { return };
-                    let done = work(job);
-                    failed.fetch_or(done.is_err(), Ordering::AcqRel);
-                    if tell.send(done).is_err() {
-                        return;
-                    }
-                }
-            };
-            thread::Builder::new()
-                .name("millpond-move".to_owned())
-                .spawn_scoped(scope, lane)
-                .map_err(|error| Error::system("starting a thread for moves", error))?;
-        }
-        drop(tell);
-        let mut outcome = Ok(());
-        for done in hear {
-            match done {
-                Ok(done) => landed(done),
-                Err(error) if outcome.is_ok() => outcome = Err(error),
-                Err(_) => {}
-            }
-        }
-        outcome
+    let lanes = usize::try_from(at_most).unwrap_or(IN_FLIGHT).min(IN_FLIGHT);
+    lanes::run(lanes, jobs, work, |done| {
+        landed(done);
+        ControlFlow::Continue(())
     })
 }

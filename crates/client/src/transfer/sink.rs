@@ -60,7 +60,7 @@ impl fmt::Debug for Sink<'_> {
 
 /// Takes the room that the bytes need, where the file system can, so that a full disk is known
 /// before anything is moved.
-pub(super) fn make_room(file: &File, begin: u64, bytes: u64, label: &str) -> Result<()> {
+pub(crate) fn make_room(file: &File, begin: u64, bytes: u64, label: &str) -> Result<()> {
     let made = rustix::io::retry_on_intr(|| {
         rustix::fs::fallocate(file, FallocateFlags::empty(), begin, bytes)
     });

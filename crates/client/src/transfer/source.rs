@@ -145,7 +145,7 @@ impl fmt::Debug for Source<'_> {
 }
 
 /// Whether somebody in user space serves this file.
-pub(super) fn is_fuse(file: &impl AsFd) -> bool {
+pub(crate) fn is_fuse(file: &impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type == FUSE)
 }
 

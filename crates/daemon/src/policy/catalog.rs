@@ -75,12 +75,13 @@ pub struct Tensor {
 
 /// Whose part of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Scope {
+pub(super) enum Scope {
     User(u32),
     Public,
 }
 
-type NameKey = (Rc<str>, Scope, TensorName);
+/// A name with its tenant and its part.
+pub(super) type NameKey = (Rc<str>, Scope, TensorName);
 
 /// All tensors.
 #[derive(Debug, Default)]
@@ -93,7 +94,8 @@ pub struct Catalog {
     tombstones_by_age: VecDeque<TensorId>,
 }
 
-fn key(owner: &Owner, name: &TensorName) -> NameKey {
+/// Where a name of this owner is found.
+pub(super) fn key(owner: &Owner, name: &TensorName) -> NameKey {
     let scope = if name.is_public() { Scope::Public } else { Scope::User(owner.user) };
     (Rc::clone(&owner.tenant), scope, name.clone())
 }
@@ -110,7 +112,8 @@ impl Catalog {
         } else if let Some(name) = &tensor.name {
             self.names.insert(key(owner, name), id);
         }
-        if self.tensors.insert(id, tensor).is_none() {
+        let counts = !tensor.part;
+        if self.tensors.insert(id, tensor).is_none() && counts {
             *self.by_user.entry(user_key(owner)).or_default() += 1;
         }
     }
@@ -137,7 +140,7 @@ impl Catalog {
         self.tensors.len()
     }
 
-    /// How many a user has.
+    /// How many a user has, slabs of versions not counted.
     #[must_use]
     pub fn count_of(&self, owner: &Owner) -> usize {
         self.by_user.get(&user_key(owner)).copied().unwrap_or(0)
@@ -188,7 +191,9 @@ impl Catalog {
         self.bury(id);
         let tensor = self.tensors.remove(&id)?;
         let key = user_key(owner);
-        if let Some(count) = self.by_user.get_mut(&key) {
+        if !tensor.part
+            && let Some(count) = self.by_user.get_mut(&key)
+        {
             *count -= 1;
             if *count == 0 {
                 self.by_user.remove(&key);
@@ -236,32 +241,40 @@ impl Catalog {
         name: &TensorRef,
         visible: impl Fn(&Tensor) -> bool,
     ) -> Vec<String> {
-        let wanted = name.name.as_str();
-        if wanted.len() > COMPARED_BYTES {
-            return Vec::new();
-        }
-        let far = wanted.chars().count() / 3 + 2;
-        let mut close: Vec<(usize, String)> = self
-            .names
-            .iter()
-            .filter(|((tenant, _, _), _)| *tenant == caller.owner.tenant)
-            .take(COMPARED_NAMES)
-            .filter(|((_, _, found), _)| found.as_str().len() <= COMPARED_BYTES)
-            .filter(|(_, id)| self.tensors.get(id).is_some_and(&visible))
-            .filter_map(|((_, scope, found), _)| {
-                let distance = strsim::osa_distance(wanted, found.as_str());
-                let shown = match scope {
-                    Scope::User(user) if *user != caller.owner.user => format!("~{user}/{found}"),
-                    _ => found.to_string(),
-                };
-                let ends_alike = found.as_str().rsplit('/').next() == wanted.rsplit('/').next();
-                (distance <= far || ends_alike).then_some((distance, shown))
-            })
-            .collect();
-        close.sort();
-        close.truncate(PROPOSED_NAMES);
-        close.into_iter().map(|(_, name)| name).collect()
+        let tenant = &caller.owner.tenant;
+        let names = self.names.iter().filter(|((of, _, _), _)| of == tenant).take(COMPARED_NAMES);
+        let seen = names.filter(|(_, id)| self.tensors.get(id).is_some_and(&visible));
+        similar(caller, name, seen.map(|(key, _)| key))
     }
+}
+
+/// Those of some names that are close to one that was not found.
+pub(super) fn similar<'a>(
+    caller: &Caller,
+    name: &TensorRef,
+    among: impl Iterator<Item = &'a NameKey>,
+) -> Vec<String> {
+    let wanted = name.name.as_str();
+    if wanted.len() > COMPARED_BYTES {
+        return Vec::new();
+    }
+    let far = wanted.chars().count() / 3 + 2;
+    let mut close: Vec<(usize, String)> = among
+        .take(COMPARED_NAMES)
+        .filter(|(_, _, found)| found.as_str().len() <= COMPARED_BYTES)
+        .filter_map(|(_, scope, found)| {
+            let distance = strsim::osa_distance(wanted, found.as_str());
+            let shown = match scope {
+                Scope::User(user) if *user != caller.owner.user => format!("~{user}/{found}"),
+                _ => found.to_string(),
+            };
+            let ends_alike = found.as_str().rsplit('/').next() == wanted.rsplit('/').next();
+            (distance <= far || ends_alike).then_some((distance, shown))
+        })
+        .collect();
+    close.sort();
+    close.truncate(PROPOSED_NAMES);
+    close.into_iter().map(|(_, name)| name).collect()
 }
 
 /// The record that says the same as a tensor's whole history.

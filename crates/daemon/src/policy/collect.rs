@@ -69,6 +69,7 @@ impl<P: Ports> Pond<P> {
                 let Some(slab) = self.slabs.get(tensor.slab) else { continue };
                 let creator_lives = self.clients.clients.contains_key(&tensor.creator);
                 if tensor.deleted
+                    || tensor.part
                     || !tensor.leases.is_empty()
                     || (tensor.ephemeral && creator_lives)
                     || !caller.may_change(&slab.pool.owner)

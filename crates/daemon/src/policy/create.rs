@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId, TensorName, page};
+use millpond_wire::{
+    Audience, ErrorKind, Failure, GpuUuid, Mode, SlabId, TensorId, TensorName, page,
+};
 
 use super::catalog::Tensor;
 use super::get::lost;
@@ -102,6 +104,11 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor {} was made and deleted", create.tensor);
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
+        self.not_a_part(create.tensor)?;
+        if self.is_version(create.tensor) {
+            let message = format!("{} is a version of a model", create.tensor);
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
         let by_id = self.catalog.get(create.tensor).map(|_| create.tensor);
         let by_name =
             || create.name.as_ref().and_then(|name| self.catalog.named(&caller.owner, name));
@@ -150,6 +157,17 @@ impl<P: Ports> Pond<P> {
         create: &TensorCreate,
         bytes: u64,
     ) -> Result<Option<Pool>, Failure> {
+        let Some(device) = self.device_for(create.device)? else { return Ok(None) };
+        Ok(Some(Pool {
+            device,
+            owner: owner.clone(),
+            audience: audience_of(create),
+            class: SlabClass::of(bytes),
+        }))
+    }
+
+    /// The GPU that is wanted, or the first; `None` while the driver has not said which there are.
+    pub(super) fn device_for(&self, wanted: Option<GpuUuid>) -> Result<Option<GpuUuid>, Failure> {
         match &self.driver {
             DriverState::Starting => return Ok(None),
             DriverState::Ready(_) => {}
@@ -161,14 +179,14 @@ impl<P: Ports> Pond<P> {
                 .hint("run `millpond doctor`"));
             }
         }
-        let device = match create.device {
+        let device = match wanted {
             None => self.devices.first(),
             Some(wanted) => self.devices.iter().find(|device| device.uuid == wanted),
         };
         let Some(device) = device else {
             let known: Vec<String> =
                 self.devices.iter().map(|device| device.uuid.to_string()).collect();
-            let message = match create.device {
+            let message = match wanted {
                 Some(wanted) => format!("{wanted} is not in this pond"),
                 None => "this pond has no GPU".to_owned(),
             };
@@ -181,12 +199,7 @@ impl<P: Ports> Pond<P> {
                 }
             )));
         };
-        Ok(Some(Pool {
-            device: device.uuid,
-            owner: owner.clone(),
-            audience: audience_of(create),
-            class: SlabClass::of(bytes),
-        }))
+        Ok(Some(device.uuid))
     }
 
     fn request_slab(
@@ -208,7 +221,14 @@ impl<P: Ports> Pond<P> {
         let device = pool.device;
         self.pending_slabs.insert(
             slab,
-            PendingSlab { pool, bytes, waiting: vec![pending], tries: 0, again_ms: None },
+            PendingSlab {
+                pool,
+                bytes,
+                waiting: vec![pending],
+                version: None,
+                tries: 0,
+                again_ms: None,
+            },
         );
         ports.make_slab(slab, device, bytes);
         Ok(())
@@ -226,6 +246,9 @@ impl<P: Ports> Pond<P> {
             Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
             Err(failure) => Some(self.slab_failure(&pending.pool, pending.bytes, &failure)),
         };
+        if let Some(key) = pending.version {
+            self.slab_for_version(ports, key, id, failure.clone());
+        }
         for waiting in pending.waiting {
             match &failure {
                 None => self.retry_create(ports, waiting),

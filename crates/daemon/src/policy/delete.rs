@@ -15,6 +15,7 @@ impl<P: Ports> Pond<P> {
             return done();
         }
         self.find(caller, &Target::Id(id))?;
+        self.not_a_part(id)?;
         let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
         if tensor.deleted {
             return done();

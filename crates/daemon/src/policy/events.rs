@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
-use millpond_wire::{Audience, Epoch, TensorId, TensorName};
+use millpond_wire::{Audience, Epoch, TensorId, TensorName, VersionId};
 
 use super::owner::{Caller, Owner};
 use super::pond::Pond;
@@ -146,8 +146,11 @@ impl<P: Ports> Pond<P> {
         self.tell(ports, event, public);
     }
 
-    /// Who may know about a tensor: those who may use it.
+    /// Who may know about a tensor or a version: those who may use it.
     pub(super) fn public(&self, tensor: TensorId, user: Option<u32>) -> Public {
+        if let Some(version) = self.models.versions.get(&VersionId(tensor.0)) {
+            return Public::Shared(version.owner.clone(), version.audience);
+        }
         let slab = self.catalog.get(tensor).and_then(|tensor| self.slabs.get(tensor.slab));
         slab.map_or(Public::User(user), |slab| {
             Public::Shared(slab.pool.owner.clone(), slab.pool.audience)

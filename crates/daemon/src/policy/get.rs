@@ -82,6 +82,7 @@ impl<P: Ports> Pond<P> {
 
     fn usable(&self, caller: &Caller, target: &Target, mode: Mode) -> Result<TensorId, Failure> {
         let id = self.find(caller, target)?;
+        self.not_a_part(id)?;
         let tensor = self.catalog.get(id).ok_or_else(|| self.not_found(caller, target))?;
         if tensor.deleted {
             return Err(Failure::new(
@@ -127,6 +128,11 @@ impl<P: Ports> Pond<P> {
         counts: bool,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
+        self.not_a_part(tensor)?;
+        if self.is_version(tensor) {
+            let message = format!("lease {lease} is on a version, not on a tensor");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
         self.room_for_lease(ports, id, lease, Some((tensor, mode)))?;
         let Some(client) = self.clients.clients.get(&id) else { return Ok(None) };
         // What an operator may look at, the operator may not map: the next daemon would not know

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, limits};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, VersionId, limits};
 
 use super::clients::{Client, Lease};
 use super::pond::{Answer, Pond, from_port, now};
@@ -160,14 +160,15 @@ impl<P: Ports> Pond<P> {
                 continue;
             }
             let token = self.key.token(id, claimed.lease, claimed.tensor, claimed.mode, user);
-            let tensor = self.catalog.get_mut(claimed.tensor);
-            match tensor {
-                Some(tensor)
+            let tensor = self.catalog.get_mut(claimed.tensor).map(|tensor| &mut tensor.leases);
+            let version = self.models.versions.get_mut(&VersionId(claimed.tensor.0));
+            match tensor.or(version.map(|version| &mut version.leases)) {
+                Some(leases)
                     if known.is_none()
                         && client.leases.len() < most
                         && TokenKey::matches(&token, &claimed.token) =>
                 {
-                    tensor.leases.insert((id, claimed.lease));
+                    leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
                     self.schedule(claimed.tensor);
                 }
@@ -199,6 +200,8 @@ impl<P: Ports> Pond<P> {
         self.waiters.retain(|waiter| waiter.conn != conn);
         self.status_waiters.retain(|waiter| waiter.conn != conn);
         self.before_driver.retain(|pending| pending.conn != conn);
+        self.models.before_driver.retain(|pending| pending.conn != conn);
+        self.models.waiters.retain(|waiter| waiter.conn != conn);
         self.forget_moves(conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))
@@ -249,6 +252,8 @@ impl<P: Ports> Pond<P> {
             self.claims_settled(ports, &caller);
         }
         self.delete_ephemeral(ports, id);
+        self.unmake_of(ports, id);
+        self.give_up_staged(ports, id);
         ports.unwatch(id);
         // If the journal does not say what it may still write to, the next daemon must find it dead.
         let untold = ending == Ending::Died && !self.slabs.untold.is_empty();

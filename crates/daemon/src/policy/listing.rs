@@ -3,7 +3,7 @@
 use millpond_wire::message::{
     ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
 };
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId, VersionId, VersionTarget};
 
 use super::accounts::Device;
 use super::catalog::Tensor;
@@ -34,18 +34,25 @@ impl<P: Ports> Pond<P> {
         now(ReplyBody::Details { info, leases })
     }
 
-    fn held(&self, id: ClientId, lease: LeaseId) -> Option<LeaseInfo> {
+    pub(super) fn held(&self, id: ClientId, lease: LeaseId) -> Option<LeaseInfo> {
         let client = self.clients.clients.get(&id)?;
         Some(self.lease_info(id, client, client.leases.get(&lease)?))
     }
 
     fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
         let tensor = self.catalog.get(lease.tensor);
+        let (name, bytes) = match self.models.versions.get(&VersionId(lease.tensor.0)) {
+            Some(version) => (Some(version.model.2.clone()), self.slab_bytes_of(version)),
+            None => (
+                tensor.and_then(|tensor| tensor.name.clone()),
+                tensor.map_or(0, |tensor| tensor.bytes),
+            ),
+        };
         LeaseInfo {
             tensor: lease.tensor,
-            name: tensor.and_then(|tensor| tensor.name.clone()),
+            name,
             mode: lease.mode,
-            bytes: tensor.map_or(0, |tensor| tensor.bytes),
+            bytes,
             since_unix_ms: lease.since_ms,
             client: id,
             pid: client.pid,
@@ -62,7 +69,7 @@ impl<P: Ports> Pond<P> {
         let mut found: Vec<(TensorId, &Tensor, &Slab<P::Fd>)> = self
             .catalog
             .iter()
-            .filter(|(_, tensor)| named(tensor))
+            .filter(|(_, tensor)| !tensor.part && named(tensor))
             .filter_map(|(id, tensor)| Some((id, tensor, self.slabs.get(tensor.slab)?)))
             .filter(|(_, _, slab)| caller.may_use(&slab.pool.owner, slab.pool.audience))
             .collect();
@@ -91,7 +98,7 @@ impl<P: Ports> Pond<P> {
                 leases: client
                     .leases
                     .values()
-                    .filter(|lease| self.lookup(caller, &Target::Id(lease.tensor)).is_some())
+                    .filter(|lease| self.may_see(caller, lease.tensor))
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
                 mover: client.mover,
@@ -99,6 +106,12 @@ impl<P: Ports> Pond<P> {
             .collect();
         clients.sort_by_key(|client| (client.since_unix_ms, client.pid));
         clients
+    }
+
+    fn may_see(&self, caller: &Caller, id: TensorId) -> bool {
+        let version = VersionTarget::Id(VersionId(id.0));
+        self.lookup(caller, &Target::Id(id)).is_some()
+            || self.lookup_version(caller, &version).is_some()
     }
 
     /// With fresh readings of the card where the driver can give them.

@@ -15,6 +15,7 @@ mod hello;
 mod life;
 mod limits;
 mod listing;
+mod models;
 mod movers;
 mod owner;
 mod pond;

@@ -11,6 +11,7 @@ use super::accounts::Device;
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::events::Events;
+use super::models::{MakingKey, Models};
 use super::movers::{MoverLimits, Movers};
 use super::owner::{Caller, Owner};
 use super::ports::{ConnId, Ports};
@@ -29,6 +30,10 @@ pub struct Limits {
     pub tensors: usize,
     /// Tensors of one user.
     pub tensors_per_user: usize,
+    /// Versions of one user's models.
+    pub versions_per_user: usize,
+    /// Versions that were current before and are kept for a rollback.
+    pub keep_previous: usize,
     /// Leases of one client.
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
@@ -66,6 +71,8 @@ pub(super) struct PendingSlab {
     pub pool: Pool,
     pub bytes: u64,
     pub waiting: Vec<PendingCreate>,
+    /// It is for a version of a model.
+    pub version: Option<MakingKey>,
     /// How often the card had no memory for it, and when it is tried again.
     pub tries: u32,
     pub again_ms: Option<u64>,
@@ -110,6 +117,7 @@ pub struct Pond<P: Ports> {
     pub(super) waiters: Vec<Waiter>,
     pub(super) status_waiters: Vec<StatusWaiter>,
     pub(super) movers: Movers<P::Fd>,
+    pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
     /// When a user who reached a limit was last told of.
@@ -204,6 +212,9 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorCreate(_)
                 | RequestBody::TensorGet(_)
                 | RequestBody::TensorMove(_)
+                | RequestBody::VersionStage(_)
+                | RequestBody::VersionPart { .. }
+                | RequestBody::VersionGet(_)
                 | RequestBody::PondStatus
         );
         match self.dispatch(ports, conn, request, fd) {
@@ -284,16 +295,24 @@ impl<P: Ports> Pond<P> {
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
             }
-            RequestBody::VersionStage(_)
-            | RequestBody::VersionCommit(_)
-            | RequestBody::VersionGet(_)
-            | RequestBody::VersionSlabs { .. }
-            | RequestBody::VersionPart { .. }
-            | RequestBody::VersionRetire(_)
-            | RequestBody::VersionInspect(_)
-            | RequestBody::ModelSwap { .. }
-            | RequestBody::ModelList { .. }
-            | RequestBody::Unknown => Err(Failure::new(
+            RequestBody::VersionStage(stage) => self.stage(ports, conn, number, stage),
+            RequestBody::VersionCommit(commit) => self.commit(ports, client, &caller, commit, fd),
+            RequestBody::VersionGet(get) => self.get_version(ports, conn, number, get),
+            RequestBody::VersionSlabs { version, lease, first, count } => {
+                self.version_slabs(client, version, lease, first, count)
+            }
+            RequestBody::VersionPart { version, index } => {
+                self.own_part(ports, conn, number, version, index)
+            }
+            RequestBody::VersionRetire(target) => self.retire(ports, &caller, &target),
+            RequestBody::VersionInspect(target) => self.inspect_version(&caller, &target),
+            RequestBody::ModelSwap { model, tag, token } => {
+                self.swap(ports, &caller, &model, tag.as_ref(), token)
+            }
+            RequestBody::ModelList { prefix } => {
+                now(ReplyBody::Models(self.model_list(&caller, &prefix)))
+            }
+            RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
             )
@@ -335,6 +354,9 @@ impl<P: Ports> Pond<P> {
         for pending in std::mem::take(&mut self.before_driver) {
             self.retry_create(ports, pending);
         }
+        for pending in std::mem::take(&mut self.models.before_driver) {
+            self.retry_stage(ports, pending);
+        }
         self.physical(ports, &[]);
     }
 
@@ -371,6 +393,14 @@ impl<P: Ports> Pond<P> {
             let body = ReplyBody::Failure(self.not_yet(&waiter));
             self.answer_later(ports, waiter.conn, waiter.number, body, Vec::new());
         }
+        let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.models.waiters)
+            .into_iter()
+            .partition(|waiter| waiter.until_ms <= now);
+        self.models.waiters = waiting;
+        for waiter in late {
+            let body = ReplyBody::Failure(self.no_version_yet(&waiter));
+            self.answer_later(ports, waiter.conn, waiter.number, body, Vec::new());
+        }
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.status_waiters)
             .into_iter()
             .partition(|waiter| waiter.until_ms <= now);
@@ -378,7 +408,8 @@ impl<P: Ports> Pond<P> {
         self.answer_status(ports, late);
         let status = self.status_waiters.iter().map(|waiter| waiter.until_ms);
         let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
-        let soonest = waiters.chain(status).min();
+        let versions = self.models.waiters.iter().map(|waiter| waiter.until_ms);
+        let soonest = waiters.chain(versions).chain(status).min();
         let more = [self.retry_slabs(ports), self.care_for_movers(ports), self.end_lives(ports)];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
     }
@@ -392,9 +423,15 @@ impl<P: Ports> Pond<P> {
             self.answer_later(ports, waiter.conn, waiter.number, body, Vec::new());
         }
         self.refuse_moves(ports, &draining());
-        for pending in std::mem::take(&mut self.before_driver) {
+        let creates = std::mem::take(&mut self.before_driver).into_iter();
+        let creates = creates.map(|pending| (pending.conn, pending.number));
+        let stages = std::mem::take(&mut self.models.before_driver).into_iter();
+        let stages = stages.map(|pending| (pending.conn, pending.number));
+        let gets = std::mem::take(&mut self.models.waiters).into_iter();
+        let gets = gets.map(|waiter| (waiter.conn, waiter.number));
+        for (conn, number) in creates.chain(stages).chain(gets) {
             let body = ReplyBody::Failure(draining());
-            self.answer_later(ports, pending.conn, pending.number, body, Vec::new());
+            self.answer_later(ports, conn, number, body, Vec::new());
         }
     }
 
@@ -431,7 +468,10 @@ impl<P: Ports> Pond<P> {
     /// Whether anything that was asked is still to be answered.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending_slabs.is_empty() && self.before_driver.is_empty() && self.movers.are_idle()
+        self.pending_slabs.is_empty()
+            && self.before_driver.is_empty()
+            && self.models.before_driver.is_empty()
+            && self.movers.are_idle()
     }
 
     pub(super) fn check_draining(&self) -> Result<(), Failure> {

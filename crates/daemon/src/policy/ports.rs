@@ -62,6 +62,11 @@ pub trait Ports {
     fn hold(&mut self, what: Held, fd: &Self::Fd) -> Result<(), PortError>;
     /// Has the keeper, and this process, let a descriptor go. Never blocks.
     fn let_go(&mut self, what: Held, fd: Option<Self::Fd>);
+    /// Whether this descriptor can be a manifest: a sealed memfd that is not too large.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn manifest_ok(&self, fd: &Self::Fd) -> Result<(), String>;
     /// Sends a reply or an event, with at most [`millpond_wire::limits::MESSAGE_FDS`] descriptors.
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Self::Fd>);
     /// Messages to this connection that could not be sent yet.

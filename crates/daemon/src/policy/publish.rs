@@ -23,6 +23,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let TensorPublish { tensor: id, token, name, replace } = publish;
         self.find(caller, &Target::Id(id))?;
+        self.not_a_part(id)?;
         let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
         if tensor.published == Some(token) {
             return now(ReplyBody::Published { generation: tensor.generation });

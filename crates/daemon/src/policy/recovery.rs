@@ -15,6 +15,7 @@ use super::clients::Client;
 use super::create::{slab_record, tensor_of};
 use super::events::Events;
 use super::hello::client_record;
+use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::pond::{About, DriverState, Limits, Pond};
@@ -35,7 +36,9 @@ const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
 pub struct Recovered {
     /// Tensors that are there.
     pub tensors: usize,
-    /// Tensors whose memory is not.
+    /// Versions of models, lost ones included.
+    pub versions: usize,
+    /// Tensors and versions whose memory is not.
     pub lost_tensors: usize,
     /// Clients that were known.
     pub clients: usize,
@@ -86,6 +89,7 @@ impl<P: Ports> Pond<P> {
             waiters: Vec::new(),
             status_waiters: Vec::new(),
             movers: Movers::default(),
+            models: Models::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
             limits_told: BTreeMap::new(),
@@ -232,12 +236,12 @@ impl<P: Ports> Pond<P> {
                 self.devices.retain(|known| known.uuid != seen.device);
                 self.devices.push(Device::recorded(seen));
             }
-            Record::VersionStaged(_)
+            version @ (Record::VersionStaged(_)
             | Record::VersionReady(_)
             | Record::VersionCurrent { .. }
             | Record::VersionDraining(_)
-            | Record::VersionGone(_)
-            | Record::Unknown => found.unknown_records += 1,
+            | Record::VersionGone(_)) => self.replay_version(version, held),
+            Record::Unknown => found.unknown_records += 1,
         }
     }
 
@@ -258,10 +262,9 @@ impl<P: Ports> Pond<P> {
             }
         }
         let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
-        let lost = self.catalog.iter().filter(|(_, tensor)| is_lost(tensor.slab)).count();
-        found.lost_tensors = lost;
-        found.tensors = self.catalog.len() - lost;
-        self.lost_tensors = u32::try_from(lost).unwrap_or(u32::MAX);
+        let tensors = self.catalog.iter().filter(|(_, tensor)| !tensor.part);
+        let (lost, there): (Vec<_>, Vec<_>) = tensors.partition(|(_, tensor)| is_lost(tensor.slab));
+        (found.lost_tensors, found.tensors) = (lost.len(), there.len());
         // A slab that was empty when the daemon died is either recycled or of no use.
         let empty: Vec<SlabId> =
             self.slabs.iter().filter(|(_, slab)| slab.tensors == 0).map(|(id, _)| id).collect();
@@ -280,8 +283,16 @@ impl<P: Ports> Pond<P> {
             self.delete_ephemeral(ports, creator);
         }
         self.resume_lives(ports);
+        // A version that is lost is one loss, however many slabs it had.
+        found.lost_tensors += self.settle_versions(ports);
+        found.versions = self.models.versions.len();
+        self.lost_tensors = u32::try_from(found.lost_tensors).unwrap_or(u32::MAX);
         self.free_deleted(ports);
-        let text = format!("{} tensors, {} lost, {} clients", found.tensors, lost, found.clients);
+        let Recovered { tensors, versions, lost_tensors, clients, .. } = found;
+        let mut text = format!("{tensors} tensors, {lost_tensors} lost, {clients} clients");
+        if *versions > 0 {
+            text.push_str(&format!(", {versions} versions of models"));
+        }
         self.happened(ports, EventKind::Recovered, None, None, None, text);
     }
 
@@ -312,6 +323,7 @@ impl<P: Ports> Pond<P> {
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
+        records.extend(self.version_records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
         let gone = buried.filter(|id| self.catalog.get(*id).is_none());
         records.extend(gone.map(Record::TensorFreed));

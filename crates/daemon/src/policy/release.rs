@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Event, EventKind};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
+use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, VersionId};
 
 use super::owner::Caller;
 use super::pond::Pond;
@@ -31,7 +31,11 @@ impl<P: Ports> Pond<P> {
             // Already ended: a repeat gets the same answer.
             return;
         };
-        let Some(tensor) = self.catalog.get_mut(ended.tensor) else { return };
+        let Some(tensor) = self.catalog.get_mut(ended.tensor) else {
+            let version = VersionId(ended.tensor.0);
+            self.version_lease_ended(ports, version, (client, lease), ending);
+            return;
+        };
         tensor.leases.remove(&(client, lease));
         let slab = tensor.slab;
         if ending == Ending::Died {
@@ -77,8 +81,9 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Frees every deleted tensor that nobody can hold any more.
+    /// Frees every deleted tensor, and every version, that nobody can hold any more.
     pub(super) fn free_deleted(&mut self, ports: &mut P) {
+        self.let_versions_go(ports);
         for tensor in self.catalog.deleted() {
             self.free_if_unused(ports, tensor);
         }
@@ -120,6 +125,10 @@ impl<P: Ports> Pond<P> {
             (true, false, false) => "its slab is given back",
             (true, false, true) => "its slab is given back, because a process died with it",
         };
+        if tensor.part {
+            // Its version told of it.
+            return;
+        }
         let event = Event {
             sequence: 0,
             unix_ms: ports.now_ms(),

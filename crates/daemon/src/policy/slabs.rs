@@ -150,6 +150,19 @@ impl<F> Slabs<F> {
         None
     }
 
+    /// Takes all of an empty slab; false if it is not there or not empty.
+    pub fn take_whole(&mut self, id: SlabId) -> bool {
+        let Some(slab) = self.slabs.get_mut(&id).filter(|slab| slab.tensors == 0) else {
+            return false;
+        };
+        let taken = slab.ranges.take(slab.bytes, false).is_some();
+        if taken {
+            slab.tensors = 1;
+            slab.tensor_bytes = slab.bytes;
+        }
+        taken
+    }
+
     /// Gives a tensor's range back; true when the slab is empty now.
     pub fn give(&mut self, id: SlabId, offset: u64, bytes: u64) -> bool {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };

@@ -75,6 +75,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             tracing::info!(
                 %epoch,
                 tensors = found.tensors,
+                versions = found.versions,
                 lost = found.lost_tensors,
                 clients = found.clients,
                 dropped = found.dropped,
@@ -140,6 +141,8 @@ fn limits(config: &Config) -> Limits {
         clients: count(config.limits.clients),
         tensors: count(config.limits.tensors),
         tensors_per_user: count(config.limits.tensors_per_user),
+        versions_per_user: count(config.limits.versions_per_user),
+        keep_previous: count(config.models.keep_previous),
         leases_per_client: count(config.limits.leases_per_client),
         recycle_bytes: config.recycle_bytes.0,
         moves_per_user: count(config.limits.moves_per_user),

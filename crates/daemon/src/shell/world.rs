@@ -9,7 +9,7 @@ use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId};
+use millpond_wire::{ClientId, GpuUuid, SlabId, limits, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
@@ -263,6 +263,10 @@ impl Ports for World {
         for fd in held.into_iter().chain(fd) {
             self.driver.ask(Ask::Close(fd));
         }
+    }
+
+    fn manifest_ok(&self, fd: &SharedFd) -> Result<(), String> {
+        memfd::check_sealed(fd, limits::MANIFEST_BYTES).map_err(|error| error.to_string())
     }
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<SharedFd>) {

@@ -93,6 +93,9 @@ const MOST_SECONDS: u64 = 3600;
 /// A cap on caps: the journal counts with 32 bits.
 const MOST_OBJECTS: u64 = 100_000_000;
 
+/// Each is as large as its model: more is a mistake.
+const MOST_PREVIOUS: u64 = 1000;
+
 /// One large listing.
 const LEAST_REPLY_BYTES: u64 = 1 << 20;
 
@@ -212,6 +215,15 @@ pub const KEYS: &[Key] = &[
         },
     },
     Key {
+        name: "models.keep_previous",
+        environment: "MILLPOND_MODELS_KEEP_PREVIOUS",
+        default: "1",
+        doc: "Versions of a model that were current before and are kept for a rollback",
+        set: |config, input| {
+            input.number(0, MOST_PREVIOUS).map(|n| config.models.keep_previous = n)
+        },
+    },
+    Key {
         name: "limits.clients",
         environment: "MILLPOND_LIMITS_CLIENTS",
         default: "20000",
@@ -232,6 +244,15 @@ pub const KEYS: &[Key] = &[
         doc: "Tensors of one user",
         set: |config, input| {
             input.number(1, MOST_OBJECTS).map(|n| config.limits.tensors_per_user = n)
+        },
+    },
+    Key {
+        name: "limits.versions_per_user",
+        environment: "MILLPOND_LIMITS_VERSIONS_PER_USER",
+        default: "1000",
+        doc: "Versions of one user's models; their slabs are not among the user's tensors",
+        set: |config, input| {
+            input.number(1, MOST_OBJECTS).map(|n| config.limits.versions_per_user = n)
         },
     },
     Key {

@@ -45,7 +45,16 @@ pub struct Config {
     pub watchdog_seconds: u64,
     pub mover_seconds: u64,
     pub mover_idle_seconds: u64,
+    pub models: Models,
     pub limits: Limits,
+}
+
+/// How long versions of models are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(missing_docs, reason = "documented once, in KEYS")]
+pub struct Models {
+    pub keep_previous: u64,
 }
 
 /// Caps on what a pond keeps, so that one client cannot fill the daemon's memory.
@@ -56,6 +65,7 @@ pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
     pub tensors_per_user: u64,
+    pub versions_per_user: u64,
     pub connections_per_user: u64,
     pub reply_bytes_per_user: ByteSize,
     pub leases_per_client: u64,
@@ -83,8 +93,15 @@ impl Default for Config {
             watchdog_seconds: 10,
             mover_seconds: 30,
             mover_idle_seconds: 60,
+            models: Models::default(),
             limits: Limits::default(),
         }
+    }
+}
+
+impl Default for Models {
+    fn default() -> Models {
+        Models { keep_previous: 1 }
     }
 }
 
@@ -94,6 +111,7 @@ impl Default for Limits {
             clients: 20_000,
             tensors: 1_000_000,
             tensors_per_user: 500_000,
+            versions_per_user: 1000,
             connections_per_user: 4096,
             reply_bytes_per_user: ByteSize(256 << 20),
             leases_per_client: 200_000,

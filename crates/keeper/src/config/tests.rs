@@ -28,10 +28,12 @@ fn the_table_names_every_field_once_with_its_default() {
         watchdog_seconds: 1,
         mover_seconds: 1,
         mover_idle_seconds: 1,
+        models: Models { keep_previous: 7 },
         limits: Limits {
             clients: 1,
             tensors: 1,
             tensors_per_user: 1,
+            versions_per_user: 1,
             connections_per_user: 1,
             reply_bytes_per_user: ByteSize(1),
             leases_per_client: 1,

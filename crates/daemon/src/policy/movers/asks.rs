@@ -103,6 +103,10 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
         let writes = is_target && what.work.writes();
+        if tensor.part {
+            self.may_use_part(client, caller, id, writes)?;
+        }
+        let leased = leased || tensor.part;
         if !writes && !tensor.ready && !leased {
             let message = format!("tensor '{name}' is still being written");
             return Err(Failure::new(ErrorKind::NotReady, message).hint("wait for its publish"));

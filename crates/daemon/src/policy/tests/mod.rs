@@ -7,6 +7,7 @@ mod leases;
 mod limits;
 mod lives;
 mod making;
+mod models;
 mod moves;
 mod naming;
 mod page;
@@ -29,6 +30,8 @@ use super::*;
 
 const GPU: GpuUuid = GpuUuid([1; 16]);
 const MIB: u64 = 1 << 20;
+/// A descriptor that cannot be a manifest.
+const UNSEALED: u64 = 999_999;
 
 /// What the policy did, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +52,8 @@ struct World {
     records: Vec<Record>,
     held: HashMap<Held, u64>,
     replies: Vec<(ConnId, Reply, Option<u64>)>,
+    /// Every descriptor that came with a reply.
+    came_with: HashMap<u64, Vec<u64>>,
     asked: Vec<(SlabId, GpuUuid, u64)>,
     closed: Vec<ConnId>,
     journal_fails: bool,
@@ -118,12 +123,17 @@ impl Ports for World {
         self.held.remove(&what);
     }
 
+    fn manifest_ok(&self, fd: &u64) -> Result<(), String> {
+        if *fd == UNSEALED { Err("it is not sealed".into()) } else { Ok(()) }
+    }
+
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<u64>) {
         self.did.push(Did::Reply(reply.number));
         if let Some(unread) = self.unread.get_mut(&conn) {
             *unread += 1;
         }
         let fd = fds.first().copied();
+        self.came_with.insert(reply.number, fds);
         self.replies.push((conn, reply, fd));
     }
 
@@ -192,6 +202,8 @@ const LIMITS: Limits = Limits {
     clients: 100,
     tensors: 1000,
     tensors_per_user: 1000,
+    versions_per_user: 100,
+    keep_previous: 1,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
     moves_per_user: 8,
@@ -280,7 +292,16 @@ impl Play {
     }
 
     fn try_ask(&mut self, conn: ConnId, body: RequestBody) -> Option<ReplyBody> {
-        let number = self.start(conn, body);
+        self.try_ask_with(conn, body, None)
+    }
+
+    fn try_ask_with(
+        &mut self,
+        conn: ConnId,
+        body: RequestBody,
+        fd: Option<u64>,
+    ) -> Option<ReplyBody> {
+        let number = self.start_with(conn, body, fd);
         while let Some((slab, _, _)) = self.world.asked.pop() {
             self.world.next_fd += 1;
             let fd = self.world.next_fd;
@@ -290,9 +311,13 @@ impl Play {
     }
 
     fn start(&mut self, conn: ConnId, body: RequestBody) -> u64 {
+        self.start_with(conn, body, None)
+    }
+
+    fn start_with(&mut self, conn: ConnId, body: RequestBody, fd: Option<u64>) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
-        self.pond.message(&mut self.world, conn, Ok(Request { number, body }), None);
+        self.pond.message(&mut self.world, conn, Ok(Request { number, body }), fd);
         number
     }
 
@@ -377,6 +402,8 @@ impl Play {
             self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
         let recorded = self.pond.clients.clients.iter().filter(|(_, client)| client.recorded);
         expected.extend(recorded.map(|(id, _)| Held::Client(*id)));
+        let ready = self.pond.models.versions.iter().filter(|(_, it)| it.manifest.is_some());
+        expected.extend(ready.map(|(id, _)| Held::Manifest(*id)));
         assert_eq!(expected.len(), self.world.held.len());
         assert!(expected.iter().all(|held| self.world.held.contains_key(held)));
     }

@@ -1,0 +1,88 @@
+//! A version that is there, as moves see it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
+use millpond_weights::{LaidTensor, Layout, PlannedTensor, TensorHashes};
+use millpond_wire::manifest::Manifest;
+use millpond_wire::message::PartInfo;
+use millpond_wire::{PiecesKind, Run};
+
+use crate::link::Link;
+use crate::transfer::{lanes, moves};
+use crate::{Error, Progress, Result};
+
+/// The layout of a version that is there.
+pub(super) fn layout(manifest: &Manifest) -> Layout {
+    let tensors = manifest.tensors.iter().enumerate().map(|(source, tensor)| LaidTensor {
+        name: tensor.name.clone(),
+        dtype: tensor.dtype,
+        shape: tensor.shape.clone(),
+        bytes: tensor.bytes,
+        slab: tensor.slab,
+        offset: tensor.offset,
+        source,
+    });
+    let slabs = manifest.slabs.iter().map(|slab| slab.bytes).collect();
+    Layout { slabs, tensors: tensors.collect() }
+}
+
+/// Where the bytes of a version go.
+pub(super) struct Reading<'a> {
+    pub(super) link: &'a Arc<Link>,
+    pub(super) manifest: &'a Manifest,
+    pub(super) parts: &'a [PartInfo],
+    /// For each tensor the file and the place in it; nothing where they are only hashed.
+    pub(super) places: &'a [(usize, u64)],
+    pub(super) files: &'a [std::os::fd::OwnedFd],
+}
+
+impl Reading<'_> {
+    /// Reads every tensor back, and gives the names of those that are not what the manifest says.
+    pub(super) fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Vec<String>> {
+        let layout = layout(self.manifest);
+        let planned: Vec<PlannedTensor> = layout.tensors.iter().map(|one| self.plan(one)).collect();
+        let mut hashes = TensorHashes::new(&layout);
+        let total = layout.tensors.iter().map(|tensor| tensor.bytes).sum();
+        let wanted: Vec<PieceBatch> = batches(&planned, &layout, DEFAULT_BATCH_BYTES).collect();
+        let kind = if self.files.is_empty() { PiecesKind::Hash } else { PiecesKind::Save };
+        let work = |batch: PieceBatch| {
+            let missing = || Error::Protocol("a slab of the version is missing".to_owned());
+            let part = self.parts.get(batch.slab).ok_or_else(missing)?.tensor;
+            let pieces = batch.pieces.iter().map(|(piece, ..)| *piece).collect();
+            let file = self.files.get(batch.file);
+            let runs = if file.is_some() { batch.runs.clone() } else { Vec::new() };
+            let hashed = moves::pieces(self.link, part, kind, pieces, runs, file)?;
+            Ok((batch, hashed))
+        };
+        let mut done = 0;
+        progress(Progress { done, total });
+        let lanes = lanes::lanes(wanted.len(), total);
+        lanes::run(lanes, wanted.into_iter(), work, |(batch, hashed)| {
+            for ((_, tensor, piece), hash) in batch.pieces.iter().zip(hashed) {
+                hashes.set(*tensor, *piece, hash);
+            }
+            done += batch.bytes;
+            progress(Progress { done, total });
+            ControlFlow::Continue(())
+        })?;
+        let tensors = self.manifest.tensors.iter().enumerate();
+        let differing =
+            tensors.filter(|(index, tensor)| hashes.tensor(*index) != Some(tensor.hash));
+        Ok(differing.map(|(_, tensor)| tensor.name.clone()).collect())
+    }
+
+    fn plan(&self, tensor: &LaidTensor) -> PlannedTensor {
+        let (file, file_offset) = self.places.get(tensor.source).copied().unwrap_or_default();
+        let run = (tensor.bytes > 0).then_some(Run { file_offset, bytes: tensor.bytes });
+        PlannedTensor {
+            name: String::new(),
+            dtype: tensor.dtype,
+            shape: tensor.shape.clone(),
+            bytes: tensor.bytes,
+            file,
+            runs: run.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A lease on a version that is not mapped.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use millpond_wire::manifest::Manifest;
+use millpond_wire::message::{PartInfo, RequestBody, VersionGet, VersionInfo};
+use millpond_wire::{ErrorKind, LeaseId, Mode, VersionTarget};
+
+use crate::demux::{Answer, Line};
+use crate::link::{Ask, Link};
+use crate::model::granted::{self, Granted};
+use crate::{Error, Pond, Result, process};
+
+/// A version that stays while it is read, whoever retires it.
+pub(super) struct Held {
+    link: Arc<Link>,
+    lease: LeaseId,
+    owner: u32,
+    pub(super) info: VersionInfo,
+    /// Its slabs, in the order of the arena.
+    pub(super) parts: Vec<PartInfo>,
+    pub(super) manifest: Manifest,
+}
+
+impl Held {
+    pub(super) fn take(pond: &Pond, target: VersionTarget) -> Result<Self> {
+        const WHAT: &str = "a request for a version";
+        let link = &pond.core().link;
+        let lease = link.new_lease();
+        let get = VersionGet { target, lease, mode: Mode::ReadOnly, wait_ms: 0 };
+        let deadline = Instant::now().checked_add(link.config.request_timeout);
+        let body = RequestBody::VersionGet(get);
+        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
+        let answer = link.call(ask)?;
+        let taken = open(WHAT, answer, lease).and_then(|opened| {
+            // It must be claimed from the next daemon.
+            link.start_watch()?;
+            Ok(opened)
+        });
+        match taken {
+            Ok((info, parts, manifest)) => {
+                let (link, owner) = (Arc::clone(link), process::current());
+                Ok(Self { link, lease, owner, info, parts, manifest })
+            }
+            Err(error) => {
+                link.give_back(lease);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// What is needed of a grant. Descriptors of slabs are not: whoever moves bytes has its own.
+fn open(
+    what: &'static str,
+    answer: Answer,
+    lease: LeaseId,
+) -> Result<(VersionInfo, Vec<PartInfo>, Manifest)> {
+    let Granted { info, parts, manifest, .. } =
+        granted::with_lease(what, answer, lease, Mode::ReadOnly)?;
+    let wrong = |reason: String| {
+        let message = format!("version '{}@{}' cannot be used: {reason}", info.model, info.tag);
+        Error::version(ErrorKind::Invalid, message, None)
+    };
+    let manifest = manifest.ok_or_else(|| wrong("it has no manifest".to_owned()))?;
+    let manifest = manifest.to_manifest().map_err(|error| wrong(error.to_string()))?;
+    Ok((info, parts, manifest))
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A forked copy has nothing to give back.
+        if self.owner != process::current() {
+            return;
+        }
+        let mut state = self.link.lock();
+        if matches!(state.line, Line::Up(_)) {
+            drop(state);
+            self.link.give_back(self.lease);
+        } else {
+            // Whoever is done with a pond that is gone does not wait for it.
+            state.strays.push(self.lease);
+            self.link.watch_if_possible(&mut state);
+        }
+    }
+}

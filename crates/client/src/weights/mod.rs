@@ -1,0 +1,25 @@
+//! Checkpoints into the pond and out of it: loading, verifying and saving versions of models.
+//!
+//! The loader reads headers, checks them and makes the layout itself, so that what a hostile file
+//! says never reaches the daemon or a mover. It hands over descriptors and numbers; the mover
+//! reads the bytes, hashes each piece while it is in its buffer and copies it to the GPU. No byte
+//! of a tensor is ever in this process, so a load needs no driver and little memory.
+//!
+//! A load is in one of three states for everybody else: not there, staging, complete. Whatever
+//! ends it before the commit, also the end of this process, gives all of its memory back.
+
+mod calls;
+mod contents;
+mod hold;
+mod like;
+mod load;
+mod residency;
+mod save;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use self::save::{SaveOptions, Saved, temporary_name};
+pub use self::spec::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded};
+pub use self::verify::Verified;

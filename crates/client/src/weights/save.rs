@@ -1,0 +1,255 @@
+//! From a version to files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use millpond_weights::writer::{self, Shard, WriteError, Written};
+use millpond_wire::manifest::Manifest;
+use millpond_wire::message::VersionInfo;
+use millpond_wire::{ErrorKind, Failure};
+
+use super::contents::Reading;
+use super::hold::Held;
+use crate::transfer::{is_fuse, make_room};
+use crate::{Error, IntoVersion, Pond, Progress, Result};
+
+/// How a version is saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SaveOptions {
+    /// Into files of at most so many bytes of tensors; into one unless said.
+    pub shard_bytes: Option<u64>,
+    /// Over what is there: a file is replaced, and files are moved into a folder, where others
+    /// stay.
+    pub force: bool,
+}
+
+/// A version that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The version.
+    pub info: VersionInfo,
+    /// What was written, the index last.
+    pub files: Vec<PathBuf>,
+    /// Bytes of all tensors.
+    pub bytes: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// What a save is called until it is complete, for whoever wants to remove it after a signal.
+#[must_use]
+pub fn temporary_name(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let name = whole.file_name().unwrap_or_default().to_string_lossy();
+    // Not longer than a name may be.
+    let name: String = name.chars().take(50).collect();
+    whole.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+impl Pond {
+    /// Saves a version as safetensors: one file if the path ends in `.safetensors`, else a folder
+    /// with one file, or with shards and their index. It has its name only when it is complete and
+    /// every byte that was written was found to be what was loaded. Whoever retires the version
+    /// meanwhile does not disturb this.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, `retired`; `file` if it cannot be written, or something is there;
+    /// `lost` if the version's bytes are not those that were loaded; `mover`; what else the pond
+    /// answers.
+    pub fn save(
+        &self,
+        target: impl IntoVersion,
+        path: impl AsRef<Path>,
+        options: SaveOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Saved> {
+        let begun = Instant::now();
+        let goal = Goal::new(path.as_ref(), options)?;
+        let held = Held::take(self, target.into_version()?)?;
+        let manifest = &held.manifest;
+        let tensors: Vec<Written<'_>> = manifest
+            .tensors
+            .iter()
+            .map(|one| Written { name: &one.name, dtype: one.dtype, shape: &one.shape })
+            .collect();
+        let most = options.shard_bytes.unwrap_or(u64::MAX);
+        let mut shards = writer::shards(&tensors, most).map_err(|error| unwritable(&error))?;
+        if let (true, [only]) = (goal.is_file, shards.as_mut_slice()) {
+            only.name.clear();
+        }
+        let work = Work::begin(&goal)?;
+        let mut places = vec![(0, 0); tensors.len()];
+        let mut files = Vec::new();
+        for (number, shard) in shards.iter().enumerate() {
+            let path = work.path(&shard.name);
+            let (file, offsets) = begin_file(&path, &tensors, shard, manifest)?;
+            for (tensor, offset) in shard.tensors.iter().zip(offsets) {
+                places[*tensor] = (number, offset);
+            }
+            files.push(OwnedFd::from(file));
+        }
+        let (link, parts) = (&self.core().link, held.parts.as_slice());
+        let reading = Reading { link, manifest, parts, places: &places, files: &files };
+        if let Some(first) = reading.run(&mut progress)?.first() {
+            let name = format!("{}@{}", held.info.model, held.info.tag);
+            let message = format!(
+                "tensor '{}' of {name} is not what was loaded; nothing was saved",
+                first.escape_debug()
+            );
+            let hint = format!("`millpond verify {name}` names all such tensors; load it again");
+            return Err(Failure::new(ErrorKind::Lost, message).hint(hint).into());
+        }
+        let mut names: Vec<String> = shards.iter().map(|shard| shard.name.clone()).collect();
+        if names.len() > 1 {
+            let index = writer::index(&tensors, &shards).map_err(|error| unwritable(&error))?;
+            let path = work.path(writer::INDEX_NAME);
+            fs::write(&path, index).map_err(|error| failed(&path, &error))?;
+            names.push(writer::INDEX_NAME.to_owned());
+        }
+        let files = work.finish(&names, options.force)?;
+        let bytes = manifest.tensors.iter().map(|tensor| tensor.bytes).sum();
+        Ok(Saved { info: held.info.clone(), files, bytes, elapsed: begun.elapsed() })
+    }
+}
+
+/// Makes a file with everything but the bytes of its tensors.
+fn begin_file(
+    path: &Path,
+    tensors: &[Written<'_>],
+    shard: &Shard,
+    manifest: &Manifest,
+) -> Result<(File, Vec<u64>)> {
+    let own: Vec<Written<'_>> =
+        shard.tensors.iter().filter_map(|index| tensors.get(*index)).copied().collect();
+    let (header, offsets) =
+        writer::header(&own, &manifest.metadata).map_err(|error| unwritable(&error))?;
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = file.map_err(|error| failed(path, &error))?;
+    if is_fuse(&file) {
+        return Err(Error::file(format!(
+            "'{}' is on a file system in user space (FUSE), where a mover does not write",
+            path.display()
+        )));
+    }
+    let end = header.len() as u64 + shard.bytes;
+    make_room(&file, 0, end, &format!("'{}'", path.display()))?;
+    file.write_all_at(&header, 0)
+        .and_then(|()| file.set_len(end))
+        .map_err(|error| failed(path, &error))?;
+    Ok((file, offsets))
+}
+
+/// What is to be there in the end.
+struct Goal {
+    path: PathBuf,
+    is_file: bool,
+}
+
+impl Goal {
+    fn new(path: &Path, options: SaveOptions) -> Result<Self> {
+        let is_file = path.extension().is_some_and(|ending| ending == "safetensors");
+        if is_file && options.shard_bytes.is_some() {
+            let message = format!("'{}' is one file, so it has no shards", path.display());
+            let hint = "name a folder, or leave out the size of shards";
+            return Err(Failure::new(ErrorKind::Invalid, message).hint(hint).into());
+        }
+        let goal = Self { path: path.to_owned(), is_file };
+        let taken = match fs::symlink_metadata(path) {
+            Err(_) => false,
+            Ok(found) if is_file && found.is_dir() => {
+                return Err(Error::file(format!("'{}' is a folder, not a file", path.display())));
+            }
+            Ok(_) if is_file => true,
+            Ok(_) => match fs::read_dir(path) {
+                Ok(mut entries) => entries.next().is_some(),
+                Err(error) => return Err(failed(path, &error)),
+            },
+        };
+        if taken && !options.force { Err(goal.taken()) } else { Ok(goal) }
+    }
+
+    fn taken(&self) -> Error {
+        let what = if self.is_file { "is there already" } else { "is a folder with files" };
+        let message = format!("'{}' {what}", self.path.display());
+        Failure::new(ErrorKind::File, message).hint("`--force` writes over it").into()
+    }
+}
+
+/// Files on their way. Unless they are finished they are removed when this goes.
+struct Work<'a> {
+    goal: &'a Goal,
+    temporary: PathBuf,
+}
+
+impl<'a> Work<'a> {
+    fn begin(goal: &'a Goal) -> Result<Self> {
+        let temporary = temporary_name(&goal.path);
+        if !goal.is_file {
+            fs::create_dir(&temporary).map_err(|error| failed(&temporary, &error))?;
+        }
+        Ok(Self { goal, temporary })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if self.goal.is_file { self.temporary.clone() } else { self.temporary.join(name) }
+    }
+
+    /// Gives everything its name.
+    fn finish(self, names: &[String], force: bool) -> Result<Vec<PathBuf>> {
+        let goal = &self.goal.path;
+        let wrong = |error: &io::Error| failed(goal, error);
+        if self.goal.is_file {
+            let named = if force {
+                fs::rename(&self.temporary, goal)
+            } else {
+                // Whatever came there meanwhile stays.
+                fs::hard_link(&self.temporary, goal)
+            };
+            return match named {
+                Ok(()) => Ok(vec![goal.clone()]),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    Err(self.goal.taken())
+                }
+                Err(error) => Err(wrong(&error)),
+            };
+        }
+        let files = names.iter().map(|name| goal.join(name)).collect();
+        // Also where an empty folder is.
+        match fs::rename(&self.temporary, goal) {
+            Ok(()) => return Ok(files),
+            Err(_) if force && goal.is_dir() => {}
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                return Err(self.goal.taken());
+            }
+            Err(error) => return Err(wrong(&error)),
+        }
+        for name in names {
+            fs::rename(self.temporary.join(name), goal.join(name))
+                .map_err(|error| wrong(&error))?;
+        }
+        Ok(files)
+    }
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        // There is nobody to be told, and after a rename there is nothing.
+        let _ = if self.goal.is_file {
+            fs::remove_file(&self.temporary)
+        } else {
+            fs::remove_dir_all(&self.temporary)
+        };
+    }
+}
+
+fn unwritable(error: &WriteError) -> Error {
+    Failure::new(ErrorKind::Invalid, error.to_string()).into()
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::in_file(format_args!("writing '{}'", path.display()), error)
+}

@@ -1,0 +1,168 @@
+//! What is to be loaded, how far it is, and what came of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use millpond_weights::{DEFAULT_SLAB_BYTES, Plan};
+use millpond_wire::message::VersionInfo;
+use millpond_wire::{Audience, GpuUuid, VersionTag};
+
+/// A checkpoint to be loaded as a version of a model.
+///
+/// ```no_run
+/// # fn main() -> Result<(), millpond::Error> {
+/// use millpond::{LoadSpec, Pond};
+///
+/// let pond = Pond::connect()?;
+/// let loaded = pond.load(LoadSpec::new("llama").path("./checkpoint").activate(true), |_| {})?;
+/// assert!(loaded.info.current);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct LoadSpec {
+    pub(super) model: String,
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) tag: Option<VersionTag>,
+    pub(super) device: Option<GpuUuid>,
+    pub(super) audience: Audience,
+    pub(super) activate: bool,
+    pub(super) like: Like,
+    pub(super) plan: Plan,
+    pub(super) slab_bytes: u64,
+}
+
+/// The version with which equal slabs are shared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Like {
+    /// The model's current one, if it has one.
+    #[default]
+    Current,
+    /// This one of the same model.
+    Version(VersionTag),
+    /// None.
+    Nothing,
+}
+
+impl LoadSpec {
+    /// A version of this model. Its name is checked when it is loaded.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            model: model.into(),
+            paths: Vec::new(),
+            tag: None,
+            device: None,
+            audience: Audience::User,
+            activate: false,
+            like: Like::Current,
+            plan: Plan::everything(),
+            slab_bytes: DEFAULT_SLAB_BYTES,
+        }
+    }
+
+    /// One more safetensors file, folder or index.
+    pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.paths.push(path.into());
+        self
+    }
+
+    /// More of them.
+    pub fn paths(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.paths.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// The version's tag; the next of `v1`, `v2` and so on unless said.
+    pub fn tag(mut self, tag: VersionTag) -> Self {
+        self.tag = Some(tag);
+        self
+    }
+
+    /// On which GPU; the pond's first one unless said.
+    pub fn device(mut self, device: GpuUuid) -> Self {
+        self.device = Some(device);
+        self
+    }
+
+    /// With whom it is shared; with one's own user only unless said.
+    pub fn audience(mut self, audience: Audience) -> Self {
+        self.audience = audience;
+        self
+    }
+
+    /// Whether it becomes the current version. A model's first version always does.
+    pub fn activate(mut self, activate: bool) -> Self {
+        self.activate = activate;
+        self
+    }
+
+    /// With which version equal slabs are shared.
+    pub fn like(mut self, like: Like) -> Self {
+        self.like = like;
+        self
+    }
+
+    /// Which part of the checkpoint is loaded; all of it unless said.
+    pub fn plan(mut self, plan: Plan) -> Self {
+        self.plan = plan;
+        self
+    }
+
+    /// How large a slab is at most, unless one tensor is larger.
+    pub fn slab_bytes(mut self, slab_bytes: u64) -> Self {
+        self.slab_bytes = slab_bytes;
+        self
+    }
+}
+
+/// What a load is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadPhase {
+    /// Files are opened and their headers checked.
+    Checking,
+    /// Files are compared with the version that this one is like.
+    Hashing,
+    /// Bytes go to the GPU.
+    Loading,
+}
+
+impl LoadPhase {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadPhase::Checking => "checking",
+            LoadPhase::Hashing => "comparing",
+            LoadPhase::Loading => "loading",
+        }
+    }
+}
+
+/// How far a load is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadProgress {
+    /// What it is about.
+    pub phase: LoadPhase,
+    /// Bytes of this phase that are done.
+    pub done: u64,
+    /// Bytes of this phase in all.
+    pub total: u64,
+    /// How fast this phase is.
+    pub gigabytes_per_second: f64,
+}
+
+/// A load that has ended well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The version.
+    pub info: VersionInfo,
+    /// Bytes that were read from files, those that were only compared included.
+    pub bytes_read: u64,
+    /// Bytes of tensors in slabs that are shared with another version.
+    pub bytes_shared: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Some of the files were not in the page cache and were read past it.
+    pub cold: bool,
+}

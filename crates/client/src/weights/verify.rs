@@ -1,0 +1,48 @@
+//! Whether a version's bytes are still those that were loaded.
+
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::VersionInfo;
+
+use super::contents::Reading;
+use super::hold::Held;
+use crate::{IntoVersion, Pond, Progress, Result};
+
+/// What came of a look at every byte of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// The version.
+    pub info: VersionInfo,
+    /// How many bytes were hashed.
+    pub bytes: u64,
+    /// Tensors whose bytes are not those that were loaded.
+    pub differing: Vec<String>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Pond {
+    /// Hashes every tensor of a version on its GPU and compares with the manifest. That something
+    /// differs is an answer, not an error.
+    ///
+    /// # Errors
+    /// `not_found`, `not_ready`, `retired`; `mover`; what else the pond answers.
+    pub fn verify(
+        &self,
+        target: impl IntoVersion,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Verified> {
+        let begun = Instant::now();
+        let held = Held::take(self, target.into_version()?)?;
+        let reading = Reading {
+            link: &self.core().link,
+            manifest: &held.manifest,
+            parts: &held.parts,
+            places: &[],
+            files: &[],
+        };
+        let differing = reading.run(&mut progress)?;
+        let bytes = held.manifest.tensors.iter().map(|tensor| tensor.bytes).sum();
+        Ok(Verified { info: held.info.clone(), bytes, differing, elapsed: begun.elapsed() })
+    }
+}

@@ -1,0 +1,246 @@
+//! Versions are attached to: a lease, the manifest, and the slabs' descriptors.
+
+use millpond_wire::message::{
+    PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState, WAIT_FOREVER,
+};
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, VersionId, VersionTarget, limits,
+};
+
+use super::{Version, VersionWaiter, lost, retired};
+use crate::policy::clients::Lease;
+use crate::policy::owner::Caller;
+use crate::policy::pond::{Answer, Pond, now};
+use crate::policy::ports::{ConnId, Ports};
+
+impl<P: Ports> Pond<P> {
+    pub(in crate::policy) fn get_version(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        number: u64,
+        get: VersionGet,
+    ) -> Answer<P::Fd> {
+        self.check_draining()?;
+        let (client, caller) = self.client_of(conn)?;
+        // A repeat gets the same answer, whatever is current since.
+        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
+        if let Some(known) = leases.and_then(|leases| leases.get(&get.lease)) {
+            let id = VersionId(known.tensor.0);
+            return self.grant_version(ports, conn, id, (get.lease, get.mode));
+        }
+        // Who waits needs no hints about what is not there yet.
+        if get.wait_ms > 0 && self.lookup_version(&caller, &get.target).is_none() {
+            return self.wait_for_version(ports, conn, number, get);
+        }
+        match self.usable_version(client, &caller, &get.target, get.mode) {
+            Ok(id) => self.grant_version(ports, conn, id, (get.lease, get.mode)),
+            Err(failure)
+                if get.wait_ms > 0
+                    && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
+            {
+                self.wait_for_version(ports, conn, number, get)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn wait_for_version(
+        &mut self,
+        ports: &P,
+        conn: ConnId,
+        number: u64,
+        get: VersionGet,
+    ) -> Answer<P::Fd> {
+        let until_ms = match get.wait_ms {
+            WAIT_FOREVER => u64::MAX,
+            wait => ports.monotonic_ms().saturating_add(wait),
+        };
+        self.models.waiters.push(VersionWaiter { conn, number, get, until_ms });
+        Ok(None)
+    }
+
+    fn usable_version(
+        &self,
+        client: ClientId,
+        caller: &Caller,
+        target: &VersionTarget,
+        mode: Mode,
+    ) -> Result<VersionId, Failure> {
+        let id = self.find_version(caller, target)?;
+        let Some(version) = self.models.versions.get(&id) else {
+            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
+        };
+        let label = version.label();
+        match version.state {
+            VersionState::Staging if mode == Mode::ReadWrite && version.creator == client => {}
+            VersionState::Staging => {
+                let message = format!("{label} is still being written");
+                return Err(
+                    Failure::new(ErrorKind::NotReady, message).hint("wait for the end of its load")
+                );
+            }
+            VersionState::Draining => return Err(retired(&label, self.current_tag(version))),
+            VersionState::Ready if mode == Mode::ReadWrite => {
+                let message = format!("{label} is ready, and never changes again");
+                return Err(Failure::new(ErrorKind::Invalid, message)
+                    .hint("open it read-only, or stage another version"));
+            }
+            VersionState::Ready => {}
+        }
+        if self.is_lost(version) {
+            return Err(lost(&version.model.2, &version.tag));
+        }
+        Ok(id)
+    }
+
+    fn current_tag(&self, version: &Version<P::Fd>) -> Option<&millpond_wire::VersionTag> {
+        let current = self.models.models.get(&version.model)?.current?;
+        self.models.versions.get(&current).map(|version| &version.tag)
+    }
+
+    /// What a waiting request is told when its time is over.
+    pub(in crate::policy) fn no_version_yet(&self, waiter: &VersionWaiter) -> Failure {
+        let Ok((client, caller)) = self.client_of(waiter.conn) else {
+            return Failure::new(ErrorKind::Timeout, "nobody waits any more");
+        };
+        let get = &waiter.get;
+        let why = match self.usable_version(client, &caller, &get.target, get.mode) {
+            Ok(_) => "it came too late".to_owned(),
+            Err(failure) => failure.message,
+        };
+        Failure::new(ErrorKind::Timeout, format!("waited {} ms, but {why}", get.wait_ms))
+    }
+
+    /// Grants a lease; the same lease asked for again gets the same answer.
+    pub(super) fn grant_version(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        id: VersionId,
+        (lease, mode): (LeaseId, Mode),
+    ) -> Answer<P::Fd> {
+        let (client_id, _) = self.client_of(conn)?;
+        let on = TensorId(id.0);
+        self.room_for_lease(ports, client_id, lease, Some((on, mode)))?;
+        let Some(client) = self.clients.clients.get_mut(&client_id) else { return Ok(None) };
+        let Some(version) = self.models.versions.get_mut(&id) else {
+            let message = format!("lease {lease} is on a tensor, not on a version");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        };
+        // What an operator may look at, the operator may not map: the next daemon would not know
+        // why, and free it.
+        if !client.caller.may_use(&version.owner, version.audience) {
+            let message = format!("{} is not shared with you", version.label());
+            return Err(Failure::new(ErrorKind::Denied, message)
+                .hint("the admin socket is for looking and retiring, not for mapping"));
+        }
+        let (user, since_ms) = (client.owner().user, ports.now_ms());
+        client.leases.entry(lease).or_insert(Lease { tensor: on, mode, since_ms });
+        version.leases.insert((client_id, lease));
+        let token = self.key.token(client_id, lease, on, mode, user);
+        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
+        let has_manifest = !fds.is_empty();
+        let slabs = self.slab_fds(version, 0, limits::MESSAGE_FDS - fds.len());
+        let count = u32::try_from(slabs.len()).unwrap_or(0);
+        fds.extend(slabs);
+        let grant = VersionGrant {
+            info: self.version_info(id, version),
+            parts: self.parts_of(version),
+            lease: Some((lease, mode, token)),
+            manifest: has_manifest,
+            slabs: count,
+        };
+        Ok(Some((ReplyBody::Version(Box::new(grant)), fds)))
+    }
+
+    /// A version without a lease.
+    pub(super) fn answer_version(&self, id: VersionId) -> Answer<P::Fd> {
+        let Some(version) = self.models.versions.get(&id) else {
+            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
+        };
+        now(ReplyBody::Version(Box::new(VersionGrant {
+            info: self.version_info(id, version),
+            parts: self.parts_of(version),
+            lease: None,
+            manifest: false,
+            slabs: 0,
+        })))
+    }
+
+    pub(super) fn parts_of(&self, version: &Version<P::Fd>) -> Vec<PartInfo> {
+        let bytes = |part: TensorId| self.catalog.get(part).map_or(0, |tensor| tensor.bytes);
+        let parts = version.parts.iter();
+        parts.map(|part| PartInfo { tensor: *part, bytes: bytes(*part) }).collect()
+    }
+
+    /// Descriptors of slabs in the order of the arena, up to the first that is lost.
+    fn slab_fds(&self, version: &Version<P::Fd>, first: usize, most: usize) -> Vec<P::Fd> {
+        let wanted = version.parts.iter().skip(first).take(most);
+        let fds = wanted.map_while(|part| {
+            self.slabs.get(self.catalog.get(*part)?.slab).and_then(|slab| slab.fd.clone())
+        });
+        fds.collect()
+    }
+
+    /// More slabs, to who has a lease on the version.
+    pub(in crate::policy) fn version_slabs(
+        &self,
+        client: ClientId,
+        id: VersionId,
+        lease: LeaseId,
+        first: u32,
+        count: u32,
+    ) -> Answer<P::Fd> {
+        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
+        let held = leases.and_then(|leases| leases.get(&lease));
+        if held.is_none_or(|held| held.tensor != TensorId(id.0)) {
+            let message = format!("lease {lease} is not on version {id}");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
+        self.answer_slabs(id, first, count)
+    }
+
+    pub(super) fn answer_slabs(&self, id: VersionId, first: u32, count: u32) -> Answer<P::Fd> {
+        let Some(version) = self.models.versions.get(&id) else {
+            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
+        };
+        let at = usize::try_from(first).unwrap_or(usize::MAX);
+        let most = usize::try_from(count).unwrap_or(usize::MAX).min(limits::MESSAGE_FDS);
+        if at >= version.parts.len() || most == 0 {
+            let message = format!("{} has {} slabs", version.label(), version.parts.len());
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
+        let fds = self.slab_fds(version, at, most);
+        if fds.is_empty() {
+            return Err(lost(&version.model.2, &version.tag));
+        }
+        let count = u32::try_from(fds.len()).unwrap_or(0);
+        Ok(Some((ReplyBody::Slabs { first, count }, fds)))
+    }
+
+    /// Answers those who waited for this version.
+    pub(super) fn wake_version(&mut self, ports: &mut P, id: VersionId) {
+        if self.models.waiters.is_empty() {
+            return;
+        }
+        let mut still = Vec::new();
+        for waiter in std::mem::take(&mut self.models.waiters) {
+            // Whom it does not concern is passed over quickly: nobody else should wait for this.
+            let get = &waiter.get;
+            let ready = self.client_of(waiter.conn).ok().filter(|(client, caller)| {
+                self.lookup_version(caller, &get.target) == Some(id)
+                    && self.usable_version(*client, caller, &get.target, get.mode).is_ok()
+            });
+            if ready.is_none() {
+                still.push(waiter);
+                continue;
+            }
+            let VersionWaiter { conn, number, get, .. } = waiter;
+            let answer = self.grant_version(ports, conn, id, (get.lease, get.mode));
+            self.answer_making(ports, conn, number, answer);
+        }
+        self.models.waiters = still;
+    }
+}

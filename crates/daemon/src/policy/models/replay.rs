@@ -1,0 +1,141 @@
+//! Models come back from the journal, and go into the next one.
+
+use std::collections::HashMap;
+
+use millpond_wire::message::VersionState;
+use millpond_wire::record::{Record, VersionRecord};
+use millpond_wire::{ClientId, TensorId, VersionId, limits};
+
+use super::stage::{record_of, version_of};
+use crate::policy::catalog::NameKey;
+use crate::policy::owner::Owner;
+use crate::policy::pond::Pond;
+use crate::policy::ports::{Held, Ports};
+
+impl<P: Ports> Pond<P> {
+    /// A record of a version, as it was or as a damaged journal has it.
+    pub(in crate::policy) fn replay_version(
+        &mut self,
+        record: Record,
+        held: &mut HashMap<Held, P::Fd>,
+    ) {
+        match record {
+            Record::VersionStaged(staged) => self.replay_staged(&staged),
+            Record::VersionReady(ready) => {
+                let id = ready.version;
+                if !self.version_is(id, VersionState::Staging) {
+                    return;
+                }
+                let (current, manifest) = (ready.current, held.remove(&Held::Manifest(id)));
+                self.became_ready(ready, manifest);
+                if current {
+                    self.flip(id, None);
+                }
+            }
+            Record::VersionCurrent { version, token }
+                if self.version_is(version, VersionState::Ready) =>
+            {
+                self.flip(version, token);
+            }
+            Record::VersionDraining(id) => self.became_draining(id),
+            Record::VersionGone(id) => {
+                let manifest = self.models.remove(id).and_then(|version| version.manifest);
+                if let Some(manifest) = manifest {
+                    held.insert(Held::Manifest(id), manifest);
+                }
+                self.catalog.bury(TensorId(id.0));
+            }
+            _ => {}
+        }
+    }
+
+    fn version_is(&self, id: VersionId, state: VersionState) -> bool {
+        self.models.versions.get(&id).is_some_and(|version| version.state == state)
+    }
+
+    fn replay_staged(&mut self, staged: &VersionRecord) {
+        let id = staged.version;
+        if self.version_is(id, VersionState::Staging) {
+            self.models.set_parts(id, staged.parts.clone());
+            return;
+        }
+        let on = TensorId(id.0);
+        let known = self.models.versions.contains_key(&id);
+        if known || self.catalog.get(on).is_some() || self.catalog.is_buried(on) {
+            return;
+        }
+        let tenant = self.clients.tenant(&staged.tenant);
+        let owner = Owner { tenant, user: staged.user, group: staged.group };
+        let version = version_of(staged, owner, true);
+        let model = self.models.models.get(&version.model);
+        if model.is_some_and(|model| model.owner.user != staged.user) {
+            return;
+        }
+        self.models.insert(id, version);
+    }
+
+    /// Goes on where the earlier daemon stopped. Returns how many versions are lost.
+    pub(in crate::policy) fn settle_versions(&mut self, ports: &mut P) -> usize {
+        let versions = self.models.versions.values();
+        let staged = versions.filter(|version| version.state == VersionState::Staging);
+        let gone: Vec<ClientId> = staged
+            .map(|version| version.creator)
+            .filter(|creator| !self.clients.clients.contains_key(creator))
+            .collect();
+        for creator in gone {
+            self.give_up_staged(ports, creator);
+        }
+        let models: Vec<NameKey> = self.models.models.keys().cloned().collect();
+        for model in models {
+            self.trim(ports, &model);
+        }
+        self.let_versions_go(ports);
+        let parts = self.catalog.iter().filter(|(_, tensor)| tensor.part).map(|(id, _)| id);
+        let unused: Vec<TensorId> = parts.filter(|id| !self.models.keep(*id)).collect();
+        for part in unused {
+            self.drop_part_if_unused(ports, part);
+        }
+        self.models.versions.values().filter(|version| self.is_lost(version)).count()
+    }
+
+    /// The records that say the same; those of the parts come before them.
+    pub(in crate::policy) fn version_records(&self) -> Vec<Record> {
+        let mut records = Vec::new();
+        for model in self.models.models.values() {
+            let versions = || {
+                let known = model.versions.iter();
+                known.filter_map(|id| Some((*id, self.models.versions.get(id)?)))
+            };
+            for (id, version) in versions() {
+                let staged = record_of(id, version);
+                // What a later record of a version no longer has, it had before.
+                let former: Vec<TensorId> = version.former.iter().copied().collect();
+                for parts in former.chunks(limits::PARTS) {
+                    let parts = parts.to_vec();
+                    records.push(Record::VersionStaged(VersionRecord { parts, ..staged.clone() }));
+                }
+                records.push(Record::VersionStaged(staged));
+                if let Some(ready) = &version.ready {
+                    let ready =
+                        millpond_wire::record::ReadyRecord { current: false, ..ready.clone() };
+                    records.push(Record::VersionReady(ready));
+                }
+            }
+            let mut current =
+                |version, token| records.push(Record::VersionCurrent { version, token });
+            for version in &model.history {
+                current(*version, None);
+            }
+            if let Some(version) = model.current {
+                current(version, None);
+                // Swaps to what is current change nothing, but are remembered.
+                for (token, _) in &model.swaps {
+                    current(version, Some(*token));
+                }
+            }
+            let draining = versions().filter(|(_, it)| it.state == VersionState::Draining);
+            records.extend(draining.map(|(id, _)| Record::VersionDraining(id)));
+        }
+        records
+    }
+}

@@ -1,0 +1,256 @@
+//! Versions go: no new leases first, then, with the last lease, the memory.
+
+use millpond_wire::message::{Event, EventKind, VersionState};
+use millpond_wire::record::Record;
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, LeaseId, SlabId, TensorId, VersionId, VersionTarget,
+};
+
+use super::making::MakingKey;
+use super::{Version, retired};
+use crate::policy::catalog::key;
+use crate::policy::create::changed;
+use crate::policy::owner::{Caller, Owner};
+use crate::policy::pond::{Answer, Pond, done, from_port};
+use crate::policy::ports::{Held, PortError, Ports};
+use crate::policy::release::Ending;
+
+impl<P: Ports> Pond<P> {
+    pub(in crate::policy) fn retire(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        target: &VersionTarget,
+    ) -> Answer<P::Fd> {
+        if let VersionTarget::Id(id) = target
+            && self.catalog.is_buried(TensorId(id.0))
+        {
+            return done();
+        }
+        if let Some(key) = self.making_of(caller, target) {
+            return self.retire_making(ports, caller, key);
+        }
+        let id = self.find_version(caller, target)?;
+        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let label = version.label();
+        if !caller.may_change(&version.owner) {
+            let message = format!("{label} belongs to another user");
+            return Err(Failure::new(ErrorKind::Denied, message));
+        }
+        if version.state == VersionState::Draining {
+            return done();
+        }
+        let model = self.models.models.get(&version.model);
+        if let Some(model) = model.filter(|model| model.current == Some(id)) {
+            let name = &version.model.2;
+            let alone = model.versions.len() == 1;
+            if !alone {
+                let message = format!("{label} is the current version");
+                return Err(Failure::new(ErrorKind::Invalid, message).hint(format!(
+                    "make another one current first: `millpond swap {name} VERSION`"
+                )));
+            }
+            let readers = version.leases.len();
+            if readers > 0 {
+                let message = format!("{label} is the current version and has {readers} readers");
+                return Err(Failure::new(ErrorKind::Invalid, message).hint(format!(
+                    "end them (`millpond ps`), or load another version and swap to it: \
+                     `millpond load {name} FILES --activate`"
+                )));
+            }
+        }
+        let why = format!("retired by user {}", caller.owner.user);
+        self.drain_version(ports, id, &why).map_err(from_port)?;
+        done()
+    }
+
+    /// A version whose slabs are still being made.
+    fn making_of(&self, caller: &Caller, target: &VersionTarget) -> Option<MakingKey> {
+        let mut making = self.models.making.iter();
+        let found = making.find(|((id, _), making)| match (target, &making.stage) {
+            (_, None) => false,
+            (VersionTarget::Id(wanted), _) => wanted == id,
+            (VersionTarget::Name(name), Some(stage)) => {
+                let user = name.model.user.unwrap_or(caller.owner.user);
+                let owner = Owner { user, ..caller.owner.clone() };
+                name.tag.is_some()
+                    && name.tag == stage.tag
+                    && key(&owner, &name.model.name) == key(&making.pool.owner, &stage.model)
+            }
+        });
+        found.map(|(key, _)| *key)
+    }
+
+    fn retire_making(&mut self, ports: &mut P, caller: &Caller, key: MakingKey) -> Answer<P::Fd> {
+        let Some(making) = self.models.making.get(&key) else { return Ok(None) };
+        if !caller.may_change(&making.pool.owner) {
+            let message = format!("version {} belongs to another user", key.0);
+            return Err(Failure::new(ErrorKind::Denied, message));
+        }
+        if let Some(making) = self.models.making.remove(&key) {
+            let label = making.stage.as_ref().map_or_else(String::new, |stage| {
+                let tag = stage.tag.as_ref().map_or_else(String::new, ToString::to_string);
+                format!("{}@{tag}", stage.model)
+            });
+            self.answer_making(ports, making.conn, making.number, Err(retired(&label, None)));
+            self.unmake(ports, key, making);
+        }
+        done()
+    }
+
+    /// No new leases from now on.
+    pub(super) fn drain_version(
+        &mut self,
+        ports: &mut P,
+        id: VersionId,
+        why: &str,
+    ) -> Result<(), PortError> {
+        let Some(version) = self.models.versions.get(&id) else { return Ok(()) };
+        if version.state == VersionState::Draining {
+            return Ok(());
+        }
+        let (name, user) = (version.model.2.clone(), version.owner.user);
+        let text = format!("{}: {why}; {} readers", version.tag, version.leases.len());
+        ports.journal(&Record::VersionDraining(id))?;
+        self.became_draining(id);
+        self.version_changed(ports, id);
+        let on = Some(TensorId(id.0));
+        self.happened(ports, EventKind::VersionDraining, on, Some(name), Some(user), text);
+        self.go_if_unused(ports, id);
+        Ok(())
+    }
+
+    /// What that changes in the books, now or when it is replayed.
+    pub(super) fn became_draining(&mut self, id: VersionId) {
+        let Some(version) = self.models.versions.get_mut(&id) else { return };
+        version.state = VersionState::Draining;
+        if let Some(model) = self.models.models.get_mut(&version.model) {
+            model.forget(id);
+        }
+    }
+
+    /// The stager of these is gone: they never will be complete.
+    pub(in crate::policy) fn give_up_staged(&mut self, ports: &mut P, creator: ClientId) {
+        let versions = self.models.versions.iter();
+        let staged = versions.filter(|(_, version)| {
+            version.creator == creator && version.state == VersionState::Staging
+        });
+        let ids: Vec<VersionId> = staged.map(|(id, _)| *id).collect();
+        for id in ids {
+            if let Err(error) = self.drain_version(ports, id, "its stager is gone") {
+                // The next daemon finds that out by itself.
+                tracing::error!(version = %id, "could not record that it is given up: {error}");
+            }
+        }
+    }
+
+    /// Whether a client that has not claimed yet may hold this version.
+    fn version_may_be_held(&self, version: &Version<P::Fd>) -> bool {
+        version.recovered
+            && self.clients.may_be_held(|caller| caller.may_use(&version.owner, version.audience))
+    }
+
+    /// The last reader may have left.
+    fn go_if_unused(&mut self, ports: &mut P, id: VersionId) {
+        let Some(version) = self.models.versions.get(&id) else { return };
+        let (draining, leased) = (version.state == VersionState::Draining, &version.leases);
+        if !draining || !leased.is_empty() || self.version_may_be_held(version) {
+            return;
+        }
+        if let Err(error) = ports.journal(&Record::VersionGone(id)) {
+            tracing::error!(version = %id, "could not record that a version is gone: {error}");
+            return;
+        }
+        let on = TensorId(id.0);
+        let user = Some(version.owner.user);
+        // While it is still in the books, which say who may know.
+        let public = self.public(on, user);
+        let Some(version) = self.models.remove(id) else { return };
+        self.catalog.bury(on);
+        if let Some(manifest) = version.manifest {
+            ports.let_go(Held::Manifest(id), Some(manifest));
+        }
+        changed(ports, on, Some(&version.model.2));
+        let mut freed = 0_usize;
+        for part in version.parts.iter().chain(&version.former) {
+            freed += usize::from(self.drop_part_if_unused(ports, *part));
+        }
+        let event = Event {
+            sequence: 0,
+            unix_ms: ports.now_ms(),
+            kind: EventKind::VersionGone,
+            tensor: Some(on),
+            name: Some(version.model.2),
+            user,
+            text: format!("{}: {freed} of {} slabs given back", version.tag, version.parts.len()),
+        };
+        self.tell(ports, event, public);
+    }
+
+    /// Frees a part that no version has; true if none has. Nothing is recorded before it is freed:
+    /// a part without a version is what the next daemon frees as well.
+    pub(super) fn drop_part_if_unused(&mut self, ports: &mut P, id: TensorId) -> bool {
+        if self.models.keep(id) {
+            return false;
+        }
+        let part = self.catalog.get(id).filter(|tensor| tensor.part);
+        let slab = part.and_then(|tensor| self.slabs.get(tensor.slab));
+        let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) else { return false };
+        self.catalog.delete(id, &owner);
+        self.free_if_unused(ports, id);
+        true
+    }
+
+    /// Parts that a version had before go when nobody can have them mapped any more.
+    pub(super) fn let_former_go(&mut self, ports: &mut P, id: VersionId) {
+        let Some(version) = self.models.versions.get(&id) else { return };
+        if version.former.is_empty()
+            || !version.leases.is_empty()
+            || self.version_may_be_held(version)
+        {
+            return;
+        }
+        let Some(version) = self.models.versions.get_mut(&id) else { return };
+        for part in std::mem::take(&mut version.former) {
+            self.models.unlink(part, id);
+            self.drop_part_if_unused(ports, part);
+        }
+    }
+
+    /// A lease on a version has ended.
+    pub(in crate::policy) fn version_lease_ended(
+        &mut self,
+        ports: &mut P,
+        id: VersionId,
+        lease: (ClientId, LeaseId),
+        ending: Ending,
+    ) {
+        let Some(version) = self.models.versions.get_mut(&id) else { return };
+        version.leases.remove(&lease);
+        if ending == Ending::Died {
+            let slab_of = |part: TensorId| self.catalog.get(part).map(|tensor| tensor.slab);
+            let slabs: Vec<SlabId> = version.keeps().filter_map(slab_of).collect();
+            for slab in slabs {
+                self.taint(ports, slab);
+            }
+        }
+        self.let_former_go(ports, id);
+        self.go_if_unused(ports, id);
+    }
+
+    /// Lets go of everything that nobody can hold any more.
+    pub(in crate::policy) fn let_versions_go(&mut self, ports: &mut P) {
+        let ids: Vec<VersionId> = self.models.versions.keys().copied().collect();
+        for id in ids {
+            self.let_former_go(ports, id);
+            self.go_if_unused(ports, id);
+        }
+    }
+
+    /// The version, or its model's name, may mean something else from now on.
+    pub(super) fn version_changed(&self, ports: &mut P, id: VersionId) {
+        if let Some(version) = self.models.versions.get(&id) {
+            changed(ports, TensorId(id.0), Some(&version.model.2));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Another version becomes current: one record, and readers find it from then on.
+
+use millpond_wire::message::{EventKind, ReplyBody, VersionState};
+use millpond_wire::record::Record;
+use millpond_wire::{ErrorKind, Failure, TensorId, TensorRef, Token, VersionId, VersionTag};
+
+use super::{lost, retired};
+use crate::policy::catalog::NameKey;
+use crate::policy::owner::Caller;
+use crate::policy::pond::{Answer, Pond, from_port, now};
+use crate::policy::ports::Ports;
+
+impl<P: Ports> Pond<P> {
+    pub(in crate::policy) fn swap(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        name: &TensorRef,
+        tag: Option<&VersionTag>,
+        token: Token,
+    ) -> Answer<P::Fd> {
+        let Some((key, model)) = self.find_model(caller, name) else {
+            return Err(self.no_model(caller, name));
+        };
+        let key = key.clone();
+        if !caller.may_change(&model.owner) {
+            let message = format!("model '{name}' belongs to another user");
+            return Err(Failure::new(ErrorKind::Denied, message));
+        }
+        // A repeat gets its answer, whatever happened since.
+        if let Some((_, previous)) = model.swaps.iter().find(|(known, _)| *known == token) {
+            let previous = previous.clone();
+            return self.answer_swap(&key, previous);
+        }
+        let id = match tag {
+            Some(_) => {
+                let model_ref = millpond_wire::ModelRef { model: name.clone(), tag: tag.cloned() };
+                self.find_version(caller, &millpond_wire::VersionTarget::Name(model_ref))?
+            }
+            None => self.before_current(&key).ok_or_else(|| {
+                let message = format!("model '{name}' has no earlier version to go back to");
+                Failure::new(ErrorKind::NotFound, message)
+                    .hint("`models.keep_previous` in the configuration says how many are kept")
+            })?,
+        };
+        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let label = version.label();
+        match version.state {
+            VersionState::Ready => {}
+            VersionState::Staging => {
+                let message = format!("{label} is still being written");
+                return Err(
+                    Failure::new(ErrorKind::NotReady, message).hint("wait for the end of its load")
+                );
+            }
+            VersionState::Draining => return Err(retired(&label, None)),
+        }
+        if self.is_lost(version) {
+            return Err(lost(&version.model.2, &version.tag));
+        }
+        // Also if it is current already: a repeat must not bring it back later.
+        let record = Record::VersionCurrent { version: id, token: Some(token) };
+        ports.journal(&record).map_err(from_port)?;
+        let was_current = self.models.models.get(&key).and_then(|model| model.current) == Some(id);
+        let before = self.flip(id, Some(token));
+        if !was_current {
+            self.flipped(ports, id, before);
+            self.wake_version(ports, id);
+        }
+        let previous = before.and_then(|id| self.models.versions.get(&id));
+        let previous = previous.map(|version| version.tag.clone());
+        self.answer_swap(&key, previous)
+    }
+
+    /// The newest of those that were current before and can be so again.
+    fn before_current(&self, key: &NameKey) -> Option<VersionId> {
+        let model = self.models.models.get(key)?;
+        let usable = |id: &&VersionId| {
+            let version = self.models.versions.get(id);
+            version.is_some_and(|it| it.state == VersionState::Ready && !self.is_lost(it))
+        };
+        model.history.iter().rev().find(usable).copied()
+    }
+
+    fn answer_swap(&self, key: &NameKey, previous: Option<VersionTag>) -> Answer<P::Fd> {
+        let model = self.models.models.get(key);
+        let current = model.and_then(|model| {
+            let id = model.current?;
+            Some((id, self.models.versions.get(&id)?))
+        });
+        let Some((id, version)) = current else {
+            let message = format!("model '{}' has no current version any more", key.2);
+            return Err(Failure::new(ErrorKind::NotFound, message));
+        };
+        let before = || {
+            let id = model.and_then(|model| model.history.last())?;
+            self.models.versions.get(id).map(|version| version.tag.clone())
+        };
+        now(ReplyBody::Swapped {
+            current: Box::new(self.version_info(id, version)),
+            previous: previous.or_else(before),
+        })
+    }
+
+    /// What a flip changes in the books, now or when it is replayed. Returns what was current.
+    pub(super) fn flip(&mut self, id: VersionId, token: Option<Token>) -> Option<VersionId> {
+        let version = self.models.versions.get(&id)?;
+        let model = self.models.models.get_mut(&version.model)?;
+        let before = model.current.replace(id).filter(|before| *before != id);
+        if let Some(before) = before {
+            model.history.push(before);
+        }
+        model.history.retain(|other| *other != id);
+        if let Some(token) = token {
+            let tag = before.and_then(|before| self.models.versions.get(&before));
+            model.remember(token, tag.map(|version| version.tag.clone()));
+        }
+        before
+    }
+
+    /// Tells everybody that another version is current, and lets go of the oldest ones.
+    pub(super) fn flipped(&mut self, ports: &mut P, id: VersionId, before: Option<VersionId>) {
+        let Some(version) = self.models.versions.get(&id) else { return };
+        let (key, user) = (version.model.clone(), version.owner.user);
+        let text = match before.and_then(|before| self.models.versions.get(&before)) {
+            Some(before) => format!("{} instead of {}", version.tag, before.tag),
+            None => format!("{} is the first", version.tag),
+        };
+        self.version_changed(ports, id);
+        if let Some(before) = before {
+            self.version_changed(ports, before);
+        }
+        let (on, name) = (Some(TensorId(id.0)), Some(key.2.clone()));
+        self.happened(ports, EventKind::ModelSwapped, on, name, Some(user), text);
+        self.trim(ports, &key);
+    }
+
+    /// Versions that were current long ago drain by themselves.
+    pub(super) fn trim(&mut self, ports: &mut P, key: &NameKey) {
+        let keep = self.limits.keep_previous;
+        while let Some(model) = self.models.models.get(key)
+            && model.history.len() > keep
+            && let Some(oldest) = model.history.first().copied()
+        {
+            let why = format!("{keep} earlier versions are kept");
+            if let Err(error) = self.drain_version(ports, oldest, &why) {
+                // The next swap, or the next daemon, tries again.
+                tracing::error!(version = %oldest, "could not record that it drains: {error}");
+                return;
+            }
+        }
+    }
+}
