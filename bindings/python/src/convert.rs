@@ -1,5 +1,6 @@
 //! What callers write, as what the client takes: dtypes, shapes, GPUs, times.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use millpond::cuda::{Driver, DriverChoice};
@@ -160,13 +161,21 @@ fn own_device(py: Python<'_>, ordinal: i32) -> PyResult<GpuUuid> {
     py.detach(|| own_device_of(ordinal)).map_err(|error| errors::raise(py, &error))
 }
 
+/// This process's GPUs in its own order, which stays.
+static OWN: OnceLock<Vec<GpuUuid>> = OnceLock::new();
+
 /// As numbers differ between processes, the pond is asked by UUID.
 pub(crate) fn own_device_of(ordinal: i32) -> millpond::Result<GpuUuid> {
-    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER))?;
-    let devices = driver.devices()?;
-    let found = devices.iter().find(|device| device.ordinal() == ordinal);
-    found.map(|device| GpuUuid(device.uuid().0)).ok_or(millpond::Error::NoSuchIndex {
-        index: usize::try_from(ordinal).unwrap_or(usize::MAX),
-        count: devices.len(),
-    })
+    let devices = match OWN.get() {
+        Some(devices) => devices,
+        None => {
+            let choice = DriverChoice::from_env();
+            let driver = Driver::open(choice, Some(&millpond_softgpu::PROVIDER))?;
+            let found = driver.devices()?.iter().map(|one| GpuUuid(one.uuid().0)).collect();
+            OWN.get_or_init(|| found)
+        }
+    };
+    let index = usize::try_from(ordinal).unwrap_or(usize::MAX);
+    let count = devices.len();
+    devices.get(index).copied().ok_or(millpond::Error::NoSuchIndex { index, count })
 }

@@ -61,17 +61,19 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn make(py: Python<'_>) -> PyResult<Classes> {
-    let base = class(py, "Error", &[py.get_type::<PyException>()], "Every error of a pond.")?;
+    let above = [py.get_type::<PyException>()];
+    let base = class(py, "Error", &above, "Every error of a pond.", ErrorKind::Internal)?;
     let mut kinds = Vec::new();
     for kind in ErrorKind::ALL {
         let mut bases = vec![base.bind(py).clone()];
         bases.extend(builtin(py, *kind));
-        kinds.push((*kind, class(py, &class_name(*kind), &bases, kind.describe())?));
+        kinds.push((*kind, class(py, &class_name(*kind), &bases, kind.describe(), *kind)?));
     }
     let invalid = find(&kinds, ErrorKind::Invalid).unwrap_or(&base);
     let mut specials = Vec::new();
     for (special, name, text) in Special::ALL {
-        specials.push((special, class(py, name, &[invalid.bind(py).clone()], text)?));
+        let above = [invalid.bind(py).clone()];
+        specials.push((special, class(py, name, &above, text, ErrorKind::Invalid)?));
     }
     Ok(Classes { base, kinds, specials })
 }
@@ -81,8 +83,15 @@ fn class(
     name: &str,
     bases: &[Bound<'_, PyType>],
     text: &str,
+    kind: ErrorKind,
 ) -> PyResult<Py<PyType>> {
     let members = PyDict::new(py);
+    // What every instance has, also one that is made in Python.
+    members.set_item("code", kind.name())?;
+    members.set_item("remedy", remedy(kind))?;
+    members.set_item("message", "")?;
+    members.set_item("hint", py.None())?;
+    members.set_item("similar", PyTuple::empty(py))?;
     members.set_item("__module__", MODULE)?;
     members.set_item("__doc__", text)?;
     let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, members))?;

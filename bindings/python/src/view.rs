@@ -178,6 +178,17 @@ impl View {
         slf.py().import("millpond._views")?.call_method1("as_numpy", (slf,))
     }
 
+    /// What numpy asks for: without it, it would make an array of one object.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().memory(slf.py())?;
+        slf.py().import("millpond._views")?.call_method1("as_array", (slf, dtype, copy))
+    }
+
     /// A torch tensor of the same memory.
     fn torch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;

@@ -1,4 +1,5 @@
-"""A real pond for the tests, on the software driver, in folders of its own."""
+"""A real pond for the tests, in folders of its own: on the software driver, or with
+MILLPOND_TEST_GPU=1 on the GPU."""
 
 import gc
 import os
@@ -12,9 +13,12 @@ import time
 import pytest
 
 _FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
+GPU = bool(os.environ.get("MILLPOND_TEST_GPU"))
+# What needs memory that the host can reach, and what needs memory that it cannot.
+collect_ignore_glob = ["test_[!g]*.py"] if GPU else ["test_gpu.py"]
 # Before the first import of the package: the driver reads its environment once.
 os.environ.update(
-    MILLPOND_DRIVER="soft",
+    MILLPOND_DRIVER="cuda" if GPU else "soft",
     MILLPOND_RUNTIME_DIR=str(_FOLDER / "run"),
     MILLPOND_SOFT_DIR=str(_FOLDER / "gpu"),
     MILLPOND_SOFT_MEMORY="512M",
@@ -111,6 +115,11 @@ def python():
         return ended.stdout
 
     return run
+
+
+def pytest_sessionfinish(session):
+    if not GPU:
+        sys.__stdout__.write("\nSKIPPED: test_gpu.py: MILLPOND_TEST_GPU=1 runs it on a GPU\n")
 
 
 def pytest_runtest_logreport(report):

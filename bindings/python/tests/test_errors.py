@@ -17,6 +17,8 @@ def test_every_error_is_one_of_the_family():
     assert {"DriverError", "ForkError", "ReadOnlyError", "ClosedError", "Invalid"} <= names
     for one in classes():
         assert one.__module__ == "millpond" and one.__doc__
+        made = one("mine")
+        assert str(made) == "mine" and made.code and made.remedy and made.hint is None
 
 
 def test_what_is_not_found_says_what_is_like_it(name):

@@ -3,6 +3,8 @@
 import ast
 import inspect
 import pathlib
+import re
+import shutil
 
 import pytest
 
@@ -64,6 +66,44 @@ def test_a_stub_has_the_parameters_and_members_of_the_thing(name):
     if issubclass(thing, millpond.Error):
         bases = [base.id for base in stub.bases]
         assert bases == [base.__name__ for base in thing.__bases__]
+
+
+USE = """
+import millpond
+
+t = millpond.create("x", shape=(2, 3), dtype="bfloat16")
+reveal_type(t)
+reveal_type(millpond.get("x", wait=5).shape)
+reveal_type(t.numpy())
+reveal_type(millpond.list())
+with millpond.stage("m", version="v1", like="v0") as w:
+    reveal_type(w["a"].copy_(b""))
+model = millpond.attach("m")
+reveal_type(model["a"])
+try:
+    pass
+except millpond.GpuFull as error:
+    reveal_type(error.holders)
+"""
+
+
+def test_a_type_checker_understands_the_stubs(tmp_path):
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    (tmp_path / "millpond").mkdir()
+    cache = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    # As one's own files: of an installed package's it reports nothing.
+    copies = [shutil.copy(one, tmp_path / "millpond") for one in FOLDER.glob("*.pyi")]
+    assert len(copies) == 2
+    out, _, status = api.run([*cache, *map(str, copies)])
+    assert status == 0, out
+    shutil.rmtree(tmp_path / "millpond")
+    (tmp_path / "use.py").write_text(USE)
+    out, _, status = api.run([*cache, str(tmp_path / "use.py")])
+    assert status == 0, out
+    seen = [line.split('"')[1] for line in out.splitlines() if "Revealed type" in line]
+    wanted = "Tensor", "tuple[int, ...]", "ndarray[Any, Any]", "list[TensorInfo]"
+    wanted = (*wanted, "ModelTensor", "ModelTensor", "list[Holder]")
+    assert [re.sub(r"[a-z._]+\.(?=[A-Za-z])|builtins\.|, fallback=.*", "", one) for one in seen] == [*wanted]
 
 
 def test_the_version_is_the_wheels():

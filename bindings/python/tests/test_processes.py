@@ -74,14 +74,15 @@ def test_ctrl_c_ends_a_wait(name):
     script = """
 import sys, millpond
 millpond.status()
-print("waiting", flush=True)
 try:
+    print("waiting", flush=True)
     millpond.get(sys.argv[1], wait=float("inf"))
 except KeyboardInterrupt:
     print("interrupted", millpond.live_leases())
 """
     child = subprocess.Popen([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "waiting\n"
+    # Long enough to be in the wait most of the time; before it, it must end as well.
     time.sleep(0.3)
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=DEADLINE)

@@ -1,5 +1,7 @@
 """Torch, on the CPU: the software driver's memory is the host's."""
 
+import signal
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -50,6 +52,16 @@ def test_a_state_dict_is_lazy_and_zero_copy():
     assert net(torch.ones(1, 2)).tolist() == [[4, 4, 4]]
     for one in parts.values():
         millpond.delete(one)
+
+
+def test_a_write_to_read_only_memory_ends_the_writer_and_changes_nothing(name, python):
+    millpond.create(name, (4,), "float32", zero=True).close()
+    script = "import sys, millpond; millpond.get(sys.argv[1]).torch().add_(1)"
+    python(script, name, status=-signal.SIGSEGV)
+    copy = millpond.get(name).torch().clone()
+    copy += 1
+    assert copy.sum() == 4 and millpond.get(name).torch().sum() == 0
+    millpond.delete(name)
 
 
 def test_torch_has_no_gpu_to_allocate_on():

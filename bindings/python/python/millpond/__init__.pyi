@@ -13,12 +13,12 @@ Nothing here needs torch or numpy: tensors travel by DLPack. What needs torch is
 import os
 from builtins import bytes as _bytes, list as _list
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CapsuleType, EllipsisType, TracebackType  # type: ignore[attr-defined]
+from types import EllipsisType, TracebackType
 from typing import IO, Any, Generic, Literal, Protocol, TypeVar, final
 
-import numpy
+import numpy as _numpy
 import torch as _torch
-from typing_extensions import Self
+from typing_extensions import CapsuleType, Self
 
 __version__: str
 
@@ -294,12 +294,15 @@ class View:
     def view(self, dtype: Dtype) -> View:
         """The same bytes as another dtype, for what another library cannot take as it is. Where the
         last extent cannot change for it, there is one dimension."""
-    def numpy(self) -> numpy.ndarray[Any, Any]:
+    def numpy(self) -> _numpy.ndarray[Any, Any]:
         """A numpy array of the same memory, on the software driver; read-only where this is.
         A dtype that numpy lacks comes as ``ml_dtypes``' (which must be installed).
 
         Raises ``BufferError`` on a GPU, where the host cannot reach the memory.
         """
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> _numpy.ndarray[Any, Any]: ...
     def torch(self) -> _torch.Tensor:
         """A torch tensor of the same memory. Torch does not keep read-only apart: in-place writes
         to read-only memory fault on the GPU (and end the process on the software driver);
@@ -413,7 +416,7 @@ class Model(Mapping[str, ModelTensor]):
     def torch(self) -> Mapping[str, _torch.Tensor]:
         """A lazy dict of torch tensors of the same memory, for
         ``net.load_state_dict(model.torch(), assign=True)``."""
-    def numpy(self) -> Mapping[str, numpy.ndarray[Any, Any]]:
+    def numpy(self) -> Mapping[str, _numpy.ndarray[Any, Any]]:
         """A lazy dict of numpy arrays of the same memory, on the software driver."""
     def on_swap(self, callback: Callable[[str], object]) -> None:
         """Has ``callback`` called with the tag of the new current version whenever that changes.

@@ -47,6 +47,16 @@ def as_numpy(view):
     return _array(numpy, _plain(view)).view(getattr(ml_dtypes, name))
 
 
+def as_array(view, dtype, copy):
+    """What ``numpy.asarray(view)`` and the like get."""
+    array = as_numpy(view)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"{view!r} cannot be {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
 class _Interface:
     """Memory in numpy's own protocol, which every version of it takes as it is."""
 

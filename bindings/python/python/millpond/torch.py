@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Mapping
 
 import torch
@@ -68,27 +69,21 @@ def use_pond(pond=None, device=None):
     pond = connect() if pond is None else pond
     if not torch.cuda.is_available():
         driver = pond.status().driver
-        raise _error(
-            DriverError,
-            f"torch has no GPU here, so it cannot allocate from the pond (driver: {driver})",
-            "use millpond.create, or millpond.stage, which work without one",
+        error = DriverError(
+            f"torch has no GPU here, so it cannot allocate from the pond (driver: {driver})"
         )
+        error.message = str(error)
+        error.hint = "millpond.create and millpond.put work without one"
+        raise error
     _millpond._allocate_from(pond)
-    allocator = torch.cuda.memory.CUDAPluggableAllocator(
-        _millpond.__file__, "millpond_torch_malloc", "millpond_torch_free"
-    )
-    # The pool keeps only a pointer to the allocator, and the tensors outlive this block.
-    _allocators.append(allocator)
-    pool = torch.cuda.MemPool(allocator.allocator())
+    pool = torch.cuda.MemPool(_allocator().allocator())
     with torch.cuda.use_mem_pool(pool, device=device):
         yield pool
 
 
-_allocators = []
-
-
-def _error(kind, message, hint):
-    error = kind(f"{message}\nhint: {hint}")
-    error.code, error.message, error.hint = "driver", message, hint
-    error.remedy, error.similar = "operator", []
-    return error
+@functools.cache
+def _allocator():
+    """Kept for ever: pools have only a pointer to it, and tensors outlive their pool."""
+    return torch.cuda.memory.CUDAPluggableAllocator(
+        _millpond.__file__, "millpond_torch_malloc", "millpond_torch_free"
+    )

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Runs docs/serve-one-model.md as a newcomer does: every shell block, in order, in one shell.
+#
+#   tests/serve_page.sh               builds and installs first, as the page says
+#   tests/serve_page.sh --installed   uses `millpond` and `python` of PATH instead
+#   tests/serve_page.sh --print       prints the page's commands with what they print; for the page
+#
+# Blocks of `sh background` stay in the background and are stopped at the end. A `text` block is what
+# the block before it prints: it is compared, with every number and every run of blanks taken for
+# equal to another one. Ends with "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.."
+root=$PWD
+page=$root/docs/serve-one-model.md
+installed=no show=no
+for flag in "$@"; do
+    case $flag in
+        --installed) installed=yes ;;
+        --print) show=yes ;;
+        *) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
+    esac
+done
+work=$(mktemp -d)
+export MILLPOND_DRIVER="${MILLPOND_DRIVER:-soft}" MILLPOND_SOFT_DIR="$work/gpu" MILLPOND_CONFIG="$work/config.toml"
+mkdir -m 700 "$MILLPOND_SOFT_DIR"
+: >"$MILLPOND_CONFIG"
+passed=0 failed=0 background=()
+
+finish() { # the coordinator before its pond
+    for ((index = ${#background[@]} - 1; index >= 0; index--)); do
+        kill "${background[index]}" 2>/dev/null
+        wait "${background[index]}" 2>/dev/null
+    done
+    # The daemon was killed, so another keeper may hold the pond by now.
+    local keeper
+    keeper=$(millpond status --json 2>/dev/null | sed -n 's/^ *"keeper_pid": \([0-9]*\),*$/\1/p')
+    [ -z "$keeper" ] || kill "$keeper" 2>/dev/null
+    rm -rf "$work" /tmp/pool-v1.safetensors /tmp/pool-v2.safetensors /tmp/pool-pond
+}
+trap finish EXIT
+
+pass() { passed=$((passed + 1)); echo "ok      $1"; }
+fail() { failed=$((failed + 1)); echo "FAILED  $1"; }
+
+# One file for each block, named by its number; its first line is what follows the three ticks.
+awk -v folder="$work" '
+    /^```/ && !inside { inside = 1; name = sprintf("%s/block-%03d", folder, ++count); print substr($0, 4) > name; next }
+    /^```$/ && inside { inside = 0; close(name); next }
+    inside { print >> name }
+' "$page"
+
+same() { sed -E 's/[0-9a-f]{8}[0-9a-f-]*/#/g; s/[0-9]+(\.[0-9]+)?/#/g; s/[[:space:]]+/ /g; s/[─-]+/-/g' "$1"; }
+
+# Whether a background command has got so far that the next ones can use it.
+ready() { # command
+    local try
+    for try in $(seq 1 600); do
+        case $1 in
+            *serve*) millpond status >/dev/null 2>&1 && return ;;
+            *) curl -s localhost:8080/stats 2>/dev/null | grep -q '"state": "idle"' &&
+                ! curl -s localhost:8080/stats | grep -q '"state": "starting"' && return ;;
+        esac
+        sleep 0.1
+    done
+    return 1
+}
+
+# A reader takes longer to type the next line than a worker to follow a swap; a script does not.
+followed() {
+    local current try
+    current=$(millpond inspect net --json | sed -n 's/^ *"\(tag\|version\)": "\([^"]*\)",*$/\2/p' | head -n 1)
+    for try in $(seq 1 600); do
+        curl -s localhost:8080/stats >"$work/stats"
+        [ "$(grep -o '"version": [^,]*' "$work/stats" | sort -u)" = "\"version\": \"$current\"" ] && return
+        sleep 0.1
+    done
+    fail "the workers do not follow to $current"
+}
+
+for block in "$work"/block-*; do
+    kind=$(head -n 1 "$block")
+    sed 1d "$block" >"$work/commands"
+    title=$(head -n 1 "$work/commands")
+    case $kind in
+        "sh install") [ "$installed" = yes ] && continue ;;&
+        "sh background")
+            mapfile -t command <"$work/commands"
+            # Exec, so that the signal at the end reaches the command itself.
+            (eval "exec ${command[0]}") >"$work/background-${#background[@]}" 2>&1 &
+            background+=($!)
+            if ready "${command[0]}"; then pass "$title"; else fail "$title: it does not start"; break; fi
+            ;;
+        sh | "sh install")
+            : >"$work/output"
+            while IFS= read -r line; do
+                [ "$show" = no ] || echo "\$ $line"
+                # In this shell, so that a `cd` and an `export` stay.
+                eval "$line" >"$work/line" 2>&1 </dev/null
+                code=$?
+                cat "$work/line" >>"$work/output"
+                [ "$show" = no ] || cat "$work/line"
+                cat "$work/line" >>"$work/everything"
+                if [ "$code" = 0 ]; then pass "$line"; else fail "$line: exit code $code"; cat "$work/line"; fi
+                case $line in *" swap "* | *" rollback "*) followed ;; esac
+            done <"$work/commands"
+            ;;
+        text)
+            if diff <(same "$work/output") <(same "$work/commands") >"$work/difference"; then
+                pass "output as on the page"
+            else
+                fail "output is not as on the page (<: found, >: page)"
+                cat "$work/difference"
+            fi
+            ;;
+    esac
+done
+
+# One answer for each version, and another one for the other.
+answers=$(sed -n 's/.*"digest": "\([0-9a-f]*\)", "version": "\([^"]*\)".*/\2 \1/p' "$work/everything")
+if [ "$(cut -d' ' -f1 <<<"$answers" | tr '\n' ' ')" = "v1 v1 v1 v1 v2 v1 " ]; then
+    pass "the answers are of the versions that were current"
+else
+    fail "the answers are of other versions: $answers"
+fi
+if [ "$(sort -u <<<"$answers" | wc -l) $(cut -d' ' -f2 <<<"$answers" | sort -u | wc -l)" = "2 2" ]; then
+    pass "a version has one answer"
+else
+    fail "a version has several answers, or two have the same: $answers"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
