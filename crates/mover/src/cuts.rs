@@ -127,13 +127,40 @@ impl Cuts {
         })
     }
 
-    /// Hashes a block's pieces.
-    pub(crate) fn hash(&self, index: usize, mut bytes: &[u8]) {
-        let Some(block) = self.blocks.get(index) else { return };
-        for (piece, hash) in self.pieces_of(index).iter().zip(&self.hashes[block.pieces.clone()]) {
-            let (of_piece, rest) = bytes.split_at(usize::try_from(piece.bytes).unwrap_or(0));
-            hash.get_or_init(|| ContentHash::of(of_piece));
-            bytes = rest;
+    /// Hashes a block's pieces, which are all there.
+    pub(crate) fn hash(&self, index: usize, bytes: &[u8]) {
+        self.hasher(index)(bytes);
+    }
+
+    /// Hashes a block's pieces while their bytes come, so that each is hashed while it is hot.
+    pub(crate) fn hasher(&self, index: usize) -> impl FnMut(&[u8]) {
+        let range = self.blocks.get(index).map_or(0..0, |block| block.pieces.clone());
+        let mut pieces = self.pieces[range.clone()].iter().zip(&self.hashes[range]).peekable();
+        // What is hashed: up to here, of which these bytes are of the piece that has begun.
+        let (mut done, mut begun) = (0, 0);
+        let mut hasher: Option<twox_hash::XxHash3_128> = None;
+        move |bytes: &[u8]| {
+            while let Some((piece, hash)) = pieces.peek() {
+                let size = usize::try_from(piece.bytes).unwrap_or(0);
+                let now = (size - begun).min(bytes.len() - done);
+                let part = &bytes[done..done + now];
+                if begun == 0 && now == size {
+                    hash.get_or_init(|| ContentHash::of(part));
+                } else if now > 0 {
+                    let hasher = hasher.get_or_insert_with(twox_hash::XxHash3_128::new);
+                    hasher.write(part);
+                }
+                done += now;
+                begun += now;
+                if begun < size {
+                    return;
+                }
+                if let Some(hasher) = hasher.take() {
+                    hash.get_or_init(|| ContentHash(hasher.finish_128().to_be_bytes()));
+                }
+                begun = 0;
+                pieces.next();
+            }
         }
     }
 

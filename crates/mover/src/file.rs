@@ -19,6 +19,11 @@ pub(crate) struct UserFile {
     checked: OnceLock<Result<bool, &'static str>>,
 }
 
+/// What is read before it is shown: small enough to be in the processor's second cache then. On an
+/// H200's host a load that hashes is as fast as one that does not with this, and 3 % slower with
+/// whole blocks.
+const SEEN_BYTES: usize = 512 << 10;
+
 /// Why a file could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileFailure {
@@ -50,20 +55,29 @@ impl UserFile {
     }
 
     /// Reads what lies at these places of the file, one behind the other, and says where in the
-    /// buffer it begins. The buffer has [`crate::settings::SLACK_BYTES`] more than is wanted.
+    /// buffer it begins. The buffer has [`crate::settings::SLACK_BYTES`] more than is wanted. What
+    /// is there so far is shown on the way, from the first byte on.
     pub(crate) fn read_all(
         &self,
         buffer: &mut [u8],
         extents: impl Iterator<Item = (u64, usize)>,
+        mut seen: impl FnMut(&[u8]),
     ) -> Result<usize, FileFailure> {
         if self.checked.get() == Some(&Ok(true)) {
-            return self.read_all_direct(buffer, extents);
+            let at = self.read_all_direct(buffer, extents)?;
+            seen(&buffer[at..]);
+            return Ok(at);
         }
         let mut end = 0;
-        for (offset, bytes) in extents {
-            let read = self.read(&mut buffer[end..end + bytes], offset);
-            read.map_err(|failure| failure.after(end))?;
-            end += bytes;
+        for (mut offset, bytes) in extents {
+            let until = end + bytes;
+            while end < until {
+                let now = SEEN_BYTES.min(until - end);
+                let read = self.read(&mut buffer[end..end + now], offset);
+                read.map_err(|failure| failure.after(end))?;
+                (end, offset) = (end + now, offset + now as u64);
+                seen(&buffer[..end]);
+            }
         }
         Ok(0)
     }

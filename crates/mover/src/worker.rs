@@ -110,7 +110,8 @@ impl Worker {
         match &job.work {
             Work::Put(slab, file) => {
                 let place = (job.file_offset + block.start, block.bytes);
-                let Some((buffer, at)) = self.read(file, &block, std::iter::once(place))? else {
+                let Some((buffer, at)) = self.read(file, &block, std::iter::once(place), |_| {})?
+                else {
                     return Ok(());
                 };
                 let (offset, part) = (job.offset + block.start, at..at + block.bytes);
@@ -134,19 +135,21 @@ impl Worker {
                 self.wait_for_stream(&block)?;
             }
             Work::Load(slab, file, cuts) => {
-                let Some((buffer, at)) = self.read(file, &block, cuts.extents(index))? else {
+                let Some((buffer, at)) =
+                    self.read(file, &block, cuts.extents(index), cuts.hasher(index))?
+                else {
                     return Ok(());
                 };
-                cuts.hash(index, &buffer[at..]);
                 let parts = cuts.parts(index, at);
                 let copy = self.stream.copies_from_pinned(slab.mapping(), buffer, parts);
                 self.running.push_back((block, copy.map_err(lost)?));
             }
             Work::HashFile(file, cuts) => {
-                let Some((buffer, at)) = self.read(file, &block, cuts.extents(index))? else {
+                let Some((buffer, _)) =
+                    self.read(file, &block, cuts.extents(index), cuts.hasher(index))?
+                else {
                     return Ok(());
                 };
-                cuts.hash(index, &buffer[at..]);
                 self.idle.push(buffer);
                 self.block_ended(&block);
                 // This needs no second buffer, so nothing else would ask for what is in one.
@@ -165,9 +168,10 @@ impl Worker {
         file: &UserFile,
         block: &Block,
         extents: impl Iterator<Item = (u64, usize)>,
+        seen: impl FnMut(&[u8]),
     ) -> Result<Option<(PinnedBuffer, usize)>, Lost> {
         let Some(mut buffer) = self.ready_for(Some(file), block)? else { return Ok(None) };
-        match file.read_all(&mut buffer, extents) {
+        match file.read_all(&mut buffer, extents, seen) {
             Ok(at) => Ok(Some((buffer, at))),
             Err(failure) => {
                 block.job.fail(block.start, failure);
