@@ -99,6 +99,16 @@ fn mover_gone_when_killed() {
 }
 
 #[test]
+fn manifest_not_held() {
+    noticed(Mutation::ManifestNotHeld, &[IS_HELD, NOTHING_LOST, "what is in the books is held"]);
+}
+
+#[test]
+fn swap_token_forgotten() {
+    noticed(Mutation::SwapTokenForgotten, &["a swap happens once", REPLAYS]);
+}
+
+#[test]
 fn claims_forgotten() {
     noticed(Mutation::ClaimsForgotten, &[SAME_LEASES, NOT_HANDED_OUT]);
 }
