@@ -4,9 +4,12 @@ use std::collections::HashMap;
 
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{Held, Pond};
-use millpond_wire::record::{ClientRecord, DeviceRecord, Record, SlabRecord, TensorRecord};
+use millpond_wire::record::{
+    ClientRecord, DeviceRecord, ReadyRecord, Record, SlabRecord, TensorRecord, VersionRecord,
+};
 use millpond_wire::{
-    Audience, ClientId, Dtype, Epoch, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName, Token,
+    Audience, ClientId, ContentHash, Dtype, Epoch, GpuUuid, PondId, Shape, SlabId, TensorId,
+    TensorName, Token, VersionId, VersionTag,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -56,6 +59,9 @@ fn recovery(decide: &mut Bytes<'_>) {
     for number in 0..4u8 {
         if kept & 1 << number != 0 {
             held.insert(Held::Slab(SlabId(id(number))), number.into());
+        }
+        if kept & 0x80 >> number != 0 {
+            held.insert(Held::Manifest(VersionId(id(2 + number))), number.into());
         }
         if kept & 0x10 << number != 0 {
             held.insert(Held::Client(ClientId(id(number))), number.into());
@@ -111,6 +117,11 @@ fn some_id(decide: &mut Bytes<'_>) -> Uuid {
     id(decide.byte() % 4)
 }
 
+/// Some of them are tensors as well.
+fn some_version(decide: &mut Bytes<'_>) -> Uuid {
+    id(2 + decide.byte() % 4)
+}
+
 fn some_name(decide: &mut Bytes<'_>) -> Option<TensorName> {
     TensorName::new(decide.pick(&["a", "b", "public/a", "?"])).ok()
 }
@@ -120,7 +131,39 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 }
 
 fn some_record(decide: &mut Bytes<'_>) -> Record {
-    match decide.below(13) {
+    match decide.below(20) {
+        13..=15 => Record::VersionStaged(VersionRecord {
+            version: VersionId(some_version(decide)),
+            model: some_name(decide).unwrap_or_else(|| TensorName::new("m").expect("a name")),
+            tag: VersionTag::numbered(decide.below(3) as u64),
+            tenant: decide.pick(&["local", "other"]).to_owned(),
+            user: decide.below(3) as u32,
+            group: decide.below(2) as u32,
+            device: GpuUuid([decide.below(2) as u8 + 1; 16]),
+            audience: decide.pick(Audience::ALL),
+            parts: (0..decide.below(4)).map(|_| TensorId(some_id(decide))).collect(),
+            creator: ClientId(some_id(decide)),
+            created_unix_ms: 3,
+        }),
+        16 | 17 => Record::VersionReady(ReadyRecord {
+            version: VersionId(some_version(decide)),
+            token: Token(some_id(decide)),
+            layout: ContentHash([1; 16]),
+            content: ContentHash([2; 16]),
+            tensors: decide.byte().into(),
+            bytes: decide.number(),
+            source: "s".to_owned(),
+            ready_unix_ms: 4,
+            current: decide.flag(),
+        }),
+        18 => Record::VersionCurrent {
+            version: VersionId(some_version(decide)),
+            token: decide.flag().then(|| Token(some_id(decide))),
+        },
+        19 => match decide.flag() {
+            true => Record::VersionDraining(VersionId(some_version(decide))),
+            false => Record::VersionGone(VersionId(some_version(decide))),
+        },
         0 => Record::ClientSeen(ClientRecord {
             client: ClientId(some_id(decide)),
             pid: decide.byte().into(),
@@ -163,7 +206,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             expires_boot_ms: some_number(decide),
             linger_ms: some_number(decide),
             accesses_left: some_number(decide),
-            part: false,
+            part: decide.flag(),
         }),
         8 => Record::TensorPublished {
             tensor: TensorId(some_id(decide)),

@@ -62,7 +62,7 @@ impl Play {
             0 | 1 => self.connect(decide),
             2..=4 => self.hello(decide),
             5..=10 => {
-                let body = requests::body(decide, &self.world.granted);
+                let body = requests::body(decide, &self.world.granted, &self.world.parts);
                 let fd = self.fd_for(&body, decide);
                 self.ask(decide, fd, |number| Ok(Request { number, body }));
             }
@@ -136,9 +136,13 @@ impl Play {
 
     /// Files come with puts and gets, and now and then where they should not, or not.
     fn fd_for(&mut self, body: &RequestBody, decide: &mut Bytes<'_>) -> Option<u64> {
-        let RequestBody::TensorMove(what) = body else { return None };
+        let wants = match body {
+            RequestBody::TensorMove(what) => what.work.has_file(),
+            RequestBody::VersionCommit(_) => true,
+            _ => return None,
+        };
         let wrong = decide.byte() == 255;
-        (what.work.has_file() != wrong).then(|| self.world.next_fd())
+        (wants != wrong).then(|| self.world.next_fd())
     }
 
     fn ask(
@@ -259,7 +263,7 @@ impl Play {
         world::check_books(&books, &self.world.held, self.world.failed);
         self.world.movers.check(&books);
         let held = &self.world.held;
-        let mut slab_bytes = 0;
+        let (mut slab_bytes, mut all) = (0, 0);
         let (mut owners, mut tensors) = (HashMap::new(), BTreeMap::<u32, usize>::new());
         let mut names = BTreeSet::new();
         for record in &books {
@@ -272,9 +276,14 @@ impl Play {
                 Record::ClientSeen(seen) => {
                     assert!(held.contains_key(&Held::Client(seen.client)), "{seen:?} is not held");
                 }
+                Record::VersionReady(ready) => {
+                    let manifest = Held::Manifest(ready.version);
+                    assert!(held.contains_key(&manifest), "{ready:?} is not held");
+                }
                 Record::TensorMade(made) => {
                     let user = owners[&made.slab];
-                    *tensors.entry(user).or_default() += 1;
+                    all += 1;
+                    *tensors.entry(user).or_default() += usize::from(!made.part);
                     if let Some(name) = made.name.as_ref().filter(|_| !made.deleted) {
                         let part = (!name.is_public()).then_some(user);
                         assert!(names.insert((part, name)), "two tensors are '{name}'");
@@ -285,7 +294,8 @@ impl Play {
         }
         assert!(slab_bytes <= CAPACITY, "{slab_bytes} bytes of slabs");
         assert!(tensors.values().all(|count| *count <= LIMITS.tensors_per_user));
-        assert!(tensors.values().sum::<usize>() <= LIMITS.tensors);
+        assert!(all <= LIMITS.tensors);
+        check_models(&books);
     }
 
     /// Everybody who still waits gets an answer when the pond shuts down, even if a mover hangs;
@@ -319,9 +329,17 @@ impl Play {
     }
 
     fn check_ended(&self) {
-        for record in self.pond.snapshot() {
+        let books = self.pond.snapshot();
+        for record in &books {
             match record {
                 Record::ClientSeen(seen) => panic!("{seen:?} is gone"),
+                Record::VersionStaged(staged) if !self.world.failed => {
+                    let ready = |it: &Record| matches!(it, Record::VersionReady(it) if it.version == staged.version);
+                    assert!(books.iter().any(ready), "{staged:?} is over");
+                }
+                Record::VersionDraining(version) if !self.world.failed => {
+                    panic!("{version} is over");
+                }
                 // What could not be written may be left over until somebody comes or goes.
                 Record::TensorMade(made) if !self.world.failed => {
                     let now = self.world.now;
@@ -338,6 +356,45 @@ impl Play {
     }
 }
 
+/// Every part is some version's or on its way out, and what is current is ready.
+fn check_models(books: &[Record]) {
+    let mut kept = BTreeSet::new();
+    let (mut ready, mut draining) = (BTreeSet::new(), BTreeSet::new());
+    let mut current: HashMap<_, _> = HashMap::new();
+    let mut models = HashMap::new();
+    for record in books {
+        match record {
+            Record::VersionStaged(staged) => {
+                kept.extend(staged.parts.iter().copied());
+                let part = (!staged.model.is_public()).then_some(staged.user);
+                models.insert(staged.version, (part, staged.model.clone()));
+            }
+            Record::VersionReady(it) => {
+                ready.insert(it.version);
+            }
+            Record::VersionDraining(version) => {
+                draining.insert(*version);
+            }
+            Record::VersionCurrent { version, .. } => {
+                current.insert(models[version].clone(), *version);
+            }
+            _ => {}
+        }
+    }
+    for version in current.values() {
+        assert!(ready.contains(version) && !draining.contains(version), "{version} is current");
+    }
+    let parts: BTreeSet<_> = books
+        .iter()
+        .filter_map(|record| match record {
+            Record::TensorMade(made) if made.part && !made.deleted => Some(made.tensor),
+            _ => None,
+        })
+        .collect();
+    assert!(parts.is_subset(&kept), "a part that no version has");
+    assert!(kept.is_subset(&parts), "a version without its memory");
+}
+
 /// What the books say about tensors that do not end with a process, nor with a restart: one whose
 /// gets are used up does, if its end could not be written.
 fn lasting(books: &[Record]) -> BTreeMap<String, String> {
@@ -345,9 +402,18 @@ fn lasting(books: &[Record]) -> BTreeMap<String, String> {
         .iter()
         .filter_map(|record| match record {
             Record::TensorMade(made)
-                if !made.ephemeral && !made.deleted && made.accesses_left != Some(0) =>
+                if !made.ephemeral
+                    && !made.deleted
+                    && !made.part
+                    && made.accesses_left != Some(0) =>
             {
                 Some((made.tensor.to_string(), format!("{made:?}")))
+            }
+            // One that drains, or that is not kept any longer, may go with a restart.
+            Record::VersionReady(ready) => {
+                let over = |it: &Record| *it == Record::VersionDraining(ready.version);
+                let lasts = !books.iter().any(over);
+                lasts.then(|| (ready.version.to_string(), format!("{ready:?}")))
             }
             _ => None,
         })

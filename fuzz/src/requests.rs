@@ -1,10 +1,13 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
 use millpond_wire::message::{
-    Claim, LeaseClaim, Life, MoveWork, RequestBody, Target, TensorCreate, TensorGet, TensorMove,
-    TensorPublish, WAIT_FOREVER,
+    Claim, LeaseClaim, Life, MoveWork, PartSpec, RequestBody, Target, TensorCreate, TensorGet,
+    TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
 };
-use millpond_wire::{Audience, ClientId, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
+use millpond_wire::{
+    Audience, ClientId, ContentHash, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token,
+    VersionId, VersionTag, VersionTarget,
+};
 use uuid::Uuid;
 
 use crate::bytes::Bytes;
@@ -17,6 +20,7 @@ const SIZES: [u64; 8] =
 const MOVED: [u64; 6] = [1, 100, 300, (1 << 20) - 1, 3 << 20, u64::MAX];
 const TIMES: [u64; 6] = [0, 1, 100, 5000, 1 << 40, u64::MAX];
 const NAMES: [&str; 5] = ["a", "b", "a/b", "public/a", "public/b"];
+const VERSIONS: [&str; 6] = ["a", "a@v1", "b@v2", "public/a", "~1/a@v1", "c"];
 const TARGETS: [&str; 6] = ["a", "b", "public/a", "~1/a", "~2/b", "c"];
 
 /// A client out of four.
@@ -57,7 +61,7 @@ fn life(decide: &mut Bytes<'_>) -> Life {
     }
 }
 
-fn bytes_to_move(decide: &mut Bytes<'_>) -> TensorMove {
+fn bytes_to_move(decide: &mut Bytes<'_>, parts: &[TensorId]) -> TensorMove {
     let work = match decide.below(4) {
         0 => MoveWork::Put { file_offset: decide.byte().into() },
         1 => MoveWork::Get { file_offset: decide.byte().into() },
@@ -66,16 +70,94 @@ fn bytes_to_move(decide: &mut Bytes<'_>) -> TensorMove {
     };
     TensorMove {
         token: Token(Uuid::from_u128(300 + decide.below(8) as u128)),
-        tensor: tensor(decide),
+        tensor: match parts.get(decide.below(2 * parts.len().max(1))) {
+            Some(part) => *part,
+            None => tensor(decide),
+        },
         offset: decide.byte().into(),
         bytes: if decide.byte() == 255 { 0 } else { decide.pick(&MOVED) },
         work,
     }
 }
 
-/// Anything that a greeted client can ask.
-pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
-    match decide.below(24) {
+/// Versions share their identities with some tensors.
+fn version(decide: &mut Bytes<'_>) -> VersionId {
+    VersionId(Uuid::from_u128(206 + decide.below(8) as u128))
+}
+
+fn tag(decide: &mut Bytes<'_>) -> Option<VersionTag> {
+    decide.flag().then(|| VersionTag::numbered(decide.below(3) as u64 + 1))
+}
+
+fn version_target(decide: &mut Bytes<'_>) -> VersionTarget {
+    match decide.pick(&VERSIONS).parse() {
+        Ok(name) if decide.flag() => VersionTarget::Name(name),
+        _ => VersionTarget::Id(version(decide)),
+    }
+}
+
+fn stage(decide: &mut Bytes<'_>, parts: &[TensorId]) -> VersionStage {
+    let part = |decide: &mut Bytes<'_>| PartSpec {
+        bytes: decide.pick(&SIZES),
+        shared: decide.flag().then(|| match parts.get(decide.below(parts.len().max(1))) {
+            Some(part) => *part,
+            None => tensor(decide),
+        }),
+    };
+    VersionStage {
+        version: version(decide),
+        model: TensorName::new(decide.pick(&NAMES)).expect("a name"),
+        tag: tag(decide),
+        device: decide.flag().then_some(GPU),
+        audience: decide.pick(Audience::ALL),
+        parts: (0..decide.below(4)).map(|_| part(decide)).collect(),
+        lease: decide.flag().then(|| lease(decide)),
+    }
+}
+
+/// Anything that is asked about models.
+fn of_models(decide: &mut Bytes<'_>, parts: &[TensorId]) -> RequestBody {
+    let token = Token(Uuid::from_u128(400 + decide.below(8) as u128));
+    match decide.below(16) {
+        0..=4 => RequestBody::VersionStage(stage(decide, parts)),
+        5..=7 => RequestBody::VersionCommit(VersionCommit {
+            version: version(decide),
+            token,
+            layout: ContentHash([1; 16]),
+            content: ContentHash([2; 16]),
+            tensors: decide.byte().into(),
+            bytes: decide.number(),
+            activate: decide.flag(),
+            source: "fuzz".to_owned(),
+        }),
+        8 | 9 => RequestBody::VersionGet(VersionGet {
+            target: version_target(decide),
+            lease: lease(decide),
+            mode: decide.pick(Mode::ALL),
+            wait_ms: decide.pick(&[0, 100, WAIT_FOREVER]),
+        }),
+        10 => RequestBody::VersionSlabs {
+            version: version(decide),
+            lease: lease(decide),
+            first: decide.below(4) as u32,
+            count: decide.byte().into(),
+        },
+        11 => RequestBody::VersionPart { version: version(decide), index: decide.below(4) as u32 },
+        12 => RequestBody::VersionRetire(version_target(decide)),
+        13 => RequestBody::VersionInspect(version_target(decide)),
+        14 => RequestBody::ModelSwap {
+            model: decide.pick(&TARGETS).parse().expect("a name"),
+            tag: tag(decide),
+            token,
+        },
+        _ => RequestBody::ModelList { prefix: decide.pick(&["", "a", "public/"]).into() },
+    }
+}
+
+/// Anything that a greeted client can ask; `parts` are slabs of versions that somebody has seen.
+pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) -> RequestBody {
+    match decide.below(32) {
+        24.. => of_models(decide, parts),
         0..=3 => RequestBody::TensorCreate(TensorCreate {
             tensor: tensor(decide),
             name: name(decide),
@@ -119,7 +201,7 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim]) -> RequestBody {
         12 => RequestBody::Subscribe { from: decide.number() },
         13 => RequestBody::Goodbye,
         14 => RequestBody::TensorList { prefix: decide.pick(&["", "a", "~1/", "public/"]).into() },
-        17..=21 => RequestBody::TensorMove(bytes_to_move(decide)),
+        17..=21 => RequestBody::TensorMove(bytes_to_move(decide, parts)),
         22 => RequestBody::Collect {
             unleased_for_ms: decide.flag().then(|| decide.pick(&TIMES)),
             dry_run: decide.flag(),

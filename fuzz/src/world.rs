@@ -6,7 +6,7 @@ use millpond_daemon::policy::{ConnId, Device, Held, Limits, MoverLimits, Pond, P
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId, limits};
+use millpond_wire::{ClientId, GpuUuid, SlabId, TensorId, limits};
 use uuid::Uuid;
 
 use crate::movers::Movers;
@@ -46,6 +46,8 @@ pub struct World {
     pub closed: Vec<ConnId>,
     /// Leases that were granted, with their proofs.
     pub granted: Vec<LeaseClaim>,
+    /// Slabs of versions, as answers had them.
+    pub parts: Vec<TensorId>,
     /// So many of the next writes fail.
     pub failing: u32,
     /// Whether one ever did: then something may be left over.
@@ -79,6 +81,7 @@ impl World {
             records: self.records.clone(),
             held: self.held.clone(),
             granted: self.granted.clone(),
+            parts: self.parts.clone(),
             failed: self.failed,
             movers: self.movers.after_death(&self.held),
             last_fd: self.last_fd,
@@ -142,6 +145,19 @@ impl Ports for World {
         assert!(first, "an answer that nobody waits for: {reply:?}");
         if let ReplyBody::Welcome(welcome) = &reply.body {
             assert_eq!(fd.is_some(), welcome.page_slots > 0, "the page comes with a welcome");
+        }
+        if let ReplyBody::Version(grant) = &reply.body {
+            let slabs = usize::try_from(grant.slabs).expect("few slabs");
+            assert_eq!(fds.len(), slabs + usize::from(grant.manifest), "descriptors are announced");
+            assert!(fds.is_empty() || grant.lease.is_some(), "descriptors come with leases");
+            self.parts.extend(grant.parts.iter().map(|part| part.tensor));
+            if let Some((lease, mode, token)) = grant.lease {
+                let tensor = TensorId(grant.info.version.0);
+                self.granted.push(LeaseClaim { lease, tensor, mode, token });
+            }
+        }
+        if let ReplyBody::Slabs { count, .. } = &reply.body {
+            assert_eq!(Ok(fds.len()), usize::try_from(*count), "descriptors are announced");
         }
         if let ReplyBody::Tensor(grant) = &reply.body {
             assert_eq!(fd.is_some(), grant.lease.is_some(), "descriptors come with leases");
@@ -231,6 +247,9 @@ pub fn check_books(books: &[Record], held: &HashMap<Held, u64>, refused: bool) {
             }
             Record::ClientSeen(seen) => {
                 expected.insert(Held::Client(seen.client));
+            }
+            Record::VersionReady(ready) => {
+                expected.insert(Held::Manifest(ready.version));
             }
             Record::TensorMade(made) => {
                 let end = made.offset.checked_add(made.bytes).expect("an end");

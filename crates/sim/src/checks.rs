@@ -30,6 +30,7 @@ impl World {
         self.settle()?;
         self.check_leases(&books)?;
         self.check_tensors(&books)?;
+        self.check_versions(&books)?;
         self.check_accounts(&books)?;
         self.check_bytes(&books)?;
         self.check_replay()
@@ -119,6 +120,7 @@ impl World {
             match record {
                 Record::SlabMade(made) => recorded.insert(HoldKey::slab(made.slab)),
                 Record::ClientSeen(seen) => recorded.insert(HoldKey::client(seen.client)),
+                Record::VersionReady(ready) => recorded.insert(HoldKey::manifest(ready.version)),
                 _ => false,
             };
         }
@@ -144,7 +146,8 @@ impl World {
         })?;
         let mut mapped: BTreeSet<usize> = BTreeSet::new();
         for client in self.clients.iter().filter(|client| client.alive) {
-            mapped.extend(client.mapped().filter_map(|(_, it)| Some(it.memory.as_ref()?.serial)));
+            let ranges = client.mapped().flat_map(|(_, lease)| lease.ranges());
+            mapped.extend(ranges.map(|(_, memory)| memory.serial));
             mapped.extend(client.kernels.iter().map(|kernel| kernel.memory.serial));
         }
         for mover in self.movers.iter().filter(|mover| mover.alive) {
@@ -172,6 +175,7 @@ impl World {
                 self.oracle.read(tensor, memory, true, "a new reader")?;
             }
         }
+        self.check_version_bytes(books)?;
         for client in self.clients.iter().filter(|client| client.alive) {
             client.look_at_all(&self.oracle)?;
         }
@@ -200,6 +204,10 @@ impl World {
             live.retain(lasts);
             again.retain(lasts);
         }
+        // What a version had before is kept while anybody may have it mapped, who has not said so
+        // yet when it is replayed.
+        only_last_stage(&mut live);
+        only_last_stage(&mut again);
         let mut builder = planus::Builder::new();
         let mut order = |records: &mut Vec<Record>| {
             records.sort_by_cached_key(|record| record.encode(&mut builder).to_vec());
@@ -215,5 +223,16 @@ impl World {
 
 /// Tensors that nobody has asked to go.
 fn lasts(record: &Record) -> bool {
-    matches!(record, Record::TensorMade(made) if !made.deleted && !made.ephemeral)
+    matches!(record, Record::TensorMade(made) if !made.deleted && !made.ephemeral && !made.part)
+}
+
+/// Of several records of a version's parts, the last is what it has.
+fn only_last_stage(records: &mut Vec<Record>) {
+    let version = |record: &Record| match record {
+        Record::VersionStaged(staged) => Some(staged.version),
+        _ => None,
+    };
+    let mut seen = BTreeSet::new();
+    records.reverse();
+    records.retain(|record| version(record).is_none_or(|version| seen.insert(version)));
 }

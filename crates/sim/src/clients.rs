@@ -5,7 +5,7 @@ use std::rc::Rc;
 use millpond_wire::LeaseId;
 use millpond_wire::message::RequestBody;
 
-use crate::client::{Around, Stage, What};
+use crate::client::{Around, Lease, Stage, What};
 use crate::oracle::Violation;
 use crate::world::{Ghost, World};
 
@@ -16,6 +16,7 @@ impl World {
             rng: &mut self.rng,
             mutation: self.mutation,
             sizes: self.sizes,
+            models: self.models,
             trace: &self.trace,
         };
         self.clients[client].act(&mut stage)
@@ -62,7 +63,7 @@ impl World {
         let client = &mut self.clients[client];
         let Some(socket) = client.socket().map(Rc::clone) else { return Ok(()) };
         let next = socket.borrow_mut().to_client.pop_front();
-        let Some((bytes, fd)) = next else {
+        let Some((bytes, fds)) = next else {
             client.hang_up();
             return Ok(());
         };
@@ -72,7 +73,7 @@ impl World {
             mutation: self.mutation,
             faults: self.faulted,
         };
-        client.read(&bytes, fd, &mut around)
+        client.read(&bytes, fds, &mut around)
     }
 
     pub(crate) fn kernel(&mut self, client: usize) -> Result<(), Violation> {
@@ -88,13 +89,14 @@ impl World {
         let client = &mut self.clients[client];
         let mapped: Vec<_> = client
             .mapped()
-            .filter_map(|(_, lease)| Some((lease.tensor, lease.memory.clone()?)))
+            .flat_map(|(_, lease)| lease.ranges())
+            .map(|(tensor, memory)| (tensor, Rc::clone(memory)))
             .collect();
         let mut writes: Vec<_> =
             client.kernels.drain(..).map(|kernel| (kernel.tensor, kernel.memory)).collect();
         for lease in client.writable() {
-            let lease = &client.leases[&lease];
-            writes.extend(lease.memory.clone().map(|memory| (lease.tensor, memory)));
+            let ranges = client.leases[&lease].ranges();
+            writes.extend(ranges.map(|(tensor, memory)| (tensor, Rc::clone(memory))));
         }
         client.hang_up();
         client.alive = false;
@@ -116,7 +118,8 @@ impl World {
             other.is_some_and(|other| other.overlaps(&place))
         };
         for client in self.clients.iter().filter(|client| client.alive) {
-            if let Some((_, lease)) = client.mapped().find(|(_, lease)| overlaps(lease.tensor)) {
+            let uses = |lease: &Lease| lease.ranges().any(|(tensor, _)| overlaps(tensor));
+            if let Some((_, lease)) = client.mapped().find(|(_, lease)| uses(lease)) {
                 let detail = format!("{place:?}, but pid {} has {lease:?}", client.pid);
                 return Err(Violation::new("leased memory is not handed out again", detail));
             }

@@ -8,9 +8,9 @@ use millpond_daemon::policy::{
     ConnId, Device, DriverFailure, Held, Limits, MoverLimits, Owner, Pond, Ports,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_wire::message::{Hello, Request, RequestBody, VERSION};
+use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, SlabId};
+use millpond_wire::{ClientId, Epoch, SlabId, VersionId};
 
 use crate::card::{Fd, File};
 use crate::mutation::Mutation;
@@ -91,6 +91,7 @@ impl World {
             clock: Rc::clone(&self.clock),
             gone: Rc::clone(&self.gone),
             mutation: self.mutation,
+            swaps: Rc::clone(&self.swaps),
             trace: self.trace.clone(),
         }
     }
@@ -101,8 +102,14 @@ impl World {
         let sent = std::mem::take(&mut running.ports.sent);
         self.faulted |= running.ports.faulted;
         let dead = running.ports.dead;
-        for (pid, reply, fd) in sent {
-            let memory = match &fd {
+        let twice = running.ports.swapped_twice.take();
+        ensure(twice.is_none(), "a swap happens once", || format!("{twice:?}"))?;
+        for (pid, reply, fds) in sent {
+            if let ReplyBody::Version(grant) = &reply.body {
+                self.version_answered(grant, &fds)?;
+                continue;
+            }
+            let memory = match fds.first() {
                 Some(Fd::Memory(memory)) => Some(memory),
                 _ => None,
             };
@@ -398,16 +405,20 @@ fn check_held(
     faulted: bool,
 ) -> Result<(), Violation> {
     let (mut slabs, mut clients) = (Vec::<SlabId>::new(), Vec::<ClientId>::new());
+    let mut versions = Vec::<VersionId>::new();
     for record in records {
         match record {
             Record::SlabMade(made) => slabs.push(made.slab),
             Record::SlabGone(gone) => slabs.retain(|slab| slab != gone),
             Record::ClientSeen(seen) => clients.push(seen.client),
             Record::ClientGone(gone) => clients.retain(|client| client != gone),
+            Record::VersionReady(ready) => versions.push(ready.version),
+            Record::VersionGone(gone) => versions.retain(|version| version != gone),
             _ => {}
         }
     }
     let mut keys: Vec<HoldKey> = slabs.into_iter().map(HoldKey::slab).collect();
+    keys.extend(versions.into_iter().map(HoldKey::manifest));
     if !faulted {
         keys.extend(clients.into_iter().map(HoldKey::client));
     }

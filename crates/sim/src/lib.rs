@@ -28,6 +28,7 @@ pub mod run;
 mod settle;
 mod socket;
 mod trace;
+mod versions;
 mod world;
 
 pub use mutation::Mutation;

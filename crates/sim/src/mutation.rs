@@ -49,6 +49,10 @@ mutations! {
     ReleaseBeforeUnmap "release-before-unmap",
     /// A mover counts as gone as soon as it was killed.
     MoverGoneWhenKilled "mover-gone-when-killed",
+    /// The manifest of a version is not held.
+    ManifestNotHeld "manifest-not-held",
+    /// The record of a swap does not say which swap it was.
+    SwapTokenForgotten "swap-token-forgotten",
     /// A client forgets what it holds when it connects again.
     ClaimsForgotten "claims-forgotten",
 }

@@ -7,6 +7,7 @@ use millpond_wire::message::{ReplyBody, TensorCreate, TensorInfo};
 use millpond_wire::{Audience, Epoch, PondId, SlabId, TensorId};
 
 use crate::card::{Memory, places, tensor_of, word_of};
+use crate::versions::KnownVersion;
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Known {
     pub name: Option<String>,
     /// Where it lies, once an answer has said so.
     pub place: Option<Place>,
+    /// A slab of a version.
+    pub part: bool,
     /// Its creator was told that it exists.
     pub created: bool,
     /// A publish of it was answered.
@@ -108,8 +111,10 @@ pub struct Oracle {
     pub index: BTreeMap<TensorId, usize>,
     /// In the order in which memory was handed out.
     placed: BTreeMap<SlabId, Vec<usize>>,
-    serials: BTreeMap<SlabId, usize>,
+    pub(crate) serials: BTreeMap<SlabId, usize>,
     answers: BTreeMap<(u32, u64), (Epoch, Place, TensorId)>,
+    /// Every version that was ever asked for.
+    pub versions: Vec<KnownVersion>,
     /// The pond that has welcomed somebody.
     pub pond: Option<PondId>,
     /// Of the last daemon.
@@ -131,6 +136,7 @@ impl Oracle {
             creator,
             name: create.name.as_ref().map(ToString::to_string),
             place: None,
+            part: false,
             created: false,
             published: false,
             may_be_gone: false,

@@ -10,7 +10,7 @@ use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId};
+use millpond_wire::{ClientId, GpuUuid, SlabId, Token};
 use uuid::Uuid;
 
 use crate::card::{Fd, File};
@@ -54,6 +54,8 @@ pub struct Around {
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
     /// The broken rule.
     pub mutation: Option<Mutation>,
+    /// Swaps that were recorded, by whichever daemon.
+    pub swaps: Rc<RefCell<BTreeSet<Token>>>,
     /// For whoever replays.
     pub trace: Trace,
 }
@@ -98,7 +100,7 @@ pub struct SimPorts {
     /// What it has said.
     pub told: VecDeque<Told>,
     /// Replies of this event that were sent, and to which process.
-    pub sent: Vec<(u32, Reply, Option<Fd>)>,
+    pub sent: Vec<(u32, Reply, Vec<Fd>)>,
     /// Calls until the process dies.
     pub dies_in: Option<u64>,
     /// The process is dead: nothing has an effect any more.
@@ -109,6 +111,10 @@ pub struct SimPorts {
     pub mutation: Option<Mutation>,
     /// Something was refused by a fault.
     pub faulted: bool,
+    /// Swaps that were recorded, by whichever daemon.
+    pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// A swap that was recorded twice.
+    pub swapped_twice: Option<Token>,
     /// For whoever replays.
     pub trace: Trace,
     late_records: Vec<Record>,
@@ -126,7 +132,7 @@ impl SimPorts {
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
     ) -> Self {
-        let Around { clock, gone, mutation, trace } = around;
+        let Around { clock, gone, mutation, swaps, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -150,6 +156,8 @@ impl SimPorts {
             faults: 0,
             mutation,
             faulted: false,
+            swaps,
+            swapped_twice: None,
             trace,
             late_records: Vec::new(),
             late_holds: Vec::new(),
@@ -297,7 +305,19 @@ impl Ports for SimPorts {
             }
             _ => {}
         }
-        let written = self.append(record);
+        let written = match (self.mutation, record) {
+            (Some(Mutation::SwapTokenForgotten), Record::VersionCurrent { version, .. }) => {
+                self.append(&Record::VersionCurrent { version: *version, token: None })
+            }
+            _ => self.append(record),
+        };
+        if let Record::VersionCurrent { token: Some(token), .. } = record
+            && written.is_ok()
+            && !self.dead
+            && !self.swaps.borrow_mut().insert(*token)
+        {
+            self.swapped_twice = Some(*token);
+        }
         self.hold_late();
         written
     }
@@ -305,6 +325,9 @@ impl Ports for SimPorts {
     fn hold(&mut self, what: Held, fd: &Fd) -> Result<(), PortError> {
         if self.mutation == Some(Mutation::HoldAfterJournal) {
             self.late_holds.push((key_of(what), fd.clone()));
+            return Ok(());
+        }
+        if self.mutation == Some(Mutation::ManifestNotHeld) && matches!(what, Held::Manifest(_)) {
             return Ok(());
         }
         self.hold_key(key_of(what), fd.clone())
@@ -328,17 +351,16 @@ impl Ports for SimPorts {
         if !self.lives() {
             return;
         }
-        let fd = fds.into_iter().next();
         let Some(socket) = self.conns.get(&conn) else { return };
         self.trace.say(|| format!("    reply {} {:?}", conn.0, reply));
         let bytes = reply.encode(&mut self.builder).to_vec();
         let mut open = socket.borrow_mut();
         if open.client_open {
-            open.to_client.push_back((bytes, fd.clone()));
+            open.to_client.push_back((bytes, fds.clone()));
         }
         let pid = open.pid;
         drop(open);
-        self.sent.push((pid, reply, fd));
+        self.sent.push((pid, reply, fds));
     }
 
     fn backlog(&self, _conn: ConnId) -> usize {

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use millpond_keeper::channel::KeyView;
-use millpond_wire::ClientId;
 use millpond_wire::message::{
-    ClientInfo, Hello, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo, VERSION,
+    ClientInfo, Hello, ModelInfo, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo,
+    VERSION,
 };
+use millpond_wire::{ClientId, VersionTarget};
 
 use crate::client::Line;
 use crate::daemon::Daemon;
@@ -27,6 +28,8 @@ pub struct Books {
     pub clients: Vec<ClientInfo>,
     /// Every tensor.
     pub tensors: Vec<TensorInfo>,
+    /// Every model.
+    pub models: Vec<ModelInfo>,
 }
 
 impl World {
@@ -93,14 +96,16 @@ impl World {
             RequestBody::PondStatus,
             RequestBody::ClientList,
             RequestBody::TensorList { prefix: String::new() },
+            RequestBody::ModelList { prefix: String::new() },
         ];
         let mut answers = self.as_operator(asked)?;
         let missing = || Violation::new("the operator is answered", "not everything");
+        let Some(ReplyBody::Models(models)) = answers.pop() else { return Err(missing()) };
         let Some(ReplyBody::Tensors(tensors)) = answers.pop() else { return Err(missing()) };
         let Some(ReplyBody::Clients(clients)) = answers.pop() else { return Err(missing()) };
         let Some(ReplyBody::Status(status)) = answers.pop() else { return Err(missing()) };
         let clients = clients.into_iter().filter(|client| client.client != id).collect();
-        Ok(Books { status: *status, clients, tensors })
+        Ok(Books { status: *status, clients, tensors, models })
     }
 
     fn as_operator(
@@ -153,7 +158,16 @@ impl World {
         let books = self.books()?;
         let gone =
             books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });
-        let asked: Vec<_> = std::iter::once(RequestBody::Hello(hello)).chain(gone).collect();
+        // The current one goes when no other is left.
+        let versions = books.models.iter().flat_map(|model| {
+            let mut versions: Vec<_> = model.versions.iter().collect();
+            versions.sort_by_key(|version| version.current);
+            versions
+        });
+        let retired =
+            versions.map(|version| RequestBody::VersionRetire(VersionTarget::Id(version.version)));
+        let asked: Vec<_> =
+            std::iter::once(RequestBody::Hello(hello)).chain(gone).chain(retired).collect();
         for answer in self.as_operator(asked)? {
             let well = matches!(answer, ReplyBody::Done | ReplyBody::Welcome(_));
             ensure(well, "everything can be deleted", || format!("{answer:?}"))?;
@@ -168,7 +182,13 @@ impl World {
         let left = keeper.into_iter().flatten().map(|(key, _)| key);
         let left: Vec<_> = left
             .filter(|key| {
-                matches!(key.view(), KeyView::Slab(_) | KeyView::Client(_) | KeyView::Other(_))
+                matches!(
+                    key.view(),
+                    KeyView::Slab(_)
+                        | KeyView::Client(_)
+                        | KeyView::Manifest(_)
+                        | KeyView::Other(_)
+                )
             })
             .collect();
         ensure(left.is_empty(), "no descriptor leaks", || format!("{left:?}"))

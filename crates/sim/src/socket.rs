@@ -14,7 +14,7 @@ pub struct Socket {
     /// Requests, with what comes along.
     pub to_daemon: VecDeque<(Vec<u8>, Option<Fd>)>,
     /// Replies, with what came along.
-    pub to_client: VecDeque<(Vec<u8>, Option<Fd>)>,
+    pub to_client: VecDeque<(Vec<u8>, Vec<Fd>)>,
     /// The client has its end.
     pub client_open: bool,
     /// The daemon has its end, or will have: the connection waits in the listener.

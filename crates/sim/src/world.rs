@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use millpond_daemon::policy::ConnId;
 use millpond_keeper::channel::HoldKey;
-use millpond_wire::{ClientId, GpuUuid};
+use millpond_wire::{ClientId, GpuUuid, Token};
 
 use crate::card::{Card, Fd, Memory};
 use crate::client::{Client, Sizes};
@@ -81,6 +81,10 @@ pub struct World {
     pub busy: bool,
     /// Some record or hold was refused.
     pub faulted: bool,
+    /// Clients stage, commit, attach, swap and retire as well.
+    pub models: bool,
+    /// Swaps that were recorded.
+    pub swaps: Rc<RefCell<BTreeSet<Token>>>,
 }
 
 /// What can happen next.
@@ -118,12 +122,17 @@ impl World {
     #[must_use]
     pub fn new(seed: u64, mutation: Option<Mutation>, trace: Trace) -> Self {
         let mut rng = Rng::new(seed ^ 0x6d69_6c6c_706f_6e64);
-        let plan = Plan::draw(&mut rng.fork());
+        let mut plan = Plan::draw(&mut rng.fork());
         let sizes = [Sizes::Small, Sizes::Small, Sizes::Mixed, Sizes::Mixed, Sizes::Large];
         let sizes = rng.pick(&sizes).copied().unwrap_or(Sizes::Small);
         let faults = if rng.once_in(4) { 20 + rng.below(60) } else { 0 };
         let recycle_bytes = [0, 64 << 20, 256 << 20];
         let recycle_bytes = rng.pick(&recycle_bytes).copied().unwrap_or(0);
+        let models = rng.once_in(2);
+        if models {
+            // A version goes a longer way than a tensor.
+            plan.steps += 150;
+        }
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =
             held.into_iter().flatten().map(|key| (key, Fd::Other)).collect();
@@ -147,6 +156,8 @@ impl World {
             trace,
             busy: true,
             faulted: false,
+            models,
+            swaps: Rc::default(),
         };
         for _ in 0..2 {
             world.start_client();

@@ -122,7 +122,9 @@ impl Conn {
             let announced = ReplyBody::InMemfd { bytes: weight as u64 };
             let announced = Reply { number: reply.number, body: announced };
             let bytes = announced.encode(builder).to_vec();
-            self.enqueue(bytes, vec![file.into()], weight);
+            // What belongs to the reply comes behind the memfd.
+            let fds = std::iter::once(file.into()).chain(fds).collect();
+            self.enqueue(bytes, fds, weight);
         } else {
             let bytes = bytes.to_vec();
             self.enqueue(bytes, fds, 0);

@@ -47,7 +47,7 @@ impl Client {
     pub fn read(
         &mut self,
         bytes: &[u8],
-        fd: Option<Fd>,
+        fds: Vec<Fd>,
         around: &mut Around<'_>,
     ) -> Result<(), Violation> {
         let reply = Reply::decode(bytes)
@@ -63,7 +63,7 @@ impl Client {
             }
             line => {
                 self.line = line;
-                self.answered(reply, fd, around)
+                self.answered(reply, fds, around)
             }
         }
     }
@@ -121,14 +121,17 @@ impl Client {
     fn answered(
         &mut self,
         reply: Reply,
-        fd: Option<Fd>,
+        fds: Vec<Fd>,
         around: &mut Around<'_>,
     ) -> Result<(), Violation> {
         let Reply { number, body } = reply;
         let Some(call) = self.calls.remove(&number) else {
-            if let ReplyBody::Tensor(grant) = &body
-                && let Some((lease, _, _)) = grant.lease
-            {
+            let granted = match &body {
+                ReplyBody::Tensor(grant) => grant.lease,
+                ReplyBody::Version(grant) => grant.lease,
+                _ => None,
+            };
+            if let Some((lease, _, _)) = granted {
                 self.late.remove(&lease);
                 self.strays.insert(lease);
             }
@@ -161,6 +164,10 @@ impl Client {
                 let there = expects && around.oracle.must_exist(known, false);
                 ensure(!there, "what was made is there", detail)?;
             }
+            if let What::Own(version) = what {
+                self.attach_again(version, around.oracle);
+                return Ok(());
+            }
             if failure.kind == ErrorKind::Mover {
                 // Another mover is started for it.
                 let again = self.ask(body_asked, what, None);
@@ -175,14 +182,21 @@ impl Client {
                 if let Some(&tensor) = around.oracle.index.get(&grant.info.tensor) {
                     around.oracle.tensors[tensor].created = true;
                     let ready = grant.info.state == TensorState::Ready;
-                    self.granted(grant.lease, lease, grant.info.tensor, tensor, ready, fd)?;
+                    self.granted(
+                        grant.lease,
+                        lease,
+                        grant.info.tensor,
+                        tensor,
+                        ready,
+                        fds.into_iter().next(),
+                    )?;
                 }
             }
             (What::Publish(tensor), ReplyBody::Published { .. }) => {
                 around.oracle.tensors[tensor].published = true;
             }
             (What::Move(tensor, writes), ReplyBody::Moved { .. }) => {
-                if writes {
+                if writes && !around.oracle.tensors[tensor].part {
                     self.filled.push(tensor);
                 }
             }
@@ -195,6 +209,16 @@ impl Client {
                     self.leases.remove(&lease);
                 }
             }
+            (What::Stage | What::Attach, ReplyBody::Version(grant)) => {
+                self.attached(&grant, lease, fds, around.oracle)?;
+            }
+            (What::Own(version), ReplyBody::Slabs { .. }) => {
+                self.attach_again(version, around.oracle);
+            }
+            (What::Commit(version), ReplyBody::Version(_)) => {
+                around.oracle.versions[version].ready = true;
+            }
+            (What::Swap, ReplyBody::Swapped { .. }) => {}
             (What::Other, _) => {}
             (what, body) => {
                 let detail = format!("{what:?}: {body:?}");
@@ -220,8 +244,16 @@ impl Client {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
         let claim = LeaseClaim { lease, tensor: id, mode, token };
-        let held =
-            Lease { claim, tensor, memory: Some(memory), ending: false, written: false, ready };
+        let held = Lease {
+            claim,
+            tensor,
+            memory: Some(memory),
+            ending: false,
+            written: false,
+            ready,
+            version: None,
+            more: Vec::new(),
+        };
         self.leases.insert(lease, held);
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! unmapped, and what was granted to a caller that gave up goes back.
 
 mod answers;
+mod models;
 mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +51,18 @@ pub struct Lease {
     pub written: bool,
     /// It was published when it was granted.
     pub ready: bool,
+    /// It is on a version, as the observer counts them.
+    pub version: Option<usize>,
+    /// The version's other slabs.
+    pub more: Vec<(usize, Rc<Memory>)>,
+}
+
+impl Lease {
+    /// Everything that is mapped under it.
+    pub fn ranges(&self) -> impl Iterator<Item = (usize, &Rc<Memory>)> {
+        let first = self.memory.iter().map(|memory| (self.tensor, memory));
+        first.chain(self.more.iter().map(|(tensor, memory)| (*tensor, memory)))
+    }
 }
 
 /// Work on the card that has not run yet.
@@ -78,6 +91,16 @@ pub enum What {
     Delete(usize),
     /// The end of leases.
     Release(Vec<LeaseId>),
+    /// A version that begins.
+    Stage,
+    /// A lease on a version.
+    Attach,
+    /// A version's own slab instead of a shared one.
+    Own(usize),
+    /// A version is complete.
+    Commit(usize),
+    /// Another version is to be current.
+    Swap,
     /// Anything else.
     Other,
 }

@@ -51,6 +51,8 @@ pub struct Stage<'a> {
     pub mutation: Option<Mutation>,
     /// Of this schedule.
     pub sizes: Sizes,
+    /// Whether there are models.
+    pub models: bool,
     /// For whoever replays.
     pub trace: &'a Trace,
 }
@@ -61,6 +63,9 @@ impl Client {
     /// # Errors
     /// If it sees what it must not.
     pub fn act(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        if stage.models && !stage.rng.once_in(4) {
+            return self.act_on_models(stage);
+        }
         match stage.rng.below(20) {
             0..=4 => self.create(stage),
             5..=6 => self.get(stage),
@@ -130,9 +135,11 @@ impl Client {
         let writable = self.writable();
         let Some(&lease) = stage.rng.pick(&writable) else { return };
         let Some(held) = self.leases.get(&lease) else { return };
-        let Some(memory) = held.memory.clone() else { return };
+        let ranges: Vec<_> = held.ranges().collect();
+        let Some(&(tensor, memory)) = stage.rng.pick(&ranges) else { return };
         stage.trace.say(|| format!("  kernel over lease {lease}"));
-        self.kernels.push(Kernel { lease, tensor: held.tensor, memory });
+        let memory = std::rc::Rc::clone(memory);
+        self.kernels.push(Kernel { lease, tensor, memory });
     }
 
     /// Writes, waits for the card, publishes.
@@ -141,7 +148,8 @@ impl Client {
             self.publish_tensor(tensor, stage);
             return Ok(());
         }
-        let writable = self.writable();
+        let mut writable = self.writable();
+        writable.retain(|lease| self.leases[lease].version.is_none());
         let Some(&lease) = stage.rng.pick(&writable) else { return Ok(()) };
         self.queue_kernel_of(lease);
         self.synchronise(lease, stage.oracle)?;
@@ -214,10 +222,9 @@ impl Client {
     /// If it sees what it must not.
     pub fn look_at_all(&self, oracle: &Oracle) -> Result<(), Violation> {
         for (_, lease) in self.mapped() {
-            if let Some(memory) = &lease.memory {
-                let complete =
-                    lease.written || lease.ready || oracle.tensors[lease.tensor].published;
-                oracle.read(lease.tensor, memory, complete, &format!("pid {}", self.pid))?;
+            for (tensor, memory) in lease.ranges() {
+                let complete = lease.written || lease.ready || oracle.tensors[tensor].published;
+                oracle.read(tensor, memory, complete, &format!("pid {}", self.pid))?;
             }
         }
         Ok(())
@@ -249,19 +256,23 @@ impl Client {
         }
         if let Some(held) = self.leases.get_mut(&lease) {
             held.memory = None;
+            held.more.clear();
         }
         Ok(())
     }
 
-    fn queue_kernel_of(&mut self, lease: LeaseId) {
+    pub(super) fn queue_kernel_of(&mut self, lease: LeaseId) {
         let Some(held) = self.leases.get(&lease) else { return };
-        let writable = held.claim.mode == Mode::ReadWrite;
-        if let Some(memory) = held.memory.clone().filter(|_| writable) {
-            self.kernels.push(Kernel { lease, tensor: held.tensor, memory });
+        if held.claim.mode != Mode::ReadWrite {
+            return;
+        }
+        for (tensor, memory) in held.ranges() {
+            let memory = std::rc::Rc::clone(memory);
+            self.kernels.push(Kernel { lease, tensor, memory });
         }
     }
 
-    fn synchronise(&mut self, lease: LeaseId, oracle: &Oracle) -> Result<(), Violation> {
+    pub(super) fn synchronise(&mut self, lease: LeaseId, oracle: &Oracle) -> Result<(), Violation> {
         for kernel in self.take_kernels(lease) {
             oracle.write(kernel.tensor, &kernel.memory, &format!("pid {}", self.pid))?;
         }
@@ -280,7 +291,9 @@ impl Client {
 
     /// A caller loses patience.
     fn give_up_or_ping(&mut self, stage: &mut Stage<'_>) {
-        let leases = |what: &What| matches!(what, What::Create(_) | What::Get(_));
+        let leases = |what: &What| {
+            matches!(what, What::Create(_) | What::Get(_) | What::Stage | What::Attach)
+        };
         let given: Vec<u64> =
             self.calls.iter().filter(|(_, call)| leases(&call.what)).map(|(n, _)| *n).collect();
         let Some(number) = stage.rng.pick(&given) else {

@@ -1,0 +1,234 @@
+//! A client loads versions, attaches to them, swaps and retires them.
+
+use std::rc::Rc;
+
+use millpond_wire::message::{
+    LeaseClaim, PartSpec, RequestBody, VersionCommit, VersionGet, VersionGrant, VersionStage,
+};
+use millpond_wire::{
+    Audience, ContentHash, LeaseId, Mode, TensorId, TensorName, Token, VersionId, VersionTag,
+    VersionTarget,
+};
+
+use super::script::Stage;
+use super::{Client, Lease, What};
+use crate::card::{Fd, Memory};
+use crate::oracle::{Oracle, Violation, ensure};
+
+const MIB: u64 = 1 << 20;
+
+impl Client {
+    /// Does one thing with models.
+    ///
+    /// # Errors
+    /// If it sees what it must not.
+    pub fn act_on_models(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
+        if stage.rng.once_in(2) && self.commit(stage)? {
+            return Ok(());
+        }
+        match stage.rng.below(16) {
+            0..=4 => self.stage(stage),
+            5..=8 => self.attach(stage),
+            9..=10 => self.own(stage),
+            11..=14 => self.swap(stage),
+            _ => self.retire_version(stage),
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, stage: &mut Stage<'_>) {
+        let rng = &mut *stage.rng;
+        let name = ["m", "m", "n", "public/m"];
+        let name = rng.pick(&name).copied().unwrap_or("m");
+        let Ok(model) = TensorName::new(name) else { return };
+        let number = stage.oracle.versions.len();
+        let tag = if rng.once_in(4) { None } else { VersionTag::new(format!("t{number}")).ok() };
+        let audience = if rng.once_in(3) { Audience::Everybody } else { Audience::User };
+        let count = 1 + rng.below(2);
+        let mut parts: Vec<PartSpec> = (0..count)
+            .map(|_| PartSpec { bytes: (2 + 2 * rng.below(3)) * MIB, shared: None })
+            .collect();
+        let mine = |it: &&crate::versions::KnownVersion| {
+            it.ready && it.user == self.user && !it.parts.is_empty()
+        };
+        let ready: Vec<_> = stage.oracle.versions.iter().filter(mine).collect();
+        if rng.once_in(2)
+            && let Some(like) = rng.pick(&ready)
+        {
+            let shared = &stage.oracle.tensors[like.parts[0]];
+            parts.insert(0, PartSpec { bytes: shared.bytes, shared: Some(shared.id) });
+        }
+        let lease = self.new_lease();
+        let version = VersionStage {
+            version: VersionId(rng.id()),
+            model,
+            tag,
+            device: None,
+            audience,
+            parts,
+            lease: Some(lease),
+        };
+        stage.trace.say(|| format!("  stage {version:?}"));
+        stage.oracle.asked_version(self.pid, self.user, &version);
+        self.ask(RequestBody::VersionStage(version), What::Stage, Some(lease));
+    }
+
+    /// Writes everything, waits for the card, commits; false if there is nothing to commit.
+    fn commit(&mut self, stage: &mut Stage<'_>) -> Result<bool, Violation> {
+        let whole = |lease: &Lease| {
+            let Some(version) = lease.version.map(|at| &stage.oracle.versions[at]) else {
+                return false;
+            };
+            let has = |part: &usize| lease.ranges().any(|(tensor, _)| tensor == *part);
+            lease.claim.mode == Mode::ReadWrite
+                && !version.commit_asked
+                && !version.replacing
+                && version.creator == self.pid
+                && version.parts.iter().all(has)
+        };
+        let leases: Vec<LeaseId> =
+            self.mapped().filter(|(_, lease)| whole(lease)).map(|(id, _)| id).collect();
+        let Some(&lease) = stage.rng.pick(&leases) else { return Ok(false) };
+        self.queue_kernel_of(lease);
+        self.synchronise(lease, stage.oracle)?;
+        let Some(version) = self.leases.get(&lease).and_then(|lease| lease.version) else {
+            return Ok(false);
+        };
+        let activate = stage.rng.once_in(2);
+        stage.oracle.versions[version].commit_asked = true;
+        if activate {
+            stage.oracle.will_flip(version, Some(version));
+        }
+        let id = stage.oracle.versions[version].id;
+        stage.trace.say(|| format!("  commit {id} activate {activate}"));
+        let commit = VersionCommit {
+            version: id,
+            token: Token(stage.rng.id()),
+            layout: ContentHash([1; 16]),
+            content: ContentHash([2; 16]),
+            tensors: 1,
+            bytes: 1,
+            activate,
+            source: "sim".to_owned(),
+        };
+        let number = self.ask(RequestBody::VersionCommit(commit), What::Commit(version), None);
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.fd = Some(Fd::Contents(version));
+        }
+        Ok(true)
+    }
+
+    fn attach(&mut self, stage: &mut Stage<'_>) {
+        let rng = &mut *stage.rng;
+        let lease = self.new_lease();
+        let known = stage.oracle.versions.len();
+        let recent = known.saturating_sub(1 + rng.index(known.min(5)));
+        let target = match stage.oracle.versions.get(recent) {
+            Some(known) if !rng.once_in(2) => VersionTarget::Id(known.id),
+            _ => {
+                let name = rng.pick(&["m", "n", "public/m"]).copied().unwrap_or("m");
+                let Ok(name) = name.parse() else { return };
+                VersionTarget::Name(name)
+            }
+        };
+        let wait_ms = if rng.once_in(3) { 1 + rng.below(1000) } else { 0 };
+        stage.trace.say(|| format!("  attach {target} lease {lease} wait {wait_ms}"));
+        let get = VersionGet { target, lease, mode: Mode::ReadOnly, wait_ms };
+        self.ask(RequestBody::VersionGet(get), What::Attach, Some(lease));
+    }
+
+    /// A shared slab is to become the version's own.
+    fn own(&mut self, stage: &mut Stage<'_>) {
+        let versions = stage.oracle.versions.iter().enumerate();
+        let staged = versions.filter(|(_, it)| {
+            it.creator == self.pid && it.staged && !it.commit_asked && !it.replacing
+        });
+        let staged: Vec<usize> = staged.map(|(at, _)| at).collect();
+        let Some(&version) = stage.rng.pick(&staged) else { return };
+        let known = &mut stage.oracle.versions[version];
+        known.replacing = true;
+        let id = known.id;
+        stage.trace.say(|| format!("  own the first slab of {id}"));
+        let body = RequestBody::VersionPart { version: id, index: 0 };
+        self.ask(body, What::Own(version), None);
+    }
+
+    /// Another lease on a staged version, to see its slabs as they are now.
+    pub(super) fn attach_again(&mut self, version: usize, oracle: &Oracle) {
+        let lease = self.new_lease();
+        let target = VersionTarget::Id(oracle.versions[version].id);
+        let get = VersionGet { target, lease, mode: Mode::ReadWrite, wait_ms: 0 };
+        self.ask(RequestBody::VersionGet(get), What::Attach, Some(lease));
+    }
+
+    fn swap(&mut self, stage: &mut Stage<'_>) {
+        let versions = stage.oracle.versions.iter().enumerate();
+        let unready = stage.rng.once_in(6);
+        let mine = versions.filter(|(_, it)| it.user == self.user && (it.ready || unready));
+        let mine: Vec<usize> = mine.map(|(at, _)| at).collect();
+        let Some(&version) = stage.rng.pick(&mine) else { return };
+        let known = &stage.oracle.versions[version];
+        let (model, tag) = (known.model.clone(), known.tag.clone());
+        let rollback = tag.is_none() || stage.rng.once_in(3);
+        stage.oracle.will_flip(version, (!rollback).then_some(version));
+        let tag = tag.filter(|_| !rollback);
+        let token = Token(stage.rng.id());
+        stage.trace.say(|| format!("  swap {model} to {tag:?}, {token}"));
+        self.ask(RequestBody::ModelSwap { model: model.into(), tag, token }, What::Swap, None);
+    }
+
+    fn retire_version(&mut self, stage: &mut Stage<'_>) {
+        let known = stage.oracle.versions.len();
+        let version = known.saturating_sub(1 + stage.rng.index(known.min(6)));
+        let Some(known) = stage.oracle.versions.get_mut(version) else { return };
+        known.may_be_gone |= known.user == self.user;
+        let id = known.id;
+        stage.trace.say(|| format!("  retire {id}"));
+        self.ask(RequestBody::VersionRetire(VersionTarget::Id(id)), What::Other, None);
+    }
+
+    /// A lease on a version was granted.
+    pub(super) fn attached(
+        &mut self,
+        grant: &VersionGrant,
+        asked: Option<LeaseId>,
+        fds: Vec<Fd>,
+        oracle: &mut Oracle,
+    ) -> Result<(), Violation> {
+        let fits = grant.lease.map(|(lease, _, _)| lease) == asked;
+        ensure(fits, "the lease that was asked for", || format!("{grant:?}, not {asked:?}"))?;
+        let Some(version) = oracle.version_at(grant.info.version) else { return Ok(()) };
+        let Some((lease, mode, token)) = grant.lease else { return Ok(()) };
+        let slabs = fds.into_iter().skip(usize::from(grant.manifest));
+        let memories: Vec<Rc<Memory>> = slabs
+            .filter_map(|fd| match fd {
+                Fd::Memory(memory) => Some(memory),
+                _ => None,
+            })
+            .collect();
+        let all = memories.len() == grant.parts.len();
+        ensure(all, "a lease comes with its slabs", || format!("{grant:?}"))?;
+        let known = &mut oracle.versions[version];
+        known.staged = true;
+        if mode == Mode::ReadWrite && known.creator == self.pid {
+            known.replacing = false;
+        }
+        let tensors = grant.parts.iter().filter_map(|part| oracle.index.get(&part.tensor));
+        let mut ranges = tensors.copied().zip(memories);
+        let Some((tensor, memory)) = ranges.next() else { return Ok(()) };
+        let more = ranges.collect();
+        let claim = LeaseClaim { lease, tensor: TensorId(grant.info.version.0), mode, token };
+        let held = Lease {
+            claim,
+            tensor,
+            memory: Some(memory),
+            ending: false,
+            written: false,
+            ready: mode == Mode::ReadOnly,
+            version: Some(version),
+            more,
+        };
+        self.leases.insert(lease, held);
+        Ok(())
+    }
+}
