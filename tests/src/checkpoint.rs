@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use millpond_weights::writer::{self, Written};
 use millpond_wire::{Dtype, Shape};
 
-use crate::content;
+use crate::{Worker, content};
 
 /// Tensors of bytes by name: how many, and from which seed.
 pub type Tensors = BTreeMap<String, (u64, u64)>;
@@ -65,4 +65,10 @@ pub fn seen(tag: &str, tensors: &Tensors) -> String {
         all += &format!("{name} {}\n", content::hash_of(*bytes, *seed));
     }
     format!("{tag} {}", content::hash(all.as_bytes()))
+}
+
+/// What a worker sees of a version that it attaches to.
+pub fn attach(worker: &mut Worker, version: &str) -> String {
+    worker.ask(&format!("model attach {version}"));
+    worker.ask(&format!("model weights {version}"))
 }

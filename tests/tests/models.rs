@@ -172,3 +172,36 @@ fn workers_that_come_and_are_killed_cost_nothing() {
     eventually("no other readers", || (model(&pond).versions[0].readers == 1).then_some(()));
     pond.assert_physical("after ten workers", used);
 }
+
+/// Each call of the driver that a refresh in place makes fails once, on the software driver.
+#[test]
+fn a_refresh_in_place_that_fails_half_way_puts_the_old_version_back() {
+    let calls = ["cuMemImportFromShareableHandle", "cuMemMap", "cuMemSetAccess"].map(|call| {
+        // Three slabs are attached; two of them differ later.
+        [format!("{call}:error=999,on=4"), format!("{call}:error=999,on=5")]
+    });
+    let unmaps = [1, 2].map(|number| format!("cuMemUnmap:error=999,on={number}"));
+    for plan in calls.into_iter().flatten().chain(unmaps) {
+        let options = Options::giving_back().soft();
+        let pond = TestPond::start(options.worker_env("MILLPOND_SOFT_FAULTS", &plan));
+        pond.worker().ask("model make m v1 3 10");
+        let mut worker = pond.worker();
+        worker.ask("model attach m");
+        let view = |worker: &mut Worker| -> Vec<String> {
+            (0..3).map(|index| worker.ask(&format!("model view m w{index}"))).collect()
+        };
+        let addresses = view(&mut worker);
+        // A process for each, which makes fewer calls than the one that fails.
+        pond.worker().ask("model like m v2 m@v1 w0 70");
+        pond.worker().ask("model like m v3 m@v2 w2 72");
+        let error = worker.try_ask("model refresh-in-place m").unwrap_err();
+        assert!(error.starts_with(ErrorKind::Driver.name()), "{plan}: {error}");
+        assert_eq!(hashes(&mut worker), [of(10), of(11), of(12)], "{plan}");
+        assert_eq!(view(&mut worker), addresses, "{plan}");
+        let readers = || model(&pond).versions.iter().map(|one| one.readers).sum::<u32>();
+        eventually("the return of the new lease", || (readers() == 1).then_some(()));
+        assert_eq!(worker.ask("model refresh-in-place m"), "true v3", "{plan}");
+        assert_eq!(hashes(&mut worker), [of(70), of(11), of(72)], "{plan}");
+        assert_eq!(view(&mut worker), addresses, "{plan}");
+    }
+}

@@ -51,7 +51,7 @@ fn a_checkpoint_is_loaded_seen_verified_and_saved() {
     );
 
     let mut worker = pond.worker();
-    assert_eq!(worker.ask("attach llama"), checkpoint::seen("v1", &tensors));
+    assert_eq!(checkpoint::attach(&mut worker, "llama"), checkpoint::seen("v1", &tensors));
     let readers = pond.cli(&["inspect", "llama", "--json"]).json();
     assert_eq!(readers["leases"][0]["pid"], worker.pid());
     assert!(pond.cli(&["inspect", "llama"]).ok().contains("readers      1"));
@@ -111,15 +111,15 @@ fn equal_slabs_are_shared_until_the_last_version_goes() {
     assert_eq!(v2["own_bytes"], added);
     assert!(v2["shared_tensor_bytes"].as_u64().unwrap() > 40 * MIB);
     let mut worker = pond.worker();
-    assert_eq!(worker.ask("attach llama"), checkpoint::seen("v2", &second));
-    assert_eq!(worker.ask("attach llama@v1"), checkpoint::seen("v1", &first));
+    assert_eq!(checkpoint::attach(&mut worker, "llama"), checkpoint::seen("v2", &second));
+    assert_eq!(checkpoint::attach(&mut worker, "llama@v1"), checkpoint::seen("v1", &first));
     let rolled = pond.cli(&["rollback", "llama", "--json"]).json();
     assert_eq!((&rolled["version"], &rolled["replaced"]), (&"v1".into(), &"v2".into()));
     let _ = pond.cli(&["swap", "llama", "v2"]).ok();
-    worker.ask("detach llama@v1");
+    worker.ask("model detach llama@v1");
     worker.ask("flush");
     let _ = pond.cli(&["retire", "llama", "v1", "--wait", "30"]).ok();
-    assert_eq!(worker.ask("weights llama"), checkpoint::seen("v2", &second));
+    assert_eq!(worker.ask("model weights llama"), checkpoint::seen("v2", &second));
     let _ = pond.cli(&["verify", "llama@v2"]).ok();
 
     // With somebody else's eyes it must not be the same memory.
@@ -225,7 +225,7 @@ fn a_file_that_is_not_in_the_page_cache_is_read_past_it() {
     file.sync_all().unwrap();
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     let loaded = pond.cli(&["load", "m", text(&disk), "--json"]).json();
-    assert_eq!(pond.worker().ask("attach m"), checkpoint::seen("v1", &tensors));
+    assert_eq!(checkpoint::attach(&mut pond.worker(), "m"), checkpoint::seen("v1", &tensors));
     if loaded["cold"] != true {
         skip("the file system keeps what it was told to forget, or cannot read past the cache");
     }

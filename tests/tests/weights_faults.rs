@@ -60,7 +60,7 @@ impl Scene {
         eventually_equal("nothing left", &self.before, || self.pond.accounts());
         assert_eq!(self.pond.cli(&["models", "-q"]).ok(), "llama@v1\n");
         let seen = checkpoint::seen("v1", &self.first);
-        assert_eq!(self.pond.worker().ask("attach llama"), seen);
+        assert_eq!(checkpoint::attach(&mut self.pond.worker(), "llama"), seen);
     }
 }
 
@@ -83,6 +83,33 @@ fn a_loader_that_is_killed_leaves_nothing() {
         assert!(sent.unwrap().success());
         let (status, ..) = finish(child);
         assert_eq!(status.signal(), Some(number), "130 for Ctrl-C, as a shell says it");
+        scene.mover.go_on();
+        scene.assert_untouched();
+        scene.mover.stop();
+    }
+}
+
+#[test]
+fn a_save_that_is_ended_leaves_no_half_files() {
+    let scene = Scene::start();
+    let folder = scene.pond.path("saved");
+    fs::create_dir(&folder).unwrap();
+    for name in ["out", "out.safetensors"] {
+        let path = folder.join(name);
+        let mut command = scene.pond.cli_command(&["save", "llama", text(&path)]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = child.spawn().unwrap();
+        eventually("a move", || {
+            scene.pond.status().movers.iter().any(|mover| mover.moves > 0).then_some(())
+        });
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "under another name");
+        assert!(!path.exists());
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+        assert!(sent.unwrap().success());
+        let (status, ..) = finish(child);
+        assert_eq!(status.signal(), Some(2));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         scene.mover.go_on();
         scene.assert_untouched();
         scene.mover.stop();
@@ -125,7 +152,10 @@ fn a_load_goes_on_when_mover_or_daemon_die() {
     assert!(status.success(), "{error}");
     let content = loaded["content_hash"].clone();
     assert_eq!(loaded["version"], "v2");
-    assert_eq!(scene.pond.worker().ask("attach llama@v2"), checkpoint::seen("v2", &scene.second));
+    assert_eq!(
+        checkpoint::attach(&mut scene.pond.worker(), "llama@v2"),
+        checkpoint::seen("v2", &scene.second)
+    );
     let mover = Process::open(scene.pond.status().movers[0].pid).unwrap();
     mover.stop();
     let child = scene.begin();
@@ -152,7 +182,7 @@ fn a_version_that_is_not_ready_or_not_free_is_refused_in_words() {
     let (kind, message) = said(&["swap", "llama", "v2"]);
     assert_eq!(kind, "not_ready", "{message}");
     assert!(message.contains("llama@v2"), "{message}");
-    let refused = scene.pond.worker().try_ask("attach llama@v2").unwrap_err();
+    let refused = scene.pond.worker().try_ask("model attach llama@v2").unwrap_err();
     assert!(refused.contains("not_ready"), "{refused}");
     assert!(scene.pond.cli(&["models"]).ok().contains("staging"));
     scene.mover.go_on();
@@ -161,15 +191,15 @@ fn a_version_that_is_not_ready_or_not_free_is_refused_in_words() {
     let (kind, message) = said(&["retire", "llama", "v1"]);
     assert_eq!((kind.as_str(), message.contains("current")), ("invalid", true), "{message}");
     let mut reader = scene.pond.worker();
-    reader.ask("attach llama@v1");
+    checkpoint::attach(&mut reader, "llama@v1");
     let _ = scene.pond.cli(&["swap", "llama", "v2"]).ok();
     let _ = scene.pond.cli(&["retire", "llama@v1"]).ok();
-    let refused = scene.pond.worker().try_ask("attach llama@v1").unwrap_err();
+    let refused = scene.pond.worker().try_ask("model attach llama@v1").unwrap_err();
     assert!(refused.contains("retired"), "{refused}");
-    assert_eq!(reader.ask("weights llama@v1"), checkpoint::seen("v1", &scene.first));
+    assert_eq!(reader.ask("model weights llama@v1"), checkpoint::seen("v1", &scene.first));
     let (kind, message) = said(&["retire", "llama@v1", "--wait", "50ms"]);
     assert_eq!((kind.as_str(), message.contains("1 reader")), ("timeout", true), "{message}");
-    reader.ask("detach llama@v1");
+    reader.ask("model detach llama@v1");
     reader.ask("flush");
     eventually("the end of v1", || {
         (scene.pond.cli(&["models", "-q"]).ok() == "llama@v2\n").then_some(())

@@ -61,7 +61,7 @@ fn errors_have_their_exit_codes_and_say_what_to_do() {
 
     let ran = place.run(&["inspect", "acts/z"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""));
-    assert!(ran.stderr.starts_with("error: tensor 'acts/z' not found\n"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: no model and no tensor 'acts/z'\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("similar: acts/x") && ran.stderr.contains("\n\nhint: "));
     let ran = place.run(&["inspect", "acts/z", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();

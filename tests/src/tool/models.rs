@@ -53,6 +53,7 @@ impl Models {
                 Ok(String::new())
             }
             ["hash", target, tensor] => hash(&self.model(target)?.tensor(tensor).map_err(trouble)?),
+            ["weights", target] => weights(self.model(target)?),
             ["view", target, tensor] => {
                 let view = self.model(target)?.tensor(tensor).map_err(trouble)?;
                 let address = view.device_ptr().to_string();
@@ -90,6 +91,16 @@ impl Models {
     pub(crate) fn end(&mut self) {
         *self = Self::default();
     }
+}
+
+/// The version's tag, and what all of its tensors hold as this process sees them.
+fn weights(model: &Model) -> Said {
+    let mut all = String::new();
+    for name in model.names().map_err(trouble)? {
+        let bytes = model.tensor(name).and_then(|tensor| tensor.to_vec()).map_err(trouble)?;
+        all += &format!("{name} {}\n", content::hash(&bytes));
+    }
+    Ok(format!("{} {}", model.tag(), content::hash(all.as_bytes())))
 }
 
 fn make(pond: &Pond, model: &str, tag: &str, count: &str, seed: u64) -> Said {

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond::{
-    Dtype, GetOptions, LeaseId, Mode, Model, Pond, PutSpec, Sink, Source, Tensor, TensorSpec,
-    runtime_dir,
+    Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
 };
 use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
@@ -23,7 +22,6 @@ type Said = Result<String, Trouble>;
 pub(crate) struct Session {
     pond: Option<Pond>,
     held: HashMap<String, Tensor>,
-    attached: HashMap<String, Model>,
     nvml: Option<(Nvml, DeviceUuid)>,
     churn: Option<Churn>,
     idle: Vec<Raw>,
@@ -66,19 +64,6 @@ impl Session {
                 Some(_) => Ok(String::new()),
                 None => Err(wrong(format!("'{name}' is not held"))),
             },
-            ["attach", name] => {
-                let model = self.pond()?.attach(name).map_err(trouble)?;
-                let said = weights(&model);
-                self.attached.insert(name.to_owned(), model);
-                said
-            }
-            ["weights", name] => {
-                weights(self.attached.get(name).ok_or_else(|| wrong(format!("no '{name}'")))?)
-            }
-            ["detach", name] => {
-                self.attached.remove(name);
-                Ok(String::new())
-            }
             ["drop-all"] => {
                 self.held.clear();
                 Ok(String::new())
@@ -149,7 +134,6 @@ impl Session {
     pub(crate) fn end(&mut self) {
         self.held.clear();
         self.models.end();
-        self.attached.clear();
         if let Some(pond) = self.pond.take() {
             let _ = pond.close();
         }
@@ -243,16 +227,6 @@ impl Session {
 
 fn hash(tensor: &Tensor) -> Said {
     tensor.to_vec().map(|bytes| content::hash(&bytes)).map_err(trouble)
-}
-
-/// The version's tag, and what its tensors hold as this process sees them.
-fn weights(model: &Model) -> Said {
-    let mut all = String::new();
-    for name in model.names().map_err(trouble)? {
-        let bytes = model.tensor(name).and_then(|tensor| tensor.to_vec()).map_err(trouble)?;
-        all += &format!("{name} {}\n", content::hash(&bytes));
-    }
-    Ok(format!("{} {}", model.tag(), content::hash(all.as_bytes())))
 }
 
 fn ask_for(name: &str, number: u64) -> Result<RequestBody, Trouble> {

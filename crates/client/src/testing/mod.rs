@@ -44,16 +44,12 @@ pub(crate) enum Does {
     Moves(Arc<Mutex<Vec<u8>>>),
     /// Decides once more, with the descriptors that came along.
     With(Decide),
-    /// Whatever this makes of the descriptors that came along.
-    Answer(Box<Answerer>),
     Nothing,
     HangUp,
 }
 
 type Decide = Box<dyn FnOnce(&Request, &[OwnedFd]) -> Does>;
 
-/// What is answered to a request with these descriptors.
-type Answerer = dyn FnOnce(&[OwnedFd]) -> (ReplyBody, Vec<OwnedFd>);
 /// Decides, from the number of the connection (counted from zero) and the request.
 type Script = dyn Fn(usize, &Request) -> Does + Send + Sync;
 
@@ -203,10 +199,6 @@ fn act(client: &OwnedFd, request: &Request, came: &[OwnedFd], does: Does) -> boo
         }
         Does::Moves(bytes) => send(request.number, moves(&request.body, came, &bytes), &[]),
         Does::With(decide) => return act(client, request, came, decide(request, came)),
-        Does::Answer(answer) => {
-            let (body, fds) = answer(came);
-            send(request.number, body, &fds);
-        }
         Does::Nothing => {}
         Does::HangUp => return false,
     }

@@ -415,3 +415,62 @@ fn whether_a_version_is_stale_needs_no_message_where_nothing_has_changed() {
     }
     assert_eq!(models.count(is_inspect), 3);
 }
+
+#[test]
+fn equal_slabs_with_other_tensors_are_another_layout() {
+    let models = FakeModels::new();
+    let first = models.add("v1", &[1]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    models.add_like("v2", first, &[Some(2)]);
+    {
+        let mut state = lock(&models.state);
+        let mut manifest = manifest_of(&[2]);
+        manifest.tensors[0].name = "another".into();
+        state.versions[1].info.layout = Some(manifest.layout_hash());
+        state.versions[1].manifest = Some(manifest.encode());
+    }
+    let error = model.refresh_in_place().unwrap_err();
+    assert!(error.to_string().contains("another layout"), "{error}");
+    assert_eq!(model.tensor("t0000.a").unwrap().to_vec().unwrap(), [1; 128]);
+}
+
+#[test]
+fn a_slab_that_both_versions_have_is_not_touched() {
+    let models = FakeModels::new();
+    let first = models.add("v1", &[1, 2]);
+    let pond = models.connect();
+    let mut model = pond.attach("m").unwrap();
+    models.add_like("v2", first, &[None, Some(7)]);
+    let shared = lock(&models.state).versions[0].slabs[0].part;
+    // Whoever wanted to map it again could not.
+    lock(&models.state).bad_slab = Some(shared);
+    assert!(model.refresh_in_place().unwrap());
+    assert_eq!(model.tensor("t0000.a").unwrap().to_vec().unwrap(), [1; 128]);
+    assert_eq!(model.tensor("t0001.a").unwrap().to_vec().unwrap(), [7; 128]);
+}
+
+#[test]
+fn a_repeated_attach_waits_only_for_what_is_left() {
+    let models = FakeModels::with(|connection, request| match &request.body {
+        RequestBody::VersionGet(_) if connection == 0 => {
+            Some(Does::After(Duration::from_millis(50), Box::new(Does::HangUp)))
+        }
+        _ => None,
+    });
+    models.add("v1", &[1]);
+    let pond = models.connect();
+    let options = crate::AttachOptions::default().wait(Duration::from_secs(60));
+    pond.attach_with("m", options).unwrap();
+    let asked: Vec<(LeaseId, u64)> = models
+        .pond
+        .seen()
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            RequestBody::VersionGet(get) => Some((get.lease, get.wait_ms)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((asked.len(), asked[0].0, asked[0].1), (2, asked[1].0, 60_000));
+    assert!(asked[1].1 <= 59_950, "{asked:?}");
+}

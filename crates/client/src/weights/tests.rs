@@ -70,10 +70,10 @@ fn scene() -> Scene {
                 Does::ReplyWith(body, fds)
             }
             RequestBody::VersionCommit(commit) => {
-                Does::Answer(Box::new(move |came| (lock(&world).commit(&commit, came), Vec::new())))
+                Does::With(Box::new(move |_, came| Does::Reply(lock(&world).commit(&commit, came))))
             }
             RequestBody::TensorMove(one) => {
-                Does::Answer(Box::new(move |came| (lock(&world).pieces(&one, came), Vec::new())))
+                Does::With(Box::new(move |_, came| Does::Reply(lock(&world).pieces(&one, came))))
             }
             _ => Does::Polite,
         }
