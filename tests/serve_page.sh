@@ -5,9 +5,9 @@
 #   tests/serve_page.sh --installed   uses `millpond` and `python` of PATH instead
 #   tests/serve_page.sh --print       prints the page's commands with what they print; for the page
 #
-# Blocks of `sh background` stay in the background and are stopped at the end. A `text` block is what
-# the block before it prints: it is compared, with every number and every run of blanks taken for
-# equal to another one. Ends with "N passed, N failed".
+# Blocks of `sh background` stay in the background, to where the page says that they are stopped. A
+# `text` block is what the block before it prints: it is compared, with every number and every run of
+# blanks taken for equal to another one; `text shortened` is not. Ends with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -26,15 +26,19 @@ mkdir -m 700 "$MILLPOND_SOFT_DIR"
 : >"$MILLPOND_CONFIG"
 passed=0 failed=0 background=()
 
-finish() { # the coordinator before its pond
+# Ends what was started, the last one first: the coordinator before its pond.
+stop() {
+    local index code
     for ((index = ${#background[@]} - 1; index >= 0; index--)); do
         kill "${background[index]}" 2>/dev/null
-        wait "${background[index]}" 2>/dev/null
+        wait "${background[index]}"
+        code=$?
+        if [ "$code" = 0 ]; then pass "it stops in order"; else fail "it ends with $code"; cat "$work/background-$index"; fi
     done
-    # The daemon was killed, so another keeper may hold the pond by now.
-    local keeper
-    keeper=$(millpond status --json 2>/dev/null | sed -n 's/^ *"keeper_pid": \([0-9]*\),*$/\1/p')
-    [ -z "$keeper" ] || kill "$keeper" 2>/dev/null
+    background=()
+}
+finish() {
+    stop >/dev/null
     rm -rf "$work" /tmp/pool-v1.safetensors /tmp/pool-v2.safetensors /tmp/pool-pond
 }
 trap finish EXIT
@@ -47,9 +51,13 @@ awk -v folder="$work" '
     /^```/ && !inside { inside = 1; name = sprintf("%s/block-%03d", folder, ++count); print substr($0, 4) > name; next }
     /^```$/ && inside { inside = 0; close(name); next }
     inside { print >> name }
+    /^<!-- tests.serve_page.sh: stop -->$/ { print "stop" > sprintf("%s/block-%03d", folder, ++count) }
 ' "$page"
 
-same() { sed -E 's/[0-9a-f]{8}[0-9a-f-]*/#/g; s/[0-9]+(\.[0-9]+)?/#/g; s/[[:space:]]+/ /g; s/[─-]+/-/g' "$1"; }
+same() {
+    sed -E 's/[0-9a-f]{8}[0-9a-f-]*/#/g; s/[0-9]+(\.[0-9]+)?/#/g; s/[[:space:]]+/ /g
+        s/# (us|ms|s|seconds?)\b/# s/g; s/[kMG]B\/s/B\/s/g' "$1"
+}
 
 # Whether a background command has got so far that the next ones can use it.
 ready() { # command
@@ -104,6 +112,7 @@ for block in "$work"/block-*; do
                 case $line in *" swap "* | *" rollback "*) followed ;; esac
             done <"$work/commands"
             ;;
+        stop) stop ;;
         text)
             if diff <(same "$work/output") <(same "$work/commands") >"$work/difference"; then
                 pass "output as on the page"

@@ -120,7 +120,7 @@ class Pool:
         return {
             "workers": workers,
             "queued": len(self._queue) + len(self._inbox),
-            "by_version": dict(self._versions),
+            "by_version": dict(sorted(self._versions.items())),
             **{name: counts.get(name, 0) for name in ("answered", "handed_over", "failed", "started", "died")},
         }
 

@@ -19,7 +19,6 @@ It exits with 1 if anything of that is not so.
 from __future__ import annotations
 
 import argparse
-import collections
 import json
 import os
 import random
@@ -44,9 +43,9 @@ class Siege:
         self.args = args
         self.random = random.Random(args.seed)
         self.violations: list[str] = []
-        self.kills: collections.Counter[str] = collections.Counter()
+        self.kills = {"worker": 0, "daemon": 0, "mover": 0}
         self.asked = 0
-        self.moved: collections.Counter[str] = collections.Counter()
+        self.moved = {"done": 0, "repeated": 0}
         self.longest_wait = 0.0
         self.pool: Pool | None = None
         self.over = threading.Event()
@@ -111,7 +110,7 @@ class Siege:
             "driver": status and status["driver"],
             "workers": self.args.workers,
             "swaps": self.args.swaps,
-            "kills": dict(self.kills),
+            "kills": self.kills,
             "daemons": status and status["epoch"],
             "requests": {
                 "asked": self.asked,
@@ -121,7 +120,7 @@ class Siege:
                 "longest_wait_ms": round(self.longest_wait * 1e3, 1),
             },
             "workers_started": stats["started"],
-            "moves": dict(self.moved),
+            "moves": self.moved,
             "memory": {"start": start, "end": end},
             "seed": self.args.seed,
             "seconds": round(time.monotonic() - begun, 1),
@@ -211,7 +210,7 @@ class Siege:
 
     def kill(self) -> None:
         while not self.over.wait(self.random.uniform(0.5, 1.5) * self.args.kill_every):
-            victim = self.random.choices(("worker", "daemon", "mover"), (2, 1, 1))[0]
+            victim = self.random.choices(list(self.kills), (2, 1, 1))[0]
             if victim == "daemon":
                 hit = self.pond.kill_daemon()
             elif victim == "mover":

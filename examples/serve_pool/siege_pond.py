@@ -30,7 +30,7 @@ class OwnPond:
         (self.folder / "gpu").mkdir(mode=0o700)
         os.environ["MILLPOND_RUNTIME_DIR"] = str(self.folder / "run")
         os.environ["MILLPOND_CONFIG"] = str(self.folder / "config.toml")
-        os.environ.setdefault("MILLPOND_SOFT_DIR", str(self.folder / "gpu"))
+        os.environ["MILLPOND_SOFT_DIR"] = str(self.folder / "gpu")
         (self.folder / "config.toml").touch()
         self.log = open(self.folder / "log", "ab")
         self.keeper = subprocess.Popen([self.program, "serve"], stdout=self.log, stderr=self.log)
@@ -51,10 +51,10 @@ class OwnPond:
             status = self.status()
             if status and good(status):
                 return status
-            if time.monotonic() > deadline:
-                if status:
-                    return status
-                raise TimeoutError(f"no pond answers; see {self.folder}/log")
+            if status and time.monotonic() > deadline:
+                return status
+            if not status and (self.keeper.poll() is not None or time.monotonic() > deadline):
+                sys.exit(f"siege: no pond answers; its log:\n{(self.folder / 'log').read_text()}")
             time.sleep(0.05)
 
     def kill_daemon(self) -> bool:
