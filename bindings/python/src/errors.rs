@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use millpond::{Error, ErrorKind, Failure, Remedy};
 use pyo3::exceptions::{
-    PyConnectionError, PyException, PyLookupError, PyMemoryError, PyPermissionError,
+    PyConnectionError, PyException, PyKeyError, PyLookupError, PyMemoryError, PyPermissionError,
     PyTimeoutError, PyValueError,
 };
 use pyo3::prelude::*;
@@ -15,20 +15,30 @@ use crate::info::Holder;
 
 const MODULE: &str = "millpond";
 
-/// What is caught on its own although it is of the kind `invalid`.
+/// What is caught on its own although its kind has a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
     Fork,
     ReadOnly,
     Closed,
+    /// Of the kind `not_found`, and what a mapping raises.
+    NoTensor,
 }
 
 impl Special {
-    const ALL: [(Special, &'static str, &'static str); 3] = [
+    const ALL: [(Special, &'static str, &'static str); 4] = [
         (Special::Fork, "ForkError", "The object belongs to the process that forked this one."),
         (Special::ReadOnly, "ReadOnlyError", "The memory is mapped read-only."),
         (Special::Closed, "ClosedError", "The object was closed by this program."),
+        (Special::NoTensor, "NoTensor", "The model has no tensor of this name."),
     ];
+
+    fn kind(self) -> ErrorKind {
+        match self {
+            Special::Fork | Special::ReadOnly | Special::Closed => ErrorKind::Invalid,
+            Special::NoTensor => ErrorKind::NotFound,
+        }
+    }
 }
 
 struct Classes {
@@ -69,11 +79,14 @@ fn make(py: Python<'_>) -> PyResult<Classes> {
         bases.extend(builtin(py, *kind));
         kinds.push((*kind, class(py, &class_name(*kind), &bases, kind.describe(), *kind)?));
     }
-    let invalid = find(&kinds, ErrorKind::Invalid).unwrap_or(&base);
     let mut specials = Vec::new();
     for (special, name, text) in Special::ALL {
-        let above = [invalid.bind(py).clone()];
-        specials.push((special, class(py, name, &above, text, ErrorKind::Invalid)?));
+        let kind = special.kind();
+        let mut above = vec![find(&kinds, kind).unwrap_or(&base).bind(py).clone()];
+        if special == Special::NoTensor {
+            above.push(py.get_type::<PyKeyError>());
+        }
+        specials.push((special, class(py, name, &above, text, kind)?));
     }
     Ok(Classes { base, kinds, specials })
 }
@@ -94,6 +107,8 @@ fn class(
     members.set_item("similar", PyTuple::empty(py))?;
     members.set_item("__module__", MODULE)?;
     members.set_item("__doc__", text)?;
+    // `KeyError` would print the text quoted.
+    members.set_item("__str__", py.get_type::<PyException>().getattr("__str__")?)?;
     let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, members))?;
     Ok(made.cast_into::<PyType>()?.unbind())
 }
@@ -175,7 +190,7 @@ pub(crate) fn invalid(py: Python<'_>, message: &str, hint: Option<&str>) -> PyEr
 /// What has a class of its own.
 pub(crate) fn special(py: Python<'_>, special: Special, message: &str, hint: &str) -> PyErr {
     let hint = Some(hint.to_owned());
-    exception(py, ErrorKind::Invalid, Some(special), message, hint, None)
+    exception(py, special.kind(), Some(special), message, hint, None)
         .unwrap_or_else(|failed| failed)
 }
 

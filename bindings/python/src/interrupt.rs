@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::errors;
 
 /// Long enough to cost nothing, short enough for a person who presses Ctrl-C.
-const SLICE: Duration = Duration::from_millis(200);
+pub(crate) const SLICE: Duration = Duration::from_millis(200);
 
 /// Calls the pond without holding the interpreter.
 pub(crate) fn ask<T: Send>(

@@ -14,6 +14,10 @@ pub(crate) trait Memory: Send + Sync {
     fn write(&self, offset: u64, source: &[u8]) -> millpond::Result<()>;
     /// The context it is mapped for.
     fn context(&self) -> &Context;
+    /// What whoever wants to write does instead, where it is read-only.
+    fn way_to_write(&self) -> &'static str {
+        "get it with mode=\"rw\""
+    }
 }
 
 /// Leases and their bytes in this process.

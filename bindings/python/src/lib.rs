@@ -20,10 +20,17 @@ mod convert;
 #[allow(unsafe_code, reason = "structures in C's layout, which other libraries free")]
 mod dlpack;
 mod errors;
+mod gate;
 mod info;
 mod interrupt;
 mod lease;
+mod load;
+mod model;
+mod model_tensor;
+mod models;
 mod pond;
+mod staging;
+mod swaps;
 mod tensor;
 mod transfer;
 mod view;
@@ -41,11 +48,22 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<info::Status>()?;
     module.add_class::<view::View>()?;
     module.add_class::<tensor::Tensor>()?;
+    module.add_class::<model_tensor::ModelTensor>()?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<model::Paused>()?;
+    module.add_class::<staging::Staging>()?;
+    module.add_class::<models::VersionInfo>()?;
+    module.add_class::<models::ModelInfo>()?;
+    module.add_class::<load::LoadReport>()?;
+    module.add_class::<load::VerifyReport>()?;
     module.add_class::<pond::Pond>()?;
     module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;
     module.add_function(wrap_pyfunction!(lease::live_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(convert::dtype_name, module)?)?;
     module.add_function(wrap_pyfunction!(allocator::allocate_from, module)?)?;
     module.add_function(wrap_pyfunction!(allocator::allocated, module)?)?;
+    module.add_function(wrap_pyfunction!(load::check_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(swaps::end_of_swaps, module)?)?;
+    module.add_function(wrap_pyfunction!(swaps::no_swaps_yet, module)?)?;
     Ok(())
 }

@@ -1,16 +1,21 @@
 //! The pond, as a Python program sees it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use millpond::{Error, GetOptions, Mode, TensorSpec};
+use millpond::{AttachOptions, Error, GetOptions, Mode, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 
 use crate::info::{Status, TensorInfo};
 use crate::interrupt::{ask, wait as wait_for};
 use crate::lease::Counters;
+use crate::load::{self, Load, LoadReport, VerifyReport};
+use crate::model::Model;
+use crate::models::{self, ModelInfo, VersionInfo};
+use crate::staging::{Stage, Staging};
 use crate::tensor::Tensor;
 use crate::transfer::{self, Put};
 use crate::{convert, errors};
@@ -203,6 +208,143 @@ impl Pond {
                 Ok(PyBytes::new(py, &bytes).into_any())
             }
         }
+    }
+
+    /// Maps a model read-only: its current version unless one is named. No copy, no load.
+    #[pyo3(signature = (name, version=None, *, wait=None))]
+    fn attach(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        version: Option<&str>,
+        wait: Option<f64>,
+    ) -> PyResult<Model> {
+        let target = models::target(py, name, version)?;
+        let attached = match wait {
+            None => ask(py, || self.pond.attach(target))?,
+            Some(time) => wait_for(py, convert::seconds("wait", time)?, |slice| {
+                self.pond.attach_with(&target, AttachOptions::default().wait(slice))
+            })?,
+        };
+        Ok(Model::new(attached, &self.counters))
+    }
+
+    /// A model in the manner of safetensors' `safe_open`.
+    #[pyo3(signature = (name, framework="pt", device=None))]
+    fn safe_open<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        framework: &str,
+        device: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let class = py.import("millpond._models")?.getattr("SafeOpen")?;
+        // Before anything is mapped: it may have to import the framework.
+        let opened = class.call1((framework, device))?;
+        opened.call_method1("_begin", (self.attach(py, name, None, None)?,))?;
+        Ok(opened)
+    }
+
+    /// Loads a checkpoint into a new version.
+    #[pyo3(signature = (
+        name, source, version=None, device=None, *, activate=false, like=None, plan=None,
+        audience="user", slab_bytes=None, progress=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn load<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        source: &Bound<'py, PyAny>,
+        version: Option<&str>,
+        device: Option<&Bound<'py, PyAny>>,
+        activate: bool,
+        like: Option<&Bound<'py, PyAny>>,
+        plan: Option<&Bound<'py, PyAny>>,
+        audience: &str,
+        slab_bytes: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<LoadReport> {
+        let device = convert::device(&self.pond, device)?;
+        let audience = convert::audience(py, audience)?;
+        let load =
+            Load { name, source, version, device, activate, like, plan, audience, slab_bytes };
+        load::load(py, &self.pond, &load, progress)
+    }
+
+    /// A new version that this process writes itself.
+    #[pyo3(signature = (
+        name, version=None, *, like=None, tensors=None, device=None, activate=false,
+        audience=None, metadata=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn stage<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        version: Option<&str>,
+        like: Option<&str>,
+        tensors: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
+        activate: bool,
+        audience: Option<&str>,
+        metadata: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Staging> {
+        let stage = Stage { name, version, like, tensors, device, activate, audience, metadata };
+        Staging::begin(py, &self.pond, &self.counters, stage)
+    }
+
+    /// Every model shared with the caller whose name begins so.
+    #[pyo3(signature = (prefix=""))]
+    fn models(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<ModelInfo>> {
+        let listed = ask(py, || self.pond.models(prefix))?;
+        Ok(listed.into_iter().map(ModelInfo).collect())
+    }
+
+    /// What the pond knows about a model, or about a version of it.
+    fn inspect<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        models::inspect(py, &self.pond, name)
+    }
+
+    /// Makes a ready version the current one, in one step.
+    fn swap(&self, py: Python<'_>, name: &str, version: &str) -> PyResult<VersionInfo> {
+        ask(py, || self.pond.swap(name, version)).map(|swap| VersionInfo(swap.current))
+    }
+
+    /// Makes the previous version the current one again.
+    fn rollback(&self, py: Python<'_>, name: &str) -> PyResult<VersionInfo> {
+        ask(py, || self.pond.rollback(name)).map(|swap| VersionInfo(swap.current))
+    }
+
+    /// Stops new leases on a version; its memory goes when the last reader leaves.
+    #[pyo3(signature = (name, version, *, wait=None))]
+    fn retire(&self, py: Python<'_>, name: &str, version: &str, wait: Option<f64>) -> PyResult<()> {
+        models::retire(py, &self.pond, name, version, wait)
+    }
+
+    /// Hashes a version's bytes on the GPU and compares them with what was committed.
+    #[pyo3(signature = (name, *, progress=None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<VerifyReport> {
+        load::verify(py, &self.pond, name, progress)
+    }
+
+    /// Writes a version out as safetensors. Returns the files.
+    #[pyo3(signature = (name, path, *, shard_bytes=None, progress=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        path: PathBuf,
+        shard_bytes: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let files = load::save(py, &self.pond, name, path, shard_bytes, progress)?;
+        Ok(files.iter().map(|path| path.display().to_string()).collect())
     }
 
     /// How many leases this process holds here, those of views included.

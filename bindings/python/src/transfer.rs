@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -81,18 +82,18 @@ impl Raised {
 }
 
 /// Tells Python how far a transfer is, and keeps what Python raised.
-struct Watch {
+pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     asked: Instant,
     raised: Raised,
 }
 
 impl Watch {
-    fn new(progress: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         Self { progress, asked: Instant::now(), raised: Raised::default() }
     }
 
-    fn told(&mut self, progress: Progress) {
+    pub(crate) fn told(&mut self, progress: Progress) {
         if self.raised.is_some() {
             return;
         }
@@ -113,8 +114,13 @@ impl Watch {
         }
     }
 
+    /// Whether nothing was raised.
+    pub(crate) fn goes_on(&self) -> ControlFlow<()> {
+        if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
     /// What was raised meanwhile comes before how the transfer ended.
-    fn end<T>(self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
+    pub(crate) fn end<T>(self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
         match self.raised.take() {
             Some(raised) => Err(raised),
             None => ended.map_err(|error| errors::raise(py, &error)),

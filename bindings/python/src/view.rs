@@ -300,10 +300,11 @@ impl View {
 
 impl View {
     fn writable(&self, py: Python<'_>) -> PyResult<()> {
-        self.memory(py)?;
+        let memory = self.memory(py)?;
         if self.layout.readonly {
-            let error = Error::ReadOnly { tensor: self.layout.label.clone() };
-            return Err(errors::raise(py, &error));
+            let message = Error::ReadOnly { tensor: self.layout.label.clone() }.to_string();
+            let hint = memory.way_to_write();
+            return Err(errors::special(py, Special::ReadOnly, &message, hint));
         }
         Ok(())
     }

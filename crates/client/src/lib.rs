@@ -124,7 +124,8 @@ pub use tensor::Tensor;
 pub use transfer::{Collected, Lease, Progress, PutSpec, Sink, Source, Transferred};
 pub use users::UnknownUser;
 pub use weights::{
-    Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, Saved, Verified, temporary_name,
+    GoOn, Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, Saved, Verified,
+    temporary_name,
 };
 
 /// What every call of this crate returns.

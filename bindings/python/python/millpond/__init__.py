@@ -6,12 +6,15 @@ used.
 
 from __future__ import annotations
 
+import atexit as _atexit
+import collections.abc as _abc
 import os as _os
 import threading as _threading
 
 from . import _millpond
 from ._millpond import *  # noqa: F403 - its own list has every public name
-from ._millpond import Pond, __version__
+from ._millpond import Model, Pond, Staging, __version__
+from ._models import Plan, SafeOpen, Slice
 
 _lock = _threading.Lock()
 _default: Pond | None = None
@@ -24,6 +27,10 @@ def _new_lock():
 
 
 _os.register_at_fork(after_in_child=_new_lock)
+_os.register_at_fork(after_in_child=_millpond._no_swaps_yet)
+_atexit.register(_millpond._end_of_swaps)
+_abc.Mapping.register(Model)
+_abc.Mapping.register(Staging)
 
 
 def connect(runtime_dir=None):
@@ -63,12 +70,23 @@ _FUNCTIONS = (
     "put",
     "upload",
     "download",
+    "attach",
+    "safe_open",
+    "load",
+    "stage",
+    "models",
+    "inspect",
+    "swap",
+    "rollback",
+    "retire",
+    "verify",
+    "save",
     "flush",
 )
 for _name in _FUNCTIONS:
     globals()[_name] = _of_default(_name)
 
 __all__ = sorted(
-    {*_FUNCTIONS, "connect", *(name for name in _millpond.__all__ if not name.startswith("_"))}
+    {*_FUNCTIONS, "connect", "Plan", "SafeOpen", "Slice", *(name for name in _millpond.__all__ if not name.startswith("_"))}
 )
 del _name

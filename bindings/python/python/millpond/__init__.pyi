@@ -42,7 +42,8 @@ Path = str | os.PathLike[str]
 
 Progress = Callable[[int, int], object]
 """Called with the bytes that have landed and the bytes in all. An exception, and Ctrl-C, ends a
-transfer from bytes at once; one from or to a file is finished first."""
+transfer from bytes and whatever is done with a model at once; a tensor's transfer from or to a file
+is finished first."""
 
 class SupportsDLPack(Protocol):
     """Whatever another library can take over without a copy."""
@@ -84,6 +85,9 @@ class ClosedError(Invalid):
 class NotFound(Error, LookupError):
     """No such object, or none that is shared with the caller; see ``similar``."""
 
+class NoTensor(NotFound, KeyError):
+    """The model has no tensor of this name."""
+
 class Exists(Error):
     """The name is taken by an object of another dtype, shape, GPU or audience."""
 
@@ -116,6 +120,9 @@ class Draining(Error):
 
 class Lost(Error):
     """The record survived but its memory did not."""
+
+class Retired(Error):
+    """The version takes no new readers; another one is current."""
 
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
@@ -418,20 +425,24 @@ class Model(Mapping[str, ModelTensor]):
         ``net.load_state_dict(model.torch(), assign=True)``."""
     def numpy(self) -> Mapping[str, _numpy.ndarray[Any, Any]]:
         """A lazy dict of numpy arrays of the same memory, on the software driver."""
-    def on_swap(self, callback: Callable[[str], object]) -> None:
+    def on_swap(self, callback: Callable[[str], object]) -> Callable[[], None]:
         """Has ``callback`` called with the tag of the new current version whenever that changes.
         It runs in a thread of the client: take note there, and call ``refresh`` at a step boundary
-        of your own thread. An exception in it is printed and goes no further."""
+        of your own thread. An exception in it goes to ``sys.unraisablehook`` and no further.
+        Returns a function that ends this; ``close`` and the model's end do so too."""
     def refresh(self, in_place: bool = False, version: str | None = None) -> bool:
         """Moves to the current version, or the one that is named; false if it is the one that is
         mapped already. Views taken before stay with the old version and keep it.
 
         ``in_place`` keeps every address and only remaps slabs that differ, so CUDA graphs stay
-        valid; the layouts must be equal and no work may run, see ``paused``. On failure the old
-        mapping is back.
+        valid, and tensors from before see the new bytes. It leads to the current version only, the
+        layouts must be equal and no work may run, see ``paused``. On failure the old mapping is
+        back.
         """
     def paused(self) -> Paused:
-        """Waits for all work of the context, and lets ``refresh(in_place=True)`` pass inside."""
+        """Waits for all work of the context, and lets ``refresh(in_place=True)`` pass inside.
+        Meanwhile other threads wait when they ask for tensors; that none of them submits work on
+        tensors it has is up to the program."""
     @property
     def closed(self) -> bool: ...
     def close(self) -> None:
@@ -502,6 +513,8 @@ class SafeOpen(Generic[_T]):
         """In the order of their place in the arena, which is the order of names."""
     def metadata(self) -> dict[str, str]: ...
     def get_tensor(self, name: str) -> _T: ...
+    def get_tensors(self, names: Sequence[str] | None = None) -> dict[str, _T]:
+        """Several at once, all of them unless said."""
     def get_slice(self, name: str) -> Slice[_T]: ...
     def get_shape(self, name: str) -> _list[int]: ...
     def get_dtype(self, name: str) -> str: ...
@@ -513,7 +526,9 @@ class SafeOpen(Generic[_T]):
         trace: TracebackType | None,
     ) -> None: ...
 
-Split = Literal["column", "row", "replicate"]
+Framework = Literal["pt", "np", "jax", "torch", "pytorch", "numpy", "flax"]
+
+Split = Literal["column", "row", "replicate", "skip"]
 
 @final
 class Plan:
@@ -620,10 +635,11 @@ class Pond:
         """Maps a model read-only: its current version unless one is named (also as
         ``"llama@v1"``). No copy, no load. ``wait`` is how long to wait for a first version."""
     def safe_open(
-        self, name: str, framework: Literal["pt", "np"] = "pt", device: Device | None = None
+        self, name: str, framework: Framework = "pt", device: Device | None = None
     ) -> SafeOpen[Any]:
-        """A model in the manner of safetensors' ``safe_open``: framework ``"pt"`` gives torch
-        tensors, ``"np"`` numpy arrays. All of them are views of the one copy."""
+        """A model, or a version of it (``"llama@v1"``), in the manner of safetensors' ``safe_open``:
+        framework ``"pt"`` gives torch tensors, ``"np"`` numpy arrays, ``"jax"`` JAX's. All of them
+        are views of the one copy, unless ``device`` asks for another place than where it is."""
     def load(
         self,
         name: str,
@@ -650,11 +666,12 @@ class Pond:
         tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
         device: Device | None = None,
         activate: bool = False,
-        audience: Audience = "user",
+        audience: Audience | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> Staging:
-        """A new version that this process writes itself: with the tensors of version ``like``, or
-        with those that are given."""
+        """A new version that this process writes itself: with the tensors of version ``like`` (a
+        tag of this model, or ``"other@v1"``), or with those that are given, by name with their
+        dtype and shape. ``audience`` is that of ``like`` unless said, or else one's own user."""
     def models(self, prefix: str = "") -> _list[ModelInfo]:
         """Every model shared with the caller whose name begins so."""
     def inspect(self, name: str) -> ModelInfo | VersionInfo:
@@ -749,7 +766,7 @@ def download(
 ) -> _bytes | int: ...
 def attach(name: str, version: str | None = None, *, wait: float | None = None) -> Model: ...
 def safe_open(
-    name: str, framework: Literal["pt", "np"] = "pt", device: Device | None = None
+    name: str, framework: Framework = "pt", device: Device | None = None
 ) -> SafeOpen[Any]: ...
 def load(
     name: str,
@@ -772,7 +789,7 @@ def stage(
     tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
     device: Device | None = None,
     activate: bool = False,
-    audience: Audience = "user",
+    audience: Audience | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Staging: ...
 def models(prefix: str = "") -> _list[ModelInfo]: ...

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Mapping
 
 import torch
 
-from . import DriverError, _millpond, _views, connect
+from . import DriverError, _millpond, _models, _views, connect
 
-__all__ = ["dtype", "state_dict", "tensor", "use_pond"]
+__all__ = ["commit", "dtype", "state_dict", "tensor", "use_pond"]
 
 
 def tensor(source):
@@ -27,36 +26,11 @@ def dtype(name):
     return found
 
 
-class _StateDict(Mapping):
-    """Tensors made when they are asked for, and then kept: two names for one tensor stay one."""
-
-    def __init__(self, source):
-        self._source = source
-        self._made = {}
-
-    def __getitem__(self, name):
-        made = self._made.get(name)
-        if made is None:
-            made = self._made[name] = _views.as_torch(self._source[name])
-        return made
-
-    def __iter__(self):
-        return iter(self._source)
-
-    def __len__(self):
-        return len(self._source)
-
-    def __contains__(self, name):
-        return name in self._source
-
-    def copy(self):
-        """What ``load_state_dict`` works on: a dict of its own, with the same tensors."""
-        return dict(self)
-
-
 def state_dict(model):
     """A lazy dict of zero-copy tensors, for ``net.load_state_dict(..., assign=True)``."""
-    return _StateDict(model)
+    if isinstance(model, _millpond.Model):
+        return model.torch()
+    return _models.Lazy(model, _views.as_torch)
 
 
 @contextlib.contextmanager
@@ -87,3 +61,59 @@ def _allocator():
     return torch.cuda.memory.CUDAPluggableAllocator(
         _millpond.__file__, "millpond_torch_malloc", "millpond_torch_free"
     )
+
+
+def commit(
+    net,
+    name,
+    version=None,
+    *,
+    pond=None,
+    like=None,
+    activate=False,
+    audience="user",
+    rebind=True,
+):
+    """Makes a version of a model from a module's parameters and buffers.
+
+    They are copied from device to device into a fresh arena, which is then committed. ``rebind``
+    points them at the committed version, which is mapped read-only: the module's own copy goes, and
+    training goes on only with ``rebind=False``. Parameters stay the same objects, so that those
+    which are shared stay shared.
+    """
+    pond = connect() if pond is None else pond
+    # The very parameters and buffers, not copies of them.
+    state = net.state_dict(keep_vars=True)
+    for key, value in state.items():
+        if not isinstance(value, torch.Tensor) or value.is_meta or value.layout != torch.strided:
+            kind = type(value).__name__ if not isinstance(value, torch.Tensor) else str(value.layout)
+            raise TypeError(f"'{key}' has no bytes that a version could hold ({kind})")
+    if like is None:
+        tensors = {key: (value.dtype, tuple(value.shape)) for key, value in state.items()}
+        device = next((value.device for value in state.values() if value.is_cuda), None)
+        origin = {"tensors": tensors, "device": device, "audience": audience}
+    else:
+        origin = {"like": like, "audience": audience}
+    with pond.stage(name, version, activate=activate, **origin) as staging:
+        if like is not None:
+            _check_like(state, staging, like)
+        for key, value in state.items():
+            staging[key].torch().copy_(value.detach())
+        # It waits for the copies.
+        info = staging.commit()
+    if rebind:
+        mapped = pond.attach(info.id).torch()
+        seen = set()
+        for key, value in state.items():
+            if id(value) not in seen:
+                seen.add(id(value))
+                value.data = mapped[key]
+    return info
+
+
+def _check_like(state, staging, like):
+    """What is missing would silently keep the bytes of the other version."""
+    here, there = set(state), set(staging)
+    if here != there:
+        names = ", ".join(sorted(here ^ there)[:3])
+        raise ValueError(f"the module has not the tensors of '{like}': {names}")

@@ -77,6 +77,12 @@ impl ModelTensor {
         self.address
     }
 
+    /// Where it begins in the version's arena.
+    #[must_use]
+    pub fn arena_offset(&self) -> u64 {
+        self.address.0 - self.attachment.address().0
+    }
+
     /// The GPU it lies on.
     #[must_use]
     pub fn device(&self) -> GpuUuid {

@@ -1,6 +1,5 @@
 //! A version that is there, as moves see it.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
@@ -9,6 +8,7 @@ use millpond_wire::manifest::Manifest;
 use millpond_wire::message::PartInfo;
 use millpond_wire::{PiecesKind, Run};
 
+use super::stop::{GoOn, Stop};
 use crate::link::Link;
 use crate::transfer::{lanes, moves};
 use crate::{Error, Progress, Result};
@@ -40,7 +40,13 @@ pub(super) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads every tensor back, and gives the names of those that are not what the manifest says.
-    pub(super) fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Vec<String>> {
+    /// `progress` may end it.
+    pub(super) fn run<A: GoOn>(
+        &self,
+        mut progress: impl FnMut(Progress) -> A,
+    ) -> Result<Vec<String>> {
+        let stop = Stop::default();
+        let mut progress = |so| stop.heard(progress(so));
         let layout = layout(self.manifest);
         let planned: Vec<PlannedTensor> = layout.tensors.iter().map(|one| self.plan(one)).collect();
         let mut hashes = TensorHashes::new(&layout);
@@ -65,8 +71,9 @@ impl Reading<'_> {
             }
             done += batch.bytes;
             progress(Progress { done, total });
-            ControlFlow::Continue(())
+            stop.flow()
         })?;
+        stop.check()?;
         let tensors = self.manifest.tensors.iter().enumerate();
         let differing =
             tensors.filter(|(index, tensor)| hashes.tensor(*index) != Some(tensor.hash));

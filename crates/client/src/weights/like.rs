@@ -9,6 +9,7 @@ use millpond_wire::{ContentHash, PiecesKind, TensorId};
 
 use super::hold::Held;
 use super::load::{Files, move_batch};
+use super::stop::Stop;
 use crate::Result;
 use crate::link::Link;
 use crate::transfer::lanes;
@@ -25,6 +26,7 @@ pub(super) struct Compare<'a> {
     pub(super) layout: &'a Layout,
     /// A version with the same layout.
     pub(super) twin: &'a Held,
+    pub(super) stop: &'a Stop,
 }
 
 impl Compare<'_> {
@@ -37,6 +39,9 @@ impl Compare<'_> {
     ) -> Result<Vec<Option<TensorId>>> {
         let mut shared = Vec::with_capacity(self.layout.slabs.len());
         for slab in 0..self.layout.slabs.len() {
+            if self.stop.flow().is_break() {
+                break;
+            }
             let equal = self.slab(slab, hashes, &mut read)?;
             shared.push(self.twin.parts.get(slab).filter(|_| equal).map(|part| part.tensor));
         }
@@ -70,7 +75,7 @@ impl Compare<'_> {
                     self.twin.manifest.tensors.get(*tensor).is_some_and(|twin| twin.hash == hash)
                 })
             });
-            if equal { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if equal { self.stop.flow() } else { ControlFlow::Break(()) }
         };
         let mut batches = slab_batches(self.planned, self.layout, slab, BATCH_BYTES);
         if let Some(first) = batches.next() {

@@ -1,7 +1,6 @@
 //! From files to a version.
 
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use rustix::fs::MemfdFlags;
 use super::calls::Staged;
 use super::hold::Held;
 use super::like::Compare;
+use super::stop::{GoOn, Stop};
 use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, residency};
 use crate::link::Link;
 use crate::transfer::{is_fuse, lanes, moves};
@@ -27,7 +27,8 @@ use crate::{Error, IntoVersion, Pond, Result};
 impl Pond {
     /// Loads a checkpoint as a new version of a model. Everything about the files is checked before
     /// any memory is taken, nobody gets the version before all of its bytes are there, and whatever
-    /// ends the load before leaves nothing. A model's first version becomes its current one.
+    /// ends the load before leaves nothing; so does a `progress` that answers
+    /// [`Break`](std::ops::ControlFlow::Break). A model's first version becomes its current one.
     ///
     /// Without a device it goes to the GPU of the version that it is [`like`](LoadSpec::like), or
     /// else to the pond's first one.
@@ -36,9 +37,15 @@ impl Pond {
     /// `file` for a checkpoint that cannot be read, is not one, or changes meanwhile; `invalid` for
     /// a plan that does not fit it; `exists` if the version is there; `gpu_full` with what is free
     /// and who holds the rest; what else the pond answers.
-    pub fn load(&self, spec: LoadSpec, mut progress: impl FnMut(LoadProgress)) -> Result<Loaded> {
+    pub fn load<A: GoOn>(
+        &self,
+        spec: LoadSpec,
+        mut progress: impl FnMut(LoadProgress) -> A,
+    ) -> Result<Loaded> {
         let begun = Instant::now();
-        let mut told = Teller::new(&mut progress);
+        let stop = Stop::default();
+        let mut tell = |so| stop.heard(progress(so));
+        let mut told = Teller::new(&mut tell);
         told.begin(LoadPhase::Checking, 0);
         let model = model_name(&spec.model).map_err(|error| invalid(error.to_string()))?;
         let checkpoint = Checkpoint::open(&spec.paths).map_err(unreadable)?;
@@ -68,11 +75,12 @@ impl Pond {
         if let Some(twin) = &twin {
             told.begin(LoadPhase::Hashing, total);
             let (files, planned, layout) = (&files, &planned, &layout);
-            let compare = Compare { link, files, planned, layout, twin };
+            let compare = Compare { link, files, planned, layout, twin, stop: &stop };
             shared = compare.run(&mut hashes, |bytes, was_read| {
                 told.add(bytes);
                 bytes_read += if was_read { bytes } else { 0 };
             })?;
+            stop.check()?;
         }
         let stage = |shared: &[Option<TensorId>]| VersionStage {
             version: VersionId::random(),
@@ -93,13 +101,15 @@ impl Pond {
         };
         let bytes_shared: u64 = shared_bytes(&layout, &shared);
         told.begin(LoadPhase::Loading, total - bytes_shared);
-        let load = Fill { link, files: &files, planned: &planned, layout: &layout };
+        let load = Fill { link, files: &files, planned: &planned, layout: &layout, stop: &stop };
         let loaded = load.run(&staged, &shared, total - bytes_shared, &mut hashes, |bytes| {
             told.add(bytes);
             bytes_read += bytes;
         });
-        let manifest =
-            loaded.and_then(|()| checkpoint.check_unchanged().map_err(unreadable)).and_then(|()| {
+        let manifest = loaded
+            .and_then(|()| stop.check())
+            .and_then(|()| checkpoint.check_unchanged().map_err(unreadable))
+            .and_then(|()| {
                 hashes.finish(&layout).map_err(|missing| Error::Protocol(missing.to_string()))
             });
         let manifest = match manifest {
@@ -217,6 +227,7 @@ struct Fill<'a> {
     files: &'a Files,
     planned: &'a [PlannedTensor],
     layout: &'a Layout,
+    stop: &'a Stop,
 }
 
 impl Fill<'_> {
@@ -244,7 +255,7 @@ impl Fill<'_> {
                 hashes.set(*tensor, *piece, hash);
             }
             read(batch.bytes);
-            ControlFlow::Continue(())
+            self.stop.flow()
         })
     }
 }

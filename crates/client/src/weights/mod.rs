@@ -16,10 +16,12 @@ mod load;
 mod residency;
 mod save;
 mod spec;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub use self::save::{SaveOptions, Saved, temporary_name};
 pub use self::spec::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded};
+pub use self::stop::GoOn;
 pub use self::verify::Verified;

@@ -14,6 +14,7 @@ use millpond_wire::{ErrorKind, Failure};
 
 use super::contents::Reading;
 use super::hold::Held;
+use super::stop::GoOn;
 use crate::transfer::{is_fuse, make_room};
 use crate::{Error, IntoVersion, Pond, Progress, Result};
 
@@ -54,18 +55,19 @@ impl Pond {
     /// Saves a version as safetensors: one file if the path ends in `.safetensors`, else a folder
     /// with one file, or with shards and their index. It has its name only when it is complete and
     /// every byte that was written was found to be what was loaded. Whoever retires the version
-    /// meanwhile does not disturb this.
+    /// meanwhile does not disturb this; a `progress` that answers
+    /// [`Break`](std::ops::ControlFlow::Break) ends it, and nothing is there then.
     ///
     /// # Errors
     /// `not_found`, `not_ready`, `retired`; `file` if it cannot be written, or something is there;
     /// `lost` if the version's bytes are not those that were loaded; `mover`; what else the pond
     /// answers.
-    pub fn save(
+    pub fn save<A: GoOn>(
         &self,
         target: impl IntoVersion,
         path: impl AsRef<Path>,
         options: SaveOptions,
-        mut progress: impl FnMut(Progress),
+        progress: impl FnMut(Progress) -> A,
     ) -> Result<Saved> {
         let begun = Instant::now();
         let goal = Goal::new(path.as_ref(), options)?;
@@ -94,7 +96,7 @@ impl Pond {
         }
         let (link, parts) = (&self.core().link, held.parts.as_slice());
         let reading = Reading { link, manifest, parts, places: &places, files: &files };
-        if let Some(first) = reading.run(&mut progress)?.first() {
+        if let Some(first) = reading.run(progress)?.first() {
             let name = format!("{}@{}", held.info.model, held.info.tag);
             let message = format!(
                 "tensor '{}' of {name} is not what was loaded; nothing was saved",

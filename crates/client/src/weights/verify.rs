@@ -6,6 +6,7 @@ use millpond_wire::message::VersionInfo;
 
 use super::contents::Reading;
 use super::hold::Held;
+use super::stop::GoOn;
 use crate::{IntoVersion, Pond, Progress, Result};
 
 /// What came of a look at every byte of a version.
@@ -23,14 +24,14 @@ pub struct Verified {
 
 impl Pond {
     /// Hashes every tensor of a version on its GPU and compares with the manifest. That something
-    /// differs is an answer, not an error.
+    /// differs is an answer, not an error. `progress` may answer [`Break`](std::ops::ControlFlow::Break).
     ///
     /// # Errors
     /// `not_found`, `not_ready`, `retired`; `mover`; what else the pond answers.
-    pub fn verify(
+    pub fn verify<A: GoOn>(
         &self,
         target: impl IntoVersion,
-        mut progress: impl FnMut(Progress),
+        progress: impl FnMut(Progress) -> A,
     ) -> Result<Verified> {
         let begun = Instant::now();
         let held = Held::take(self, target.into_version()?)?;
@@ -41,7 +42,7 @@ impl Pond {
             places: &[],
             files: &[],
         };
-        let differing = reading.run(&mut progress)?;
+        let differing = reading.run(progress)?;
         let bytes = held.manifest.tensors.iter().map(|tensor| tensor.bytes).sum();
         Ok(Verified { info: held.info.clone(), bytes, differing, elapsed: begun.elapsed() })
     }

@@ -1,0 +1,278 @@
+//! A version that this process writes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use millpond::{Error, ErrorKind, Failure, StageSpec};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::convert;
+use crate::errors::{self, Special};
+use crate::interrupt::ask;
+use crate::lease::{Counted, Counters};
+use crate::model_tensor::{Mapped, ModelTensor};
+use crate::models::{VersionInfo, target};
+use crate::view::Place;
+
+/// A version that this process writes. Leaving the `with` block commits it; an exception in the
+/// block leaves nothing behind.
+#[pyclass(frozen, mapping, weakref, module = "millpond")]
+pub(crate) struct Staging {
+    info: millpond::VersionInfo,
+    names: Vec<String>,
+    activate: bool,
+    owner: u32,
+    open: Mutex<State>,
+}
+
+enum State {
+    Open(Box<Open>),
+    Committed,
+    Aborted,
+}
+
+struct Open {
+    staging: millpond::Staging,
+    counted: Arc<Counted>,
+    /// Known with the first tensor.
+    mapped: Option<Mapped>,
+}
+
+/// What a version is staged from.
+pub(crate) struct Stage<'a, 'py> {
+    pub(crate) name: &'a str,
+    pub(crate) version: Option<&'a str>,
+    pub(crate) like: Option<&'a str>,
+    pub(crate) tensors: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) device: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) activate: bool,
+    pub(crate) audience: Option<&'a str>,
+    pub(crate) metadata: Option<BTreeMap<String, String>>,
+}
+
+impl Staging {
+    pub(crate) fn begin(
+        py: Python<'_>,
+        pond: &millpond::Pond,
+        counters: &Arc<Counters>,
+        stage: Stage<'_, '_>,
+    ) -> PyResult<Self> {
+        let Stage { name, version, like, tensors, device, activate, audience, metadata } = stage;
+        let mut spec = StageSpec::new(name);
+        if let Some(tag) = version {
+            spec = spec.tag(tag);
+        }
+        if let Some(device) = convert::device(pond, device)? {
+            spec = spec.device(device);
+        }
+        if let Some(audience) = audience {
+            spec = spec.audience(convert::audience(py, audience)?);
+        }
+        if let Some(metadata) = metadata {
+            spec = spec.metadata(metadata);
+        }
+        spec = match (like, tensors) {
+            (Some(like), None) => {
+                // A tag of the same model, or a version of any.
+                let whole = like.contains('@') || like.len() == 36;
+                let like =
+                    if whole { target(py, like, None) } else { target(py, name, Some(like)) };
+                spec.like(like?)
+            }
+            (None, Some(tensors)) => spec.tensors(described(tensors)?),
+            _ => {
+                let message = format!("a version of '{name}' is staged with `like` or `tensors`");
+                let hint = "like=\"v1\", or tensors={\"w\": (\"float32\", (2, 3))}";
+                return Err(errors::invalid(py, &message, Some(hint)));
+            }
+        };
+        let staging = ask(py, || pond.stage(spec))?;
+        let info = staging.info().clone();
+        let names = staging.names().into_iter().map(str::to_owned).collect();
+        let counted = Arc::new(Counted::new(counters, info.slab_bytes));
+        let open = Open { staging, counted, mapped: None };
+        let (owner, open) = (std::process::id(), Mutex::new(State::Open(Box::new(open))));
+        Ok(Self { info, names, activate, owner, open })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn label(&self) -> String {
+        format!("'{}@{}'", self.info.model, self.info.tag)
+    }
+
+    fn over(&self, state: &State) -> Error {
+        let how = if matches!(state, State::Committed) { "committed" } else { "given up" };
+        let message = format!("{} was {how} already", self.label());
+        Failure::new(ErrorKind::Invalid, message).hint("stage the next version").into()
+    }
+
+    /// Only in the process that staged it.
+    fn own(&self, py: Python<'_>) -> PyResult<()> {
+        if self.owner == std::process::id() {
+            return Ok(());
+        }
+        let error = Error::Forked { tensor: self.label(), owner: self.owner };
+        Err(errors::raise(py, &error))
+    }
+
+    /// The end of it, one way or the other; `None` if it is over.
+    fn take(&self, next: State) -> Option<Open> {
+        let mut state = self.lock();
+        if !matches!(*state, State::Open(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut *state, next) {
+            State::Open(open) => Some(*open),
+            State::Committed | State::Aborted => None,
+        }
+    }
+}
+
+#[pymethods]
+impl Staging {
+    #[getter]
+    fn name(&self) -> String {
+        self.info.model.to_string()
+    }
+
+    #[getter]
+    fn version(&self) -> String {
+        self.info.tag.to_string()
+    }
+
+    fn __len__(&self) -> usize {
+        self.names.len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, &self.names)?.try_iter()?.into_any())
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(name) = name.cast::<PyString>() else { return Ok(false) };
+        let name = name.to_cow()?;
+        Ok(self.names.binary_search_by(|one| one.as_str().cmp(&name)).is_ok())
+    }
+
+    /// The tensor, writable. To ask for it is to say that it is written.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, ModelTensor>> {
+        self.own(py)?;
+        if !self.__contains__(name)? {
+            let message = format!("{} has no tensor {}", self.label(), name.repr()?);
+            return Err(errors::special(py, Special::NoTensor, &message, "list(staging)"));
+        }
+        let text = name.cast::<PyString>()?.to_cow()?.into_owned();
+        let (tensor, mapped) = ask(py, || {
+            let mut state = self.lock();
+            let State::Open(open) = &mut *state else { return Err(self.over(&state)) };
+            let tensor = open.staging.tensor_mut(&text)?;
+            let (counted, owner) = (Arc::clone(&open.counted), self.owner);
+            let mapped = open.mapped.get_or_insert_with(|| Mapped {
+                counted,
+                place: Place::of(tensor.context()),
+                owner,
+            });
+            Ok((tensor, mapped.clone()))
+        })?;
+        ModelTensor::write(py, tensor, &mapped)
+    }
+
+    /// A tensor, or the default where there is none.
+    #[pyo3(signature = (name, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.__contains__(name)? {
+            return self.__getitem__(py, name).map(|found| Some(found.into_any()));
+        }
+        Ok(default)
+    }
+
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("collections.abc")?.getattr("KeysView")?.call1((slf,))
+    }
+
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("collections.abc")?.getattr("ValuesView")?.call1((slf,))
+    }
+
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("collections.abc")?.getattr("ItemsView")?.call1((slf,))
+    }
+
+    /// Waits for all work, hashes, and makes the version ready; `activate` makes it current too.
+    #[pyo3(signature = (activate=None))]
+    fn commit(&self, py: Python<'_>, activate: Option<bool>) -> PyResult<VersionInfo> {
+        self.own(py)?;
+        let activate = activate.unwrap_or(self.activate);
+        let info = ask(py, || {
+            let Some(open) = self.take(State::Committed) else {
+                return Err(self.over(&self.lock()));
+            };
+            let committed = open.staging.commit(activate);
+            if committed.is_err() {
+                *self.lock() = State::Aborted;
+            }
+            committed
+        })?;
+        Ok(VersionInfo(info))
+    }
+
+    /// Gives everything back.
+    fn abort(&self, py: Python<'_>) {
+        py.detach(|| drop(self.take(State::Aborted)));
+    }
+
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    #[pyo3(signature = (kind, _error, _trace))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        kind: &Bound<'_, PyAny>,
+        _error: &Bound<'_, PyAny>,
+        _trace: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if !kind.is_none() {
+            self.abort(py);
+        } else if matches!(*self.lock(), State::Open(_)) {
+            // Whoever has committed or given it up inside has said what is wanted.
+            self.commit(py, None)?;
+        }
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        let state = match &*self.lock() {
+            State::Open(_) => "open",
+            State::Committed => "committed",
+            State::Aborted => "given up",
+        };
+        format!("Staging({}, {} tensors, {state})", self.label(), self.names.len())
+    }
+}
+
+/// Names, dtypes and shapes.
+fn described(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<(String, millpond::Dtype, Vec<u64>)>> {
+    let items = tensors.call_method0("items")?;
+    let mut described = Vec::new();
+    for item in items.try_iter()? {
+        let (name, what): (String, Bound<'_, PyAny>) = item?.extract()?;
+        let (dtype, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>) = what.extract()?;
+        described.push((name, convert::dtype(&dtype)?, convert::shape(&shape)?));
+    }
+    Ok(described)
+}
