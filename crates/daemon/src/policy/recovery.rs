@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, PondId, SlabId, limits};
+use millpond_wire::{ClientId, Epoch, PondId, SlabId, VersionId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
@@ -200,7 +200,10 @@ impl<P: Ports> Pond<P> {
             }
             Record::TensorMade(made) => {
                 let Some(slab) = self.slabs.get_mut(made.slab) else { return };
-                if self.catalog.get(made.tensor).is_some() {
+                let version = VersionId(made.tensor.0);
+                if self.catalog.get(made.tensor).is_some()
+                    || self.models.versions.contains_key(&version)
+                {
                     return;
                 }
                 if slab.ranges.take_at(made.offset, made.bytes) {
