@@ -19,6 +19,7 @@ use crate::view::Place;
 /// block leaves nothing behind.
 #[pyclass(frozen, mapping, weakref, module = "millpond")]
 pub(crate) struct Staging {
+    pond: millpond::Pond,
     info: millpond::VersionInfo,
     names: Vec<String>,
     activate: bool,
@@ -93,7 +94,8 @@ impl Staging {
         let counted = Arc::new(Counted::new(counters, info.slab_bytes));
         let open = Open { staging, counted, mapped: None };
         let (owner, open) = (std::process::id(), Mutex::new(State::Open(Box::new(open))));
-        Ok(Self { info, names, activate, owner, open })
+        let pond = pond.clone();
+        Ok(Self { pond, info, names, activate, owner, open })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -108,6 +110,11 @@ impl Staging {
         let how = if matches!(state, State::Committed) { "committed" } else { "given up" };
         let message = format!("{} was {how} already", self.label());
         Failure::new(ErrorKind::Invalid, message).hint("stage the next version").into()
+    }
+
+    fn has_current(&self) -> bool {
+        let model = format!("~{}/{}", self.info.user, self.info.model);
+        self.pond.version(model).is_ok()
     }
 
     /// Only in the process that staged it.
@@ -215,8 +222,9 @@ impl Staging {
     #[pyo3(signature = (activate=None))]
     fn commit(&self, py: Python<'_>, activate: Option<bool>) -> PyResult<VersionInfo> {
         self.own(py)?;
-        let activate = activate.unwrap_or(self.activate);
         let info = ask(py, || {
+            // As with a load, a model's first version is its current one.
+            let activate = activate.unwrap_or_else(|| self.activate || !self.has_current());
             let Some(open) = self.take(State::Committed) else {
                 return Err(self.over(&self.lock()));
             };

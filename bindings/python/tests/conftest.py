@@ -15,7 +15,9 @@ import pytest
 _FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="millpond-py-"))
 GPU = bool(os.environ.get("MILLPOND_TEST_GPU"))
 # What needs memory that the host can reach, and what needs memory that it cannot.
-collect_ignore_glob = ["test_[!g]*.py"] if GPU else ["test_gpu.py"]
+_ON_GPUS = ("test_gpu.py", "test_torch_models.py")
+_ALL = sorted(path.name for path in pathlib.Path(__file__).parent.glob("test_*.py"))
+collect_ignore = [one for one in _ALL if one not in _ON_GPUS] if GPU else ["test_gpu.py"]
 # Before the first import of the package: the driver reads its environment once.
 os.environ.update(
     MILLPOND_DRIVER="cuda" if GPU else "soft",
@@ -93,6 +95,32 @@ def no_lease_is_left(_server):
 def name(request):
     """A tensor name of the test's own."""
     return "t/" + "".join(c if c.isalnum() else "_" for c in request.node.name)[:200]
+
+
+@pytest.fixture
+def model(name, tmp_path):
+    """A model of the test's own, with two versions that differ in all tensors but one; v1 is
+    current. Nothing of it is left afterwards."""
+    checkpoints = pytest.importorskip("checkpoints", reason="numpy or ml_dtypes is not installed")
+    for version, seed in (("v1", 0), ("v2", 1)):
+        arrays = {**checkpoints.arrays(seed), "same": checkpoints.arrays()["wte"]}
+        path = checkpoints.write(tmp_path / f"{version}.safetensors", arrays, {"seed": str(seed)})
+        millpond.load(name, path, version, like=False)
+    yield name
+    retire_all(name)
+
+
+def retire_all(name):
+    """Ends every version of a model, the current one last."""
+    gc.collect()
+    assert millpond.flush()
+    found = [one for one in millpond.models(name) if one.name == name]
+    versions = [version for one in found for version in one.versions]
+    for version in sorted(versions, key=lambda one: one.current):
+        try:
+            millpond.retire(name, version.version, wait=DEADLINE)
+        except millpond.NotFound:
+            pass  # it was draining
 
 
 @pytest.fixture

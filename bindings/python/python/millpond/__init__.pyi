@@ -483,7 +483,8 @@ class Staging(Mapping[str, ModelTensor]):
     def __iter__(self) -> Iterator[str]: ...
     def commit(self, activate: bool | None = None) -> VersionInfo:
         """Waits for all work, hashes, and makes the version ready; ``activate`` makes it current
-        as well (as said to ``stage`` unless said here)."""
+        as well (as said to ``stage`` unless said here). A model's first version becomes current
+        unless this is false."""
     def abort(self) -> None:
         """Gives everything back."""
     def __enter__(self) -> Self: ...

@@ -100,8 +100,24 @@ def _torch_of(source):
     return torch if torch is not None and isinstance(source, torch.Tensor) else None
 
 
+def _known(source):
+    """What only DLPack tells about, or is on a GPU, as an array of a library that is known here."""
+    if isinstance(source, _millpond.View) or _torch_of(source) or not hasattr(source, "__dlpack_device__"):
+        return source
+    if source.__dlpack_device__()[0] != _HOST:
+        import torch
+
+        return torch.from_dlpack(source)
+    if not hasattr(source, "dtype"):
+        import numpy
+
+        return numpy.from_dlpack(source)
+    return source
+
+
 def host_bytes(source):
     """A memoryview of the bytes of an array or buffer, with its dtype and shape if it has them."""
+    source = _known(source)
     torch = _torch_of(source)
     if torch is not None:
         dtype, shape = str(source.dtype), tuple(source.shape)
@@ -124,6 +140,7 @@ def host_bytes(source):
 
 
 def copy_into(view, source):
+    source = _known(source)
     torch = _torch_of(source)
     if torch is not None:
         target = as_torch(view)
