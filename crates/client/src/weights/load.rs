@@ -55,6 +55,8 @@ impl Pond {
         let layout =
             Layout::new(described, spec.slab_bytes).map_err(|error| invalid(error.to_string()))?;
         let files = Files::open(&checkpoint, &planned)?;
+        let took = |what: &str| tracing::debug!(elapsed = ?begun.elapsed(), "{what}");
+        took("the files are checked");
 
         let found = self.neighbours(&spec, &model)?;
         let activate = spec.activate || !found.has_current;
@@ -99,6 +101,7 @@ impl Pond {
             }
             other => other?,
         };
+        took("the slabs are there");
         let bytes_shared: u64 = shared_bytes(&layout, &shared);
         told.begin(LoadPhase::Loading, total - bytes_shared);
         let load = Fill { link, files: &files, planned: &planned, layout: &layout, stop: &stop };
@@ -106,6 +109,7 @@ impl Pond {
             told.add(bytes);
             bytes_read += bytes;
         });
+        took("the bytes are there");
         let manifest = loaded
             .and_then(|()| stop.check())
             .and_then(|()| checkpoint.check_unchanged().map_err(unreadable))
@@ -122,6 +126,7 @@ impl Pond {
             ..manifest
         };
         let info = staged.commit(&manifest, activate)?;
+        took("it is committed");
         let (elapsed, cold) = (begun.elapsed(), files.cold);
         Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold })
     }
