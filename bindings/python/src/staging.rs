@@ -139,6 +139,16 @@ impl Staging {
     }
 }
 
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // To give it up asks the pond, and nobody who waits for that keeps the interpreter.
+        if let Some(open) = self.take(State::Aborted) {
+            let mut open = Some(open);
+            Python::try_attach(|py| py.detach(|| drop(open.take())));
+        }
+    }
+}
+
 #[pymethods]
 impl Staging {
     #[getter]

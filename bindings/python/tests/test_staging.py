@@ -50,10 +50,11 @@ def test_nothing_is_left_after_an_error(model):
     w = millpond.stage(model, "v3", like="v1")
     w.abort()
     w.abort()
-    del w
+    assert millpond.flush()
     w = millpond.stage(model, "v3", like="v1")
     del w
     gc.collect()
+    assert millpond.flush()
     assert [one.version for one in millpond.inspect(model).versions] == ["v2", "v1"]
 
 

@@ -80,7 +80,7 @@ def test_the_next_version_without_rebinding(name, tokens):
     assert not torch.equal(*outputs)
     with pytest.raises(ValueError, match="has not the tensors of 'v1'"):
         millpond.torch.commit(net.inner, name, like="v1")
-    assert len(millpond.inspect(name).versions) == 2
+    assert millpond.flush() and len(millpond.inspect(name).versions) == 2
     del other
     retire_all(name)
 
@@ -132,3 +132,20 @@ def test_what_has_no_bytes_is_refused(name):
     with pytest.raises(TypeError, match="'_extra_state' has no bytes"):
         millpond.torch.commit(Extra(2, 2), name)
     assert millpond.models(name) == []
+
+
+@pytest.mark.skipif(not GPU, reason="torch has no GPU to allocate on")
+@torch.no_grad()
+def test_what_was_built_in_the_pond_is_committed(name, tokens):
+    with millpond.torch.use_pond():
+        net = Net()
+    wanted = net(tokens)
+    held = millpond._millpond._allocated()[1]
+    assert held > 0
+    millpond.torch.commit(net, name)
+    torch.cuda.empty_cache()
+    # Its own copy has gone with the segments that it lay in.
+    assert millpond._millpond._allocated()[1] < held
+    assert torch.equal(net(tokens), wanted)
+    del net
+    retire_all(name)
