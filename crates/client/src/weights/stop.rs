@@ -51,3 +51,20 @@ impl Stop {
         Err(Error::version(ErrorKind::Later, message, None))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_no_ends_it_whatever_is_answered_later() {
+        let stop = Stop::default();
+        stop.heard(());
+        stop.heard(ControlFlow::Continue(()));
+        assert!(stop.flow().is_continue() && stop.check().is_ok());
+        stop.heard(ControlFlow::Break(()));
+        stop.heard(());
+        assert!(stop.flow().is_break());
+        assert_eq!(stop.check().unwrap_err().kind(), ErrorKind::Later);
+    }
+}
