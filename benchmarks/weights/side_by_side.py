@@ -64,11 +64,13 @@ class Ground:
         self.pond = None
 
     def _room(self, wanted):
-        """Where the checkpoints fit, in memory if possible: files there are in the page cache."""
+        """Where the checkpoints fit: on a disk, whose pages are in memory once they are written. The
+        bare ring reads its file there too. The software driver needs the memory's own speed."""
         if wanted:
             return wanted
         need = 1 << 28 if self.small else 26 * 10**9
-        for folder in ("/dev/shm", tempfile.gettempdir()):
+        folders = (tempfile.gettempdir(), "/dev/shm")
+        for folder in reversed(folders) if self.soft else folders:
             if os.path.isdir(folder) and shutil.disk_usage(folder).free > need:
                 return folder
         raise SystemExit(f"neither /dev/shm nor {tempfile.gettempdir()} has {need / 1e9:.0f} GB free: --folder, or --small")
@@ -149,7 +151,7 @@ def main():
     parser.add_argument("--wheel", help="the Python package, where it is not installed")
     parser.add_argument("--peers", help="folder with the peers' wheels, from benchmarks/weights/peers")
     parser.add_argument("--out", help="where the results go as JSON")
-    parser.add_argument("--folder", help="where checkpoints and the pond are; /dev/shm if they fit")
+    parser.add_argument("--folder", help="where checkpoints and the pond are; the folder for temporary files if they fit")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=190, help="peers that would take longer than what is left of it are left out, and shown")
     parser.add_argument("--small", action="store_true", help="megabytes instead of gigabytes")

@@ -29,6 +29,13 @@ pub struct TestPond {
     _alone: Option<MutexGuard<'static, ()>>,
 }
 
+/// What is in use, by the pond's books and by the driver's count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    slabs: u64,
+    physical: Option<u64>,
+}
+
 impl TestPond {
     /// Starts one, and waits until it answers and its driver is ready.
     ///
@@ -240,6 +247,29 @@ impl TestPond {
             assert!(!late, "{what}: the driver counts {used} bytes, expected {expected}");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Bytes of the pond's slabs; and of the whole card where processes cost nothing on it, which is
+    /// the software driver.
+    ///
+    /// # Panics
+    /// As for [`TestPond::physical`].
+    pub fn memory(&self) -> Memory {
+        let slabs = self.status().devices.iter().map(|device| device.slab_bytes).sum();
+        Memory { slabs, physical: is_soft().then(|| self.physical()) }
+    }
+
+    /// Waits until there are so many bytes more in use than before.
+    ///
+    /// # Panics
+    /// If there never are.
+    #[track_caller]
+    pub fn assert_memory(&self, what: &str, before: Memory, more: u64) {
+        let wanted = Memory {
+            slabs: before.slabs + more,
+            physical: before.physical.map(|physical| physical + more),
+        };
+        eventually(what, || (self.memory() == wanted).then_some(()));
     }
 
     /// Kills the daemon with -9; how long a new client waits for its first answer.

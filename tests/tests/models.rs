@@ -40,7 +40,7 @@ fn pond() -> (TestPond, Worker) {
 #[test]
 fn what_one_process_stages_many_map_and_there_is_one_copy() {
     let (pond, _trainer) = pond();
-    let used = pond.physical();
+    let used = pond.memory();
     let mut workers: Vec<Worker> = (0..3).map(|_| pond.worker()).collect();
     for worker in &mut workers {
         assert_eq!(worker.ask("model attach m"), "v1");
@@ -48,7 +48,7 @@ fn what_one_process_stages_many_map_and_there_is_one_copy() {
         assert_eq!(worker.ask("model live"), format!("1 {}", 3 * SLAB));
     }
     assert_eq!(tags(&pond), [("v1".to_owned(), VersionState::Ready, 3)]);
-    pond.assert_physical("three readers", used);
+    pond.assert_memory("three readers", used, 0);
     let view = pond.control().version("m@v1").unwrap();
     assert_eq!((view.parts.len(), view.leases.len()), (3, 3));
     let manifest = view.manifest.unwrap();
@@ -60,13 +60,13 @@ fn what_one_process_stages_many_map_and_there_is_one_copy() {
     workers[0].ask("model detach m");
     workers[0].ask("flush");
     eventually("no readers", || (model(&pond).versions[0].readers == 0).then_some(()));
-    pond.assert_physical("no readers", used);
+    pond.assert_memory("no readers", used, 0);
 }
 
 #[test]
 fn a_swap_is_followed_in_place_and_only_what_differs_is_new() {
     let (pond, mut trainer) = pond();
-    let used = pond.physical();
+    let used = pond.memory();
     let mut worker = pond.worker();
     worker.ask("model attach m");
     let addresses: Vec<String> =
@@ -74,7 +74,7 @@ fn a_swap_is_followed_in_place_and_only_what_differs_is_new() {
     assert_eq!(worker.ask("model stale m"), "false");
     trainer.ask("model like m v2 m@v1 w1 77");
     trainer.ask("flush");
-    pond.assert_physical("one slab of three is new", used + SLAB);
+    pond.assert_memory("one slab of three is new", used, SLAB);
     let second = model(&pond).versions[1].clone();
     assert_eq!((second.current, second.shared_bytes), (true, 2 * SLAB));
     assert_eq!(worker.ask("model stale m"), "true");
@@ -117,7 +117,7 @@ fn a_restart_of_the_daemon_keeps_versions_and_readers() {
 #[test]
 fn a_stager_that_dies_or_gives_up_leaves_nothing() {
     let (pond, mut trainer) = pond();
-    let used = pond.physical();
+    let used = pond.memory();
     trainer.ask("model begin m v2 m@v1 w2");
     assert_eq!(tags(&pond)[1].1, VersionState::Staging);
     let error = trainer.try_ask("model attach m@v2").unwrap_err();
@@ -125,12 +125,12 @@ fn a_stager_that_dies_or_gives_up_leaves_nothing() {
     trainer.ask("model abandon");
     trainer.ask("flush");
     eventually("the end of what was given up", || (tags(&pond).len() == 1).then_some(()));
-    pond.assert_physical("given up", used);
+    pond.assert_memory("given up", used, 0);
 
     trainer.ask("model begin m v2 m@v1 w2");
     trainer.kill();
     eventually("the end of what a dead process staged", || (tags(&pond).len() == 1).then_some(()));
-    pond.assert_physical("killed", used);
+    pond.assert_memory("killed", used, 0);
     let mut worker = pond.worker();
     assert_eq!(worker.ask("model attach m"), "v1");
     assert_eq!(hashes(&mut worker), [of(10), of(11), of(12)]);
@@ -139,7 +139,7 @@ fn a_stager_that_dies_or_gives_up_leaves_nothing() {
 #[test]
 fn a_version_that_is_retired_goes_with_its_last_reader() {
     let (pond, mut trainer) = pond();
-    let (control, used) = (pond.control(), pond.physical());
+    let (control, used) = (pond.control(), pond.memory());
     let mut worker = pond.worker();
     worker.ask("model attach m");
     trainer.ask("model like m v2 m@v1 w0 5");
@@ -155,13 +155,13 @@ fn a_version_that_is_retired_goes_with_its_last_reader() {
     assert_eq!(worker.ask("model refresh m"), "true v2");
     assert!(control.wait_gone(first, Some(PATIENCE)).unwrap());
     assert_eq!(tags(&pond), [("v2".to_owned(), VersionState::Ready, 1)]);
-    pond.assert_physical("one version of three slabs", used);
+    pond.assert_memory("one version of three slabs", used, 0);
 }
 
 #[test]
 fn workers_that_come_and_are_killed_cost_nothing() {
     let (pond, mut trainer) = pond();
-    let used = pond.physical();
+    let used = pond.memory();
     for round in 0..10 {
         let mut worker = pond.worker();
         worker.ask("model attach m");
@@ -170,7 +170,7 @@ fn workers_that_come_and_are_killed_cost_nothing() {
     }
     trainer.ask("model attach m");
     eventually("no other readers", || (model(&pond).versions[0].readers == 1).then_some(()));
-    pond.assert_physical("after ten workers", used);
+    pond.assert_memory("after ten workers", used, 0);
 }
 
 /// Each call of the driver that a refresh in place makes fails once, on the software driver.

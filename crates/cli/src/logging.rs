@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
 
-/// Starts logging. Only the long-running processes do: commands say what they have to say.
+/// Starts logging: of the long-running processes, and of a command that is to say everything.
 pub fn start(filter: &str, format: LogFormat) -> Outcome {
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         CommandError::from(

@@ -26,6 +26,7 @@ mod users;
 use std::process::ExitCode;
 
 use clap::Parser;
+use millpond_keeper::config::LogFormat;
 
 use crate::printer::Printer;
 
@@ -35,6 +36,11 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(commands::usage::print(&error).number()),
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());
-    let outcome = commands::run(&cli, &printer);
+    let logs = if cli.global.verbose > 1 && !cli.command.logs_itself() {
+        logging::start("warn,millpond=debug", LogFormat::Text)
+    } else {
+        Ok(())
+    };
+    let outcome = logs.and_then(|()| commands::run(&cli, &printer));
     ExitCode::from(printer::finish(&printer, outcome).number())
 }

@@ -37,21 +37,25 @@ pub(crate) struct Connection {
     builder: Mutex<Builder>,
 }
 
-/// Higher numbers would only make the kernel's table larger.
-const HIGH: u64 = 1024;
 /// Room above, for more than one connection.
-const SPARE: u64 = 64;
+const SPARE: i32 = 8;
 
 /// Gives the socket a high number. A process that is killed has its files closed from the highest
 /// number on, and a GPU's take tens of milliseconds: so its pond hears of the end first, whether it
-/// connected before it opened the GPU or after.
+/// connected before it opened the GPU or after. The number is one that the process's table has
+/// already: in a process with threads the kernel takes up to 20 ms to make that larger.
 fn last_of_all(socket: OwnedFd) -> OwnedFd {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    let most = limit.unwrap_or(u64::MAX).min(HIGH).saturating_sub(SPARE);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let raised =
-        i32::try_from(most).ok().map(|from| rustix::io::fcntl_dupfd_cloexec(&socket, from));
-    // Where there is no room up there, it only takes longer.
+        table_size(&status).map(|size| rustix::io::fcntl_dupfd_cloexec(&socket, size - SPARE));
+    // Where there is no room up there, it only takes longer to be heard.
     raised.and_then(Result::ok).unwrap_or(socket)
+}
+
+/// How many descriptors fit the table that a process has.
+fn table_size(status: &str) -> Option<i32> {
+    let size = status.lines().find_map(|line| line.strip_prefix("FDSize:"))?;
+    size.trim().parse().ok().filter(|size| *size > SPARE)
 }
 
 impl Connection {
@@ -197,4 +201,20 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
 /// Locks; a panic of another thread does not matter, because no invariant spans a panic here.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_socket_has_one_of_the_last_numbers_of_the_table_that_is_there() {
+        assert_eq!(table_size("Name:\tx\nFDSize:\t64\nGroups:\t0\n"), Some(64));
+        assert_eq!(table_size("FDSize:\t4\n"), None);
+        assert_eq!(table_size(""), None);
+        let (socket, _other) = socket::pair().unwrap();
+        let before = std::os::fd::AsRawFd::as_raw_fd(&socket);
+        let raised = std::os::fd::AsRawFd::as_raw_fd(&last_of_all(socket));
+        assert!(raised >= before, "{raised} after {before}");
+    }
 }

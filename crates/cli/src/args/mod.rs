@@ -75,7 +75,7 @@ pub struct Global {
     /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
     #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true)]
     runtime_dir: Option<PathBuf>,
-    /// Say more, on standard error
+    /// Say more, on standard error; twice: everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
     /// Print only the bare answer: names in listings, no remarks
@@ -154,6 +154,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it starts a log of its own.
+    pub fn logs_itself(&self) -> bool {
+        matches!(
+            self,
+            Command::Serve(_) | Command::Daemon(_) | Command::Keeper(_) | Command::Mover(_)
+        )
+    }
+
     /// Whether JSON is wanted.
     pub fn is_json(&self) -> bool {
         match self {

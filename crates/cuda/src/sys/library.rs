@@ -1,7 +1,8 @@
 //! The only file that opens shared libraries.
 
-use std::ffi::c_void;
-use std::mem::ManuallyDrop;
+use std::ffi::{CStr, OsStr, c_void};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A shared library that stays loaded until the process ends.
@@ -67,24 +68,24 @@ fn loader_words(error: &libloading::Error) -> String {
     }
 }
 
-/// The file that an address of this process was mapped from, as `/proc/self/maps` tells it.
+/// The file that an address of this process was loaded from, as the loader tells it.
 ///
 /// A library opened by bare name can come from anywhere; errors should say from where.
 #[must_use]
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "the loader only compares the address")]
 pub fn library_containing(address: *const c_void) -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    file_at(&maps, address.addr())
-}
-
-fn file_at(maps: &str, address: usize) -> Option<PathBuf> {
-    maps.lines().find_map(|line| {
-        let (range, rest) = line.split_once(' ')?;
-        let (start, end) = range.split_once('-')?;
-        let start = usize::from_str_radix(start, 16).ok()?;
-        let end = usize::from_str_radix(end, 16).ok()?;
-        let path = &rest[rest.find('/')?..];
-        (start..end).contains(&address).then(|| PathBuf::from(path))
-    })
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked about, and the answer has room.
+    let known = unsafe { libc::dladdr(address, found.as_mut_ptr()) } != 0;
+    // SAFETY: all of it is zero, which is a value of its fields, or what the loader has written.
+    let name = unsafe { found.assume_init() }.dli_fname;
+    if !known || name.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's own text, which stays as long as the library does: it is never unloaded.
+    let name = unsafe { CStr::from_ptr(name) };
+    let path = Path::new(OsStr::from_bytes(name.to_bytes()));
+    Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
 #[cfg(test)]
@@ -93,10 +94,11 @@ mod tests {
 
     #[test]
     fn an_address_is_traced_to_its_file() {
-        let maps = "1000-2000 r-xp 00000000 08:01 7    /usr/lib/libcuda.so.580\n\
-                    2000-3000 rw-p 00000000 00:00 0 \n";
-        assert_eq!(file_at(maps, 0x1fff), Some(PathBuf::from("/usr/lib/libcuda.so.580")));
-        assert_eq!(file_at(maps, 0x2000), None);
+        let here = library_containing(library_containing as *const c_void).unwrap();
+        assert_eq!(here, std::env::current_exe().unwrap().canonicalize().unwrap());
+        let libc = library_containing(libc::dladdr as *const c_void).unwrap();
+        assert!(libc.is_absolute() && libc.to_string_lossy().contains(".so"), "{libc:?}");
+        assert_eq!(library_containing(std::ptr::null()), None);
     }
 
     #[test]
