@@ -76,3 +76,40 @@ def test_torch_allocates_from_the_pond(pond):
     gc.collect()
     torch.cuda.empty_cache()
     assert _millpond._allocated() == before
+
+
+def test_cupy_writes_what_torch_reads(name, python):
+    pytest.importorskip("cupy", reason="CuPy is not installed")
+    script = """
+import sys, cupy, millpond
+t = millpond.create(sys.argv[1], (4, 8), "float32", zero=True)
+a = cupy.from_dlpack(t)
+assert a.data.ptr == t.ptr, "this is a copy"
+a += cupy.arange(32, dtype=cupy.float32).reshape(4, 8)
+b = cupy.asarray(t)
+assert b.data.ptr == t.ptr and float(b.sum()) == 496
+t.publish(cupy.cuda.get_current_stream().ptr)
+"""
+    python(script, name)
+    assert millpond.get(name, wait=5).torch().sum().item() == 496
+    gc.collect()
+    millpond.delete(name)
+
+
+def test_jax_reads_a_model(model, python):
+    pytest.importorskip("jax", reason="JAX is not installed")
+    script = """
+import os, sys
+os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+import jax, millpond
+m = millpond.attach(sys.argv[1])
+for name in m:
+    a = jax.dlpack.from_dlpack(m[name])
+    assert a.unsafe_buffer_pointer() == m[name].ptr, "this is a copy"
+    assert a.shape == m[name].shape
+    assert jax.device_get(a).tobytes() == m[name].tobytes(), name
+print(len(m))
+"""
+    attached = millpond.attach(model)
+    assert python(script, model) == f"{len(attached)}\n"
+    attached.close()

@@ -82,8 +82,8 @@ pub struct RollbackArgs {
 
 /// Give up a version: no new readers, and its memory goes with the last one
 ///
-/// The current version is not retired: swap to another one first. A version that is still being
-/// loaded is given up at once.
+/// Of the current version only if it is the model's only one and nobody reads it; otherwise swap to
+/// another one first. A version that is still being loaded is given up at once.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 With `--wait` the command ends when the memory is back, or with exit code 17 when the time is over
