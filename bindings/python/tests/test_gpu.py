@@ -73,6 +73,7 @@ def test_torch_allocates_from_the_pond(pond):
     outside = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
     assert _millpond._allocated() == (segments, size)
     del net, outside, pool
+    millpond.torch._pools.clear()
     gc.collect()
     torch.cuda.empty_cache()
     assert _millpond._allocated() == before
@@ -102,6 +103,8 @@ def test_jax_reads_a_model(model, python):
 import os, sys
 os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
 import jax, millpond
+# Without it every number of 64 bits becomes one of 32, by a copy.
+jax.config.update("jax_enable_x64", True)
 m = millpond.attach(sys.argv[1])
 for name in m:
     a = jax.dlpack.from_dlpack(m[name])

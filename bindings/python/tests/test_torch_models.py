@@ -1,5 +1,7 @@
 """Models and torch: on the CPU with the software driver, and on a GPU."""
 
+import gc
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -143,6 +145,7 @@ def test_what_was_built_in_the_pond_is_committed(name, tokens):
     held = millpond._millpond._allocated()[1]
     assert held > 0
     millpond.torch.commit(net, name)
+    gc.collect()
     torch.cuda.empty_cache()
     # Its own copy has gone with the segments that it lay in.
     assert millpond._millpond._allocated()[1] < held

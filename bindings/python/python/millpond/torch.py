@@ -11,6 +11,8 @@ from . import DriverError, _millpond, _models, _views, connect
 
 __all__ = ["commit", "dtype", "state_dict", "tensor", "use_pond"]
 
+_pools: list[torch.cuda.MemPool] = []
+
 
 def tensor(source):
     """A torch tensor of the same memory, which keeps the lease."""
@@ -38,7 +40,8 @@ def use_pond(pond=None, device=None):
     """Inside, what torch allocates on the GPU comes from the pond.
 
     Each of torch's segments is a tensor without a name that ends with this process. Memory that is
-    still in use when the block ends stays valid, and goes back when torch frees it.
+    still in use when the block ends stays valid, and goes back when torch frees it: at the latest
+    with the ``commit`` of what was built here.
     """
     pond = connect() if pond is None else pond
     if not torch.cuda.is_available():
@@ -51,6 +54,8 @@ def use_pond(pond=None, device=None):
         raise error
     _millpond._allocate_from(pond)
     pool = torch.cuda.MemPool(_allocator().allocator())
+    # Torch gives segments back when their pool goes and nothing in them is in use: not before commit.
+    _pools.append(pool)
     with torch.cuda.use_mem_pool(pool, device=device):
         yield pool
 
@@ -108,6 +113,7 @@ def commit(
             if id(value) not in seen:
                 seen.add(id(value))
                 value.data = mapped[key]
+        _pools.clear()
     return info
 
 
