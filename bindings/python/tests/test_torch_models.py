@@ -141,6 +141,8 @@ def test_what_has_no_bytes_is_refused(name):
 def test_what_was_built_in_the_pond_is_committed(name, tokens):
     with millpond.torch.use_pond():
         net = Net()
+    # What is not saved stays where it is, and would keep its segment.
+    net.scratch = torch.zeros(4, device=DEVICE)
     wanted = net(tokens)
     held = millpond._millpond._allocated()[1]
     assert held > 0
