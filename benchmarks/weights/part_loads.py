@@ -14,11 +14,12 @@ MORE_THAN_RING_BYTES = 64 * MIB
 
 
 def ring(ground):
-    """(GB/s of a bare pinned ring, GB/s of `tensor put` in the same turns), by `millpond bench`."""
+    """GB/s of a bare pinned ring into memory that was filled before, and into memory that was just
+    made, as a load's is; by `millpond bench`."""
     quick = ["--quick"] if ground.small else []
-    result = ground.pond.cli("bench", "--pond", "--json", "--only", "^move/put$", *quick).json()
-    row = next(row for row in result["rows"] if row["name"] == "move/put")
-    return row["floor"], row["median"]
+    result = ground.pond.cli("bench", "--pond", "--json", "--only", "^move/put(-new)?$", *quick).json()
+    floors = {row["name"]: row["floor"] for row in result["rows"]}
+    return floors["move/put"], floors["move/put-new"]
 
 
 def load(ground, model, checkpoint, *flags, version="v1"):
@@ -100,21 +101,24 @@ def run(ground):
     ground.extra["slabs"] = len(slab_sizes(ground, "dense@v1"))
     rows.attempt("load/bytes", "tensors as the file has them", lambda: check(ground))
 
-    before = ring(ground)[0]
+    before, before_new = ring(ground)
     seconds, own, ground.extra["loader_peak"] = fresh_loads(ground, "dense-v1", ground.rounds)
     mover = ground.pond.mover()
     ground.extra["mover_peak"] = ponds.memory_of(mover)[1] if mover else None
     puts = rows.attempt("load/put", "`tensor put` of the same files", lambda: [put_all(ground, "dense-v1") for _ in range(ground.rounds)])
     bare = fresh_loads(ground, "dense-v1", ground.rounds, "--no-hash")[1] if has_flag(ground, "--no-hash") else None
-    after = ring(ground)[0]
+    after, after_new = ring(ground)
 
     floor = (before + after) / 2
     rows.add("ring", "a bare pinned ring, before the loads and after them", floor, "GB/s", samples=[before, after])
+    rows.add("ring/new", "the same into memory that was just made, as a load's is", (before_new + after_new) / 2, "GB/s",
+             samples=[before_new, after_new])
     row = rows.add(
         "load/dense", f"load of {bytes_ / 1e9:.1f} GB, `millpond load` from start to end", speed(median(seconds)), "GB/s",
         floor=floor, floor_what="a bare pinned ring", ratio_goal=0.9, samples=[speed(one) for one in seconds],
         note={"seconds_as_the_command_says": own})
     ground.extra["load_over_ring"] = row["ratio"]
+    ground.extra["load_over_new_ring"] = round(row["value"] / rows.value("ring/new"), 4)
     if puts:
         rows.add("load/put", "`tensor put` of the same files, which hashes nothing", speed(median(puts)), "GB/s",
                  floor=floor, floor_what="a bare pinned ring", samples=[speed(one) for one in puts])

@@ -27,7 +27,7 @@ import rows as tables
 import wheels
 
 HERE = pathlib.Path(__file__).resolve().parent
-RATIOS = ("load_over_ring", "load_over_safetensors", "attach_over_raw", "hash_cost")
+RATIOS = ("load_over_ring", "load_over_new_ring", "load_over_safetensors", "attach_over_raw", "hash_cost")
 
 FULL = {
     "dense": {"hidden": 3072, "intermediate": 9984, "layers": 64, "vocabulary": 32768},

@@ -25,6 +25,7 @@ const ROWS: &[&str] = &[
     "attach/handles-148",
     "move/put",
     "move/get",
+    "move/put-new",
     "list/many",
     "death/noticed",
     "death/leases",

@@ -14,7 +14,7 @@ use crate::json::{RowJson, Unit};
 use crate::scene::protocol::{Measure, Move, Order};
 use crate::units;
 
-pub const NAMES: &[&str] = &["move/put", "move/get"];
+pub const NAMES: &[&str] = &["move/put", "move/get", "move/put-new"];
 
 const NAME: &str = "millpond-bench/move";
 const PAGE: u64 = 2 << 20;
@@ -57,7 +57,40 @@ pub fn run(bench: &mut Bench) -> Rows {
         rows.push(row.beside_value("a bare pinned ring on the same slab", floor).goal(goal, soft));
     }
     bench.pond.delete(made.tensor)?;
+    rows.push(into_new(bench, &file, bytes, rounds)?.goal(goal, soft));
     Ok(rows)
+}
+
+/// Each time into memory that the driver has just made, as a load does.
+fn into_new(
+    bench: &mut Bench,
+    file: &std::path::Path,
+    bytes: u64,
+    rounds: u32,
+) -> Result<RowJson, CommandError> {
+    let what = || {
+        let (name, file) = (NAME.to_owned(), file.to_owned());
+        Move { name, file, bytes, put: true, rounds: 1 }
+    };
+    let (mut own, mut raw) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let device = bench.ground.card.device.clone();
+        let orders = [Measure::MoveRaw { device, what: what() }, Measure::Move(what())];
+        for (order, times) in orders.into_iter().zip([&mut raw, &mut own]) {
+            // What was kept for the next one is not new.
+            bench.pond.collect(None, false)?;
+            let made = bench.pond.reserve(ready(NAME, bytes))?;
+            times.extend(bench.worker.times(&Order::Measure(order))?);
+            bench.pond.delete(made.tensor)?;
+        }
+    }
+    let own = Samples::new(own);
+    let text = format!("put of {} into a new tensor", units::bytes(bytes));
+    let mut row =
+        RowJson::value(NAMES[2], text, Unit::GigabytesPerSecond, speed(bytes, own.median()));
+    row.rounds = own.count();
+    let floor = speed(bytes, Samples::new(raw).median());
+    Ok(row.beside_value("a bare pinned ring into a new slab", floor))
 }
 
 /// What it should be, or what there is room for: on the card, and three times among the files.
