@@ -148,7 +148,12 @@ fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
     let bag = role::bag(&plan.roles, plan.kills, &mut rng);
     let (status, begun) = (pond.status(), Instant::now());
     let killer = Killer { pond: &pond, crew, rng, bag, tally: Arc::clone(tally), status };
-    killer.run().end();
+    let crew = killer.run();
+    if plan.sabotage {
+        // However slow the machine is, one of them is read at some time.
+        eventually("a read of wrong bytes", || (lock(tally).wrong_reads > 0).then_some(()));
+    }
+    crew.end();
     let under_fire = begun.elapsed();
 
     let complaint = |text: String| lock(tally).violations.push(text);

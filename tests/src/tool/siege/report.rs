@@ -18,7 +18,7 @@ pub(super) struct Tally {
     reads: u64,
     read_bytes: u64,
     refused: BTreeMap<String, u64>,
-    wrong_reads: u64,
+    pub(super) wrong_reads: u64,
     lost: u64,
     failed: u64,
     kills: BTreeMap<Role, u64>,
