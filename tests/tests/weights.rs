@@ -231,3 +231,21 @@ fn a_file_that_is_not_in_the_page_cache_is_read_past_it() {
     }
     fs::remove_dir_all(disk).unwrap();
 }
+
+#[test]
+fn a_byte_that_somebody_has_changed_is_found() {
+    let pond = TestPond::start(Options::giving_back());
+    let tensors = checkpoint::tensors(20, 1);
+    let input = folder(&pond, "in", &tensors);
+    let _ = pond.cli(&["load", "llama", &input]).ok();
+    let mut worker = pond.worker();
+    worker.ask("model spoil llama");
+    // The tensor whose name comes first lies at the very beginning; one without bytes nowhere.
+    let (first, _) = tensors.iter().filter(|(_, (bytes, _))| *bytes > 0).min().unwrap();
+    let said = pond.cli(&["verify", "llama", "--json"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    let found: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&found["ok"], &found["differing"]), (&false.into(), &serde_json::json!([first])));
+    let words = pond.cli(&["verify", "llama"]);
+    assert!(format!("{words:?}").contains(first.as_str()), "{words:?}");
+}

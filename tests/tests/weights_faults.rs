@@ -117,6 +117,26 @@ fn a_save_that_is_ended_leaves_no_half_files() {
 }
 
 #[test]
+fn a_disk_that_fails_in_the_middle_leaves_nothing() {
+    // Its first job is of the first load.
+    let fault = "disk-error-in-job:3";
+    let pond = TestPond::start(Options::giving_back().soft().env("MILLPOND_MOVER_FAULT", fault));
+    let tensors = checkpoint::tensors(60, 1);
+    checkpoint::write(&pond.path("in"), &tensors, 12 * MIB);
+    let before = pond.accounts();
+    let error = pond.cli(&["load", "llama", text(&pond.path("in")), "--json"]).error();
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(error["kind"], "file", "{error}");
+    assert!(message.contains("reading the file: Input/output error"), "{message}");
+    eventually_equal("nothing left", &before, || pond.accounts());
+    assert_eq!(pond.cli(&["models", "-q"]).ok(), "");
+    // It was that one job: the same load works.
+    let _ = pond.cli(&["load", "llama", text(&pond.path("in"))]).ok();
+    let seen = checkpoint::seen("v1", &tensors);
+    assert_eq!(checkpoint::attach(&mut pond.worker(), "llama"), seen);
+}
+
+#[test]
 fn a_file_that_changes_or_ends_while_it_is_read_is_refused() {
     let scene = Scene::start();
     let file = fs::read_dir(scene.pond.path("2")).unwrap().flatten().map(|entry| entry.path());

@@ -4,7 +4,8 @@ use crate::error::MoverError;
 
 /// The variable that names a fault: for tests, and only honoured on the software driver.
 const VARIABLE: &str = "MILLPOND_MOVER_FAULT";
-const EXPECTED: &str = "hang-before-job:N, exit-before-job:N or hang-after-copy:N";
+const EXPECTED: &str =
+    "hang-before-job:N, exit-before-job:N, hang-after-copy:N or disk-error-in-job:N";
 
 /// What goes wrong, at the job with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ enum Fault {
     ExitBefore(u64),
     /// Its last bytes have landed, and nobody says so.
     HangAfterCopy(u64),
+    /// The file cannot be read.
+    DiskError(u64),
 }
 
 /// The fault of this process, if there is one.
@@ -36,6 +39,7 @@ impl Faults {
                 "hang-before-job" => Some(Fault::HangBefore(job)),
                 "exit-before-job" => Some(Fault::ExitBefore(job)),
                 "hang-after-copy" => Some(Fault::HangAfterCopy(job)),
+                "disk-error-in-job" => Some(Fault::DiskError(job)),
                 _ => None,
             }
         });
@@ -54,6 +58,11 @@ impl Faults {
             Some(Fault::ExitBefore(number)) if number == job => std::process::exit(71),
             _ => {}
         }
+    }
+
+    /// Called before a block of a file is read.
+    pub(crate) fn disk_fails(self, job: u64) -> bool {
+        self.0 == Some(Fault::DiskError(job))
     }
 
     /// Called when all blocks of a job have landed.
@@ -80,6 +89,7 @@ mod tests {
             ("hang-before-job:1", Fault::HangBefore(1)),
             ("exit-before-job:22", Fault::ExitBefore(22)),
             ("hang-after-copy:0", Fault::HangAfterCopy(0)),
+            ("disk-error-in-job:3", Fault::DiskError(3)),
         ] {
             assert_eq!(Faults::parse(text).unwrap().0, Some(fault));
         }

@@ -170,6 +170,11 @@ impl UserFile {
 }
 
 impl FileFailure {
+    /// As if the disk had failed.
+    pub(crate) fn disk() -> FileFailure {
+        failure("reading", Errno::IO)
+    }
+
     /// The same, counted from this many bytes earlier.
     fn after(self, bytes: usize) -> FileFailure {
         match self {

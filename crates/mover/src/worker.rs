@@ -10,7 +10,7 @@ use crate::cuts::Cuts;
 use crate::end;
 use crate::error::MoverError;
 use crate::fault::Faults;
-use crate::file::UserFile;
+use crate::file::{FileFailure, UserFile};
 use crate::job::{Block, Work};
 use crate::queue::{Next, Queue};
 use crate::settings::{Ring, SLACK_BYTES};
@@ -171,7 +171,12 @@ impl Worker {
         seen: impl FnMut(&[u8]),
     ) -> Result<Option<(PinnedBuffer, usize)>, Lost> {
         let Some(mut buffer) = self.ready_for(Some(file), block)? else { return Ok(None) };
-        match file.read_all(&mut buffer, extents, seen) {
+        let read = if self.shared.faults.disk_fails(block.job.number) {
+            Err(FileFailure::disk())
+        } else {
+            file.read_all(&mut buffer, extents, seen)
+        };
+        match read {
             Ok(at) => Ok(Some((buffer, at))),
             Err(failure) => {
                 block.job.fail(block.start, failure);

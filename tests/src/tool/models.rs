@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use millpond::{Dtype, Model, ModelTensor, Pond, StageSpec, Staging};
 
+use millpond_cuda::{Access, AddressRange, Allocation, Context, Mapping};
+use millpond_wire::message::{ReplyBody, RequestBody, VersionGet};
+use millpond_wire::{LeaseId, Mode, VersionTarget, runtime_dir};
+
 use super::{Trouble, trouble, wrong};
-use crate::content;
+use crate::{Raw, content, driver};
 
 type Said = Result<String, Trouble>;
 
@@ -53,6 +57,7 @@ impl Models {
                 Ok(String::new())
             }
             ["hash", target, tensor] => hash(&self.model(target)?.tensor(tensor).map_err(trouble)?),
+            ["spoil", target] => spoil(target),
             ["weights", target] => weights(self.model(target)?),
             ["view", target, tensor] => {
                 let view = self.model(target)?.tensor(tensor).map_err(trouble)?;
@@ -101,6 +106,35 @@ fn weights(model: &Model) -> Said {
         all += &format!("{name} {}\n", content::hash(&bytes));
     }
     Ok(format!("{} {}", model.tag(), content::hash(all.as_bytes())))
+}
+
+/// What no honest client does: the descriptors of a lease for reading are mapped for writing, and
+/// the first byte of the first slab is changed.
+fn spoil(target: &str) -> Said {
+    let folder = std::env::var_os(runtime_dir::ENVIRONMENT).unwrap_or_default();
+    let raw = Raw::connect(std::path::Path::new(&folder));
+    raw.be_welcome();
+    let target = VersionTarget::Name(target.parse().map_err(trouble)?);
+    let get = VersionGet { target, lease: LeaseId(1), mode: Mode::ReadOnly, wait_ms: 0 };
+    raw.send(2, RequestBody::VersionGet(get));
+    let (reply, fds) = raw.receive().ok_or_else(|| wrong("no answer"))?;
+    let ReplyBody::Version(grant) = reply.body else { return Err(wrong(format!("{reply:?}"))) };
+    let (Some(slab), Some(part)) = (fds.get(1), grant.parts.first()) else {
+        return Err(wrong("no slab"));
+    };
+    let driver = driver::open().map_err(trouble)?;
+    let device = driver.devices().map_err(trouble)?.remove(0);
+    let context = Context::primary(&device).map_err(trouble)?;
+    let memory = Allocation::import(&driver, std::os::fd::AsFd::as_fd(slab), part.bytes);
+    let memory = memory.map_err(trouble)?;
+    let range = AddressRange::reserve(&driver, part.bytes).map_err(trouble)?;
+    let mapping = Mapping::map(&context, &range, 0, &memory, Access::ReadWrite).map_err(trouble)?;
+    let mut byte = [0];
+    mapping.copy_to_host(0, &mut byte).map_err(trouble)?;
+    mapping.copy_from_host(0, &[byte[0] ^ 1]).map_err(trouble)?;
+    context.synchronize().map_err(trouble)?;
+    mapping.unmap().map_err(trouble)?;
+    Ok(String::new())
 }
 
 fn make(pond: &Pond, model: &str, tag: &str, count: &str, seed: u64) -> Said {
