@@ -105,7 +105,7 @@ impl Pond {
 
     /// A lease on a version, with what came along. If that is not what it should be, the lease goes
     /// back.
-    pub(super) fn ask_version(
+    pub(crate) fn ask_version(
         &self,
         target: VersionTarget,
         mode: Mode,

@@ -1,16 +1,20 @@
 //! Calls about models that map nothing.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{
-    LeaseInfo, ModelInfo, PartInfo, ReplyBody, RequestBody, VersionDetails, VersionInfo,
+    LeaseInfo, ModelInfo, PartInfo, ReplyBody, RequestBody, VersionCommit, VersionDetails,
+    VersionInfo,
 };
-use millpond_wire::{ErrorKind, Token, VersionId, VersionTag, VersionTarget};
+use millpond_wire::{ErrorKind, Token, VersionId, VersionTag, VersionTarget, limits, memfd};
 
 use super::version::model_ref;
 use super::{IntoVersion, ManifestMap, granted};
 use crate::answer::not_an_answer;
-use crate::{Pond, Result};
+use crate::link::{Ask, Link};
+use crate::{Error, Pond, Result};
 
 /// Pauses between looks at a version that is to go: the first, and the longest.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -36,6 +40,40 @@ pub struct Swap {
     pub current: VersionInfo,
     /// What was current before; a rollback leads to it.
     pub previous: Option<VersionTag>,
+}
+
+/// Says that a version's bytes are complete: what both who loads and who stages do at last.
+pub(crate) fn commit(
+    link: &Arc<Link>,
+    version: VersionId,
+    manifest: &Manifest,
+    activate: bool,
+) -> Result<VersionInfo> {
+    const WHAT: &str = "a commit";
+    let bytes = manifest.encode();
+    if bytes.len() as u64 > limits::MANIFEST_BYTES {
+        let (has, most) = (bytes.len(), limits::MANIFEST_BYTES);
+        let message = format!("names and metadata take {has} bytes, at most {most} fit");
+        return Err(Error::file(message));
+    }
+    let file = memfd::sealed("millpond-manifest", &bytes)
+        .map_err(|error| Error::system("making the manifest", error))?;
+    let body = RequestBody::VersionCommit(VersionCommit {
+        version,
+        token: Token::random(),
+        layout: manifest.layout_hash(),
+        content: manifest.content_hash(),
+        tensors: u32::try_from(manifest.tensors.len()).unwrap_or(u32::MAX),
+        bytes: manifest.tensors.iter().map(|tensor| tensor.bytes).sum(),
+        activate,
+        source: manifest.source.clone(),
+    });
+    let deadline = Instant::now().checked_add(link.config.request_timeout);
+    let ask = Ask { what: WHAT, body, lease: None, deadline, waits_until: None };
+    match link.call_with(ask, Some(&file))?.body {
+        ReplyBody::Version(grant) => Ok(grant.info),
+        _ => Err(not_an_answer(WHAT)),
+    }
 }
 
 impl Pond {

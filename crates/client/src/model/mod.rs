@@ -28,6 +28,7 @@ pub(crate) use self::arena::Arena;
 #[cfg(test)]
 pub(crate) use self::arena::{New, NotExchanged};
 pub use self::attach::{AttachOptions, Model};
+pub(crate) use self::calls::commit;
 pub use self::calls::{Swap, VersionView};
 pub use self::stage::{StageSpec, Staging};
 pub use self::staged::StagedTensor;

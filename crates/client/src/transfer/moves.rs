@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorMove};
-use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token};
+use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, Token, limits};
 
 use super::{Progress, Told, lanes};
 use crate::answer::not_an_answer;
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 const WHAT: &str = "a move";
 /// One move of a file: long enough that its start and end do not count, short enough to be fair
 /// and to be repeated.
-pub(super) const MOVE_BYTES: u64 = 256 << 20;
+pub(super) const MOVE_BYTES: u64 = limits::MOVE_BYTES;
 /// So many are under way at once: one is moved, one waits behind it, one is being answered.
 const IN_FLIGHT: usize = 3;
 /// A move whose mover died is tried so often; a mover that dies of it would do so for ever.
@@ -143,23 +143,10 @@ pub(crate) fn all(
         let bytes = job.bytes;
         one(link, job, file).map(|_| bytes)
     };
-    several(total.div_ceil(MOVE_BYTES), jobs, move_one, |bytes| {
+    let lanes = usize::try_from(total.div_ceil(MOVE_BYTES)).unwrap_or(IN_FLIGHT).min(IN_FLIGHT);
+    lanes::run(lanes, jobs, move_one, |bytes| {
         done += bytes;
         told(Progress { done, total });
-    })
-}
-
-/// Does all of these, some of them at once, and says of each how it went well, in whichever order.
-/// After an error nothing new is begun, and what is under way is waited for.
-pub(crate) fn several<J: Send, T: Send>(
-    at_most: u64,
-    jobs: impl Iterator<Item = J> + Send,
-    work: impl Fn(J) -> Result<T> + Sync,
-    mut landed: impl FnMut(T),
-) -> Result<()> {
-    let lanes = usize::try_from(at_most).unwrap_or(IN_FLIGHT).min(IN_FLIGHT);
-    lanes::run(lanes, jobs, work, |done| {
-        landed(done);
         ControlFlow::Continue(())
     })
 }

@@ -1,16 +1,14 @@
 //! What a load asks the pond: the steps of a version's life.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use millpond_wire::manifest::Manifest;
-use millpond_wire::message::{
-    PartInfo, ReplyBody, RequestBody, VersionCommit, VersionInfo, VersionStage,
-};
-use millpond_wire::{VersionId, VersionTarget, limits, memfd};
+use millpond_wire::message::{PartInfo, ReplyBody, RequestBody, VersionInfo, VersionStage};
+use millpond_wire::{VersionId, VersionTarget};
 
 use crate::answer::not_an_answer;
-use crate::link::{Ask, Link};
+use crate::link::Link;
+use crate::model::commit;
 use crate::{Error, Result};
 
 /// A version that is being made. Unless it is committed it is given up when this goes.
@@ -51,37 +49,12 @@ impl Staged {
 
     /// Says that its bytes are complete.
     pub(super) fn commit(mut self, manifest: &Manifest, activate: bool) -> Result<VersionInfo> {
-        const WHAT: &str = "a commit";
-        let bytes = manifest.encode();
-        if bytes.len() as u64 > limits::MANIFEST_BYTES {
-            let (has, most) = (bytes.len(), limits::MANIFEST_BYTES);
-            let message = format!("names and metadata take {has} bytes, at most {most} fit");
-            return Err(self.failed(Error::file(message)));
-        }
-        let file = memfd::sealed("millpond-manifest", &bytes)
-            .map_err(|error| Error::system("making the manifest", error))?;
-        let body = RequestBody::VersionCommit(VersionCommit {
-            version: self.version,
-            token: millpond_wire::Token::random(),
-            layout: manifest.layout_hash(),
-            content: manifest.content_hash(),
-            tensors: u32::try_from(manifest.tensors.len()).unwrap_or(u32::MAX),
-            bytes: manifest.tensors.iter().map(|tensor| tensor.bytes).sum(),
-            activate,
-            source: manifest.source.clone(),
-        });
-        let deadline = Instant::now().checked_add(self.link.config.request_timeout);
-        let ask = Ask { what: WHAT, body, lease: None, deadline, waits_until: None };
-        let answer = match self.link.call_with(ask, Some(&file)) {
-            Ok(answer) => answer,
-            Err(error) => return Err(self.failed(error)),
-        };
-        match answer.body {
-            ReplyBody::Version(grant) => {
+        match commit(&self.link, self.version, manifest, activate) {
+            Ok(info) => {
                 self.over = true;
-                Ok(grant.info)
+                Ok(info)
             }
-            _ => Err(not_an_answer(WHAT)),
+            Err(error) => Err(self.failed(error)),
         }
     }
 

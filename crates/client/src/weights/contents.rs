@@ -1,5 +1,6 @@
 //! A version that is there, as moves see it.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
@@ -29,13 +30,13 @@ pub(super) fn layout(manifest: &Manifest) -> Layout {
 }
 
 /// Where the bytes of a version go.
-pub(super) struct Reading<'a> {
-    pub(super) link: &'a Arc<Link>,
-    pub(super) manifest: &'a Manifest,
-    pub(super) parts: &'a [PartInfo],
+pub(crate) struct Reading<'a> {
+    pub(crate) link: &'a Arc<Link>,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) parts: &'a [PartInfo],
     /// For each tensor the file and the place in it; nothing where they are only hashed.
-    pub(super) places: &'a [(usize, u64)],
-    pub(super) files: &'a [std::os::fd::OwnedFd],
+    pub(crate) places: &'a [(usize, u64)],
+    pub(crate) files: &'a [std::os::fd::OwnedFd],
 }
 
 impl Reading<'_> {
@@ -47,11 +48,36 @@ impl Reading<'_> {
     ) -> Result<Vec<String>> {
         let stop = Stop::default();
         let mut progress = |so| stop.heard(progress(so));
+        let total = self.manifest.tensors.iter().map(|tensor| tensor.bytes).sum();
+        let mut done = 0;
+        progress(Progress { done, total });
+        let hashes = self.hashes(
+            |_| true,
+            |bytes| {
+                done += bytes;
+                progress(Progress { done, total });
+                stop.flow()
+            },
+        )?;
+        stop.check()?;
+        let tensors = self.manifest.tensors.iter().enumerate();
+        let differing =
+            tensors.filter(|(index, tensor)| hashes.tensor(*index) != Some(tensor.hash));
+        Ok(differing.map(|(_, tensor)| tensor.name.clone()).collect())
+    }
+
+    /// Hashes what these slabs hold. `moved` hears the bytes of each move, and may end it.
+    pub(crate) fn hashes(
+        &self,
+        wanted: impl Fn(usize) -> bool,
+        mut moved: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<TensorHashes> {
         let layout = layout(self.manifest);
         let planned: Vec<PlannedTensor> = layout.tensors.iter().map(|one| self.plan(one)).collect();
         let mut hashes = TensorHashes::new(&layout);
-        let total = layout.tensors.iter().map(|tensor| tensor.bytes).sum();
-        let wanted: Vec<PieceBatch> = batches(&planned, &layout, DEFAULT_BATCH_BYTES).collect();
+        let wanted: Vec<PieceBatch> = batches(&planned, &layout, DEFAULT_BATCH_BYTES)
+            .filter(|batch| wanted(batch.slab))
+            .collect();
         let kind = if self.files.is_empty() { PiecesKind::Hash } else { PiecesKind::Save };
         let work = |batch: PieceBatch| {
             let missing = || Error::Protocol("a slab of the version is missing".to_owned());
@@ -62,22 +88,14 @@ impl Reading<'_> {
             let hashed = moves::pieces(self.link, part, kind, pieces, runs, file)?;
             Ok((batch, hashed))
         };
-        let mut done = 0;
-        progress(Progress { done, total });
-        let lanes = lanes::lanes(wanted.len(), total);
+        let lanes = lanes::lanes(wanted.len(), wanted.iter().map(|batch| batch.bytes).sum());
         lanes::run(lanes, wanted.into_iter(), work, |(batch, hashed)| {
             for ((_, tensor, piece), hash) in batch.pieces.iter().zip(hashed) {
                 hashes.set(*tensor, *piece, hash);
             }
-            done += batch.bytes;
-            progress(Progress { done, total });
-            stop.flow()
+            moved(batch.bytes)
         })?;
-        stop.check()?;
-        let tensors = self.manifest.tensors.iter().enumerate();
-        let differing =
-            tensors.filter(|(index, tensor)| hashes.tensor(*index) != Some(tensor.hash));
-        Ok(differing.map(|(_, tensor)| tensor.name.clone()).collect())
+        Ok(hashes)
     }
 
     fn plan(&self, tensor: &LaidTensor) -> PlannedTensor {

@@ -1,15 +1,15 @@
 //! A lease on a version that is not mapped.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use millpond_wire::manifest::Manifest;
-use millpond_wire::message::{PartInfo, RequestBody, VersionGet, VersionInfo};
+use millpond_wire::message::{PartInfo, VersionInfo};
 use millpond_wire::{ErrorKind, LeaseId, Mode, VersionTarget};
 
-use crate::demux::{Answer, Line};
-use crate::link::{Ask, Link};
-use crate::model::granted::{self, Granted};
+use crate::demux::Line;
+use crate::link::Link;
+use crate::model::granted::Granted;
 use crate::{Error, Pond, Result, process};
 
 /// A version that stays while it is read, whoever retires it.
@@ -25,15 +25,9 @@ pub(super) struct Held {
 
 impl Held {
     pub(super) fn take(pond: &Pond, target: VersionTarget) -> Result<Self> {
-        const WHAT: &str = "a request for a version";
         let link = &pond.core().link;
-        let lease = link.new_lease();
-        let get = VersionGet { target, lease, mode: Mode::ReadOnly, wait_ms: 0 };
-        let deadline = Instant::now().checked_add(link.config.request_timeout);
-        let body = RequestBody::VersionGet(get);
-        let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let answer = link.call(ask)?;
-        let taken = open(WHAT, answer, lease).and_then(|opened| {
+        let (lease, granted) = pond.ask_version(target, Mode::ReadOnly, Duration::ZERO)?;
+        let taken = open(granted).and_then(|opened| {
             // It must be claimed from the next daemon.
             link.start_watch()?;
             Ok(opened)
@@ -52,13 +46,8 @@ impl Held {
 }
 
 /// What is needed of a grant. Descriptors of slabs are not: whoever moves bytes has its own.
-fn open(
-    what: &'static str,
-    answer: Answer,
-    lease: LeaseId,
-) -> Result<(VersionInfo, Vec<PartInfo>, Manifest)> {
-    let Granted { info, parts, manifest, .. } =
-        granted::with_lease(what, answer, lease, Mode::ReadOnly)?;
+fn open(granted: Granted) -> Result<(VersionInfo, Vec<PartInfo>, Manifest)> {
+    let Granted { info, parts, manifest, .. } = granted;
     let wrong = |reason: String| {
         let message = format!("version '{}@{}' cannot be used: {reason}", info.model, info.tag);
         Error::version(ErrorKind::Invalid, message, None)

@@ -9,7 +9,7 @@
 //! ends it before the commit, also the end of this process, gives all of its memory back.
 
 mod calls;
-mod contents;
+pub(crate) mod contents;
 mod hold;
 mod like;
 mod load;
