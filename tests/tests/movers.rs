@@ -135,6 +135,8 @@ fn a_killed_mover_is_an_answer_and_the_next_one_goes_on() {
                 failed += 1;
             }
         }
+        // A kill that came too late must not be the next move's end.
+        eventually("the end of the mover", || (scene.mover_pid() != Some(pid)).then_some(()));
     }
     assert!(failed > 0, "no kill came in time");
     assert_eq!(scene.moves(put(x, 64 * MIB), Some(&source)).unwrap(), 64 * MIB);
