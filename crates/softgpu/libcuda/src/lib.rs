@@ -8,8 +8,10 @@
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, Status,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
+    CUmemoryPool, CUmodule, CUstream, CUuuid, Status,
 };
 use millpond_softgpu::bridge;
 

@@ -1,16 +1,12 @@
 //! Contexts, current and not.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
 
 use millpond_cuda::sys::{CUcontext, CUdevice, Status};
 
 use super::{Out, entries, number, opaque};
+use crate::engine::capture::exchange_mode;
 use crate::engine::system::to_usize;
-
-thread_local! {
-    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
-}
 
 entries! {
     fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice) |engine| {
@@ -81,14 +77,20 @@ entries! {
         Ok(())
     }
 
-    fn cuCtxSynchronize() |engine| { engine.contexts.current()?.queue.wait_all() }
+    fn cuCtxSynchronize() |engine| {
+        let context = engine.contexts.current()?;
+        engine.captures.refuse_context(context.id)?;
+        context.queue.wait_all()?;
+        engine.pools.relax();
+        Ok(())
+    }
 
     fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) |_engine| {
         if mode.is_null() {
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: not null, and valid for reading and writing as the caller promised.
-        unsafe { mode.write(CAPTURE_MODE.replace(mode.read())) };
+        unsafe { mode.write(exchange_mode(mode.read())) };
         Ok(())
     }
 

@@ -5,9 +5,11 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice,
-    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
+    CUmemoryPool, CUmodule, CUstream, CUuuid, NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus,
+    Status,
 };
 
 /// The CUDA version that the driver speaks.
@@ -102,6 +104,47 @@ fn introduced(symbol: &str) -> c_int {
         | "cuMemImportFromShareableHandle"
         | "cuMemGetAllocationGranularity"
         | "cuMemGetAllocationPropertiesFromHandle" => 10_020,
+        "cuMemAllocAsync"
+        | "cuMemAllocFromPoolAsync"
+        | "cuMemFreeAsync"
+        | "cuMemPoolCreate"
+        | "cuMemPoolDestroy"
+        | "cuMemPoolTrimTo"
+        | "cuMemPoolSetAttribute"
+        | "cuMemPoolGetAttribute"
+        | "cuMemPoolSetAccess"
+        | "cuMemPoolGetAccess"
+        | "cuMemPoolExportToShareableHandle"
+        | "cuMemPoolImportFromShareableHandle"
+        | "cuMemPoolExportPointer"
+        | "cuMemPoolImportPointer"
+        | "cuDeviceGetDefaultMemPool"
+        | "cuDeviceGetMemPool"
+        | "cuDeviceSetMemPool" => 11_020,
+        "cuStreamGetCaptureInfo_v2" => 11_030,
+        "cuGraphAddMemAllocNode"
+        | "cuGraphAddMemFreeNode"
+        | "cuGraphMemAllocNodeGetParams"
+        | "cuGraphMemFreeNodeGetParams"
+        | "cuGraphInstantiateWithFlags"
+        | "cuDeviceGetGraphMemAttribute"
+        | "cuDeviceSetGraphMemAttribute"
+        | "cuDeviceGraphMemTrim" => 11_040,
+        "cuGraphUpload" => 11_010,
+        "cuGraphInstantiateWithParams" => 12_000,
+        "cuMemPrefetchAsync_v2" | "cuMemAdvise_v2" => 12_020,
+        "cuStreamGetCaptureInfo_v3" => 12_030,
+        "cuStreamBeginCapture_v2" => 10_010,
+        "cuStreamEndCapture"
+        | "cuStreamIsCapturing"
+        | "cuGraphCreate"
+        | "cuGraphDestroy"
+        | "cuGraphAddMemsetNode"
+        | "cuGraphGetNodes"
+        | "cuGraphNodeGetType"
+        | "cuGraphLaunch"
+        | "cuGraphExecDestroy" => 10_000,
+        "cuMemAllocManaged" => 6_000,
         "cuDevicePrimaryCtxRetain" | "cuDevicePrimaryCtxGetState" => 7_000,
         "cuMemHostRegister_v2" => 6_050,
         "cuGetErrorName" | "cuGetErrorString" => 6_000,
@@ -119,6 +162,17 @@ fn has_per_thread_variant(base: &str) -> bool {
         "cuStreamWaitEvent",
         "cuEventRecord",
         "cuLaunchKernel",
+        "cuMemAllocAsync",
+        "cuMemAllocFromPoolAsync",
+        "cuMemFreeAsync",
+        "cuMemPrefetchAsync",
+        "cuStreamBeginCapture",
+        "cuStreamEndCapture",
+        "cuStreamIsCapturing",
+        "cuStreamGetCaptureInfo",
+        "cuGraphLaunch",
+        "cuGraphUpload",
+        "cuGraphInstantiateWithParams",
     ]
     .iter()
     .any(|prefix| base.starts_with(prefix))

@@ -33,20 +33,26 @@ entries! {
         if is_default(stream) {
             return Err(Status::INVALID_HANDLE);
         }
+        engine.captures.drop_stream(number(stream));
         engine.streams.destroy(number(stream))
     }
 
     fn cuStreamSynchronize(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
+        engine.captures.refuse_stream(number(stream), &context)?;
         if is_default(stream) {
             // The default stream comes after all blocking streams: a place in it waits for them.
-            return context.queue.run(lane, Job::Nothing);
+            context.queue.run(lane, Job::Nothing)?;
+        } else {
+            context.queue.wait(context.queue.end(lane))?;
         }
-        context.queue.wait(context.queue.end(lane))
+        engine.pools.relax();
+        Ok(())
     }
 
     fn cuStreamQuery(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
+        engine.captures.refuse_stream(number(stream), &context)?;
         context.queue.query(context.queue.end(lane))
     }
 
@@ -54,6 +60,9 @@ entries! {
         let (context, lane) = engine.lane(number(stream))?;
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
+        }
+        if engine.captures.wait(number(stream), number(event), &context)? {
+            return Ok(());
         }
         match engine.events.last_record(number(event))? {
             None => Ok(()),
@@ -77,10 +86,14 @@ entries! {
 
     fn cuEventRecord(event: CUevent, stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
+        if engine.captures.record(number(event), number(stream), &context)? {
+            return Ok(());
+        }
         engine.events.record(number(event), &context, lane)
     }
 
     fn cuEventQuery(event: CUevent) |engine| {
+        engine.captures.refuse_event(number(event))?;
         match engine.events.last_record(number(event))? {
             None => Ok(()),
             Some(record) => record.context.queue.query(record.position),
@@ -88,10 +101,12 @@ entries! {
     }
 
     fn cuEventSynchronize(event: CUevent) |engine| {
-        match engine.events.last_record(number(event))? {
-            None => Ok(()),
-            Some(record) => record.context.queue.wait(record.position),
+        engine.captures.refuse_event(number(event))?;
+        if let Some(record) = engine.events.last_record(number(event))? {
+            record.context.queue.wait(record.position)?;
+            engine.pools.relax();
         }
+        Ok(())
     }
 
     fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) |engine| {

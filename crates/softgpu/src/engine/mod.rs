@@ -2,13 +2,20 @@
 
 pub mod address;
 pub mod board;
+pub mod capture;
 pub mod contexts;
+pub mod fence;
+pub mod graph;
+pub mod graph_memory;
 pub mod host;
 mod ids;
 pub mod job;
 mod layout;
 pub mod modules;
+mod ordered;
 pub mod physical;
+pub mod pool;
+pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
@@ -21,11 +28,14 @@ use millpond_cuda::sys::Status;
 
 use address::AddressSpace;
 use board::{Board, Device, StartError, board};
+use capture::Captures;
 use contexts::{Context, Contexts};
+use graph::Graphs;
 use host::HostMemory;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
+use pools::Pools;
 use queue::LEGACY;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
@@ -62,6 +72,12 @@ pub struct Engine {
     pub modules: Modules,
     /// Pinned host memory.
     pub host: HostMemory,
+    /// Memory pools.
+    pub pools: Pools,
+    /// Graphs and their memory.
+    pub graphs: Graphs,
+    /// Streams that capture.
+    pub captures: Captures,
     pid: u32,
 }
 
@@ -114,6 +130,9 @@ impl Engine {
                 config.context_bytes,
                 board.devices.len(),
             ),
+            pools: Pools::new(&board.devices, &space, config.pool_step),
+            graphs: Graphs::new(&board.devices, &space),
+            captures: Captures::default(),
             space,
             streams: Streams::default(),
             events: Events::default(),
@@ -155,6 +174,8 @@ impl Engine {
     /// adversarial mode as late as it can.
     pub fn run(&self, job: Job) -> Result<(), Status> {
         let context = self.contexts.current()?;
+        self.captures.refuse_stream(LEGACY, &context)?;
+        self.captures.refuse_unsafe_call()?;
         job.check(context.queue.site())?;
         match job {
             Job::Copy { to: to @ Place::Device(_), from: Place::Host(at), bytes }
@@ -171,6 +192,7 @@ impl Engine {
 
     /// Work of an asynchronous call.
     pub fn submit(&self, stream: u64, job: Job) -> Result<(), Status> {
+        let Some(job) = self.capture(stream, job)? else { return Ok(()) };
         let (context, lane) = self.lane(stream)?;
         job.check(context.queue.site())?;
         match job {
@@ -195,6 +217,7 @@ impl Engine {
     /// `cuMemAlloc`.
     pub fn allocate_linear(&self, bytes: u64) -> Result<u64, Status> {
         let context = self.contexts.current()?;
+        self.captures.refuse_unsafe_call()?;
         let pages = bytes.checked_next_multiple_of(4096).filter(|_| bytes != 0);
         let pages =
             pages.ok_or(if bytes == 0 { Status::INVALID_VALUE } else { Status::OUT_OF_MEMORY })?;
@@ -209,6 +232,10 @@ impl Engine {
         }
         if at == 0 {
             return Ok(());
+        }
+        self.captures.refuse_unsafe_call()?;
+        if let Some(freed) = self.free_unordered(at) {
+            return freed;
         }
         let owner = self.space.linear_context(at).ok_or(Status::INVALID_VALUE)?;
         self.contexts.find(owner)?.queue.wait_all()?;

@@ -24,6 +24,10 @@ pub enum Origin {
     Imported,
     /// `cuMemAlloc`: has no handle.
     Linear,
+    /// `cuMemAllocManaged`: neither, and the host may always touch it.
+    Managed,
+    /// Taken by the driver for a pool or for graphs; likewise without a handle.
+    Own,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
@@ -154,7 +158,7 @@ impl Handles {
 
     /// One more reference to mapped memory, also when its handle was released long ago.
     pub fn retain(&self, allocation: &Arc<Allocation>) -> Result<u64, Status> {
-        if allocation.origin == Origin::Linear {
+        if !matches!(allocation.origin, Origin::Created(_) | Origin::Imported) {
             return Err(Status::INVALID_VALUE);
         }
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
