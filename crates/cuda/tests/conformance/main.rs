@@ -19,8 +19,10 @@
 mod child;
 mod contexts;
 mod devices;
+mod extra;
 mod faults;
 mod lifetime;
+mod lookup;
 mod mapping;
 mod modules;
 mod nvml;

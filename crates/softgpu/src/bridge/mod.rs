@@ -16,6 +16,8 @@ mod memory;
 mod modules;
 mod nvml;
 mod streams;
+mod twins;
+mod versions;
 
 pub use contexts::*;
 pub use copies::*;
@@ -26,6 +28,7 @@ pub use memory::*;
 pub use modules::*;
 pub use nvml::*;
 pub use streams::*;
+pub use twins::*;
 
 pub use lookup::{announce_exports, cuda_symbol, full_name, nvml_symbol};
 
@@ -46,6 +49,7 @@ macro_rules! extra_entry_points {
     ($callback:ident) => {
         $callback! {
             cuGetProcAddress(symbol: *const c_char, function: *mut *mut c_void, cuda_version: c_int, flags: u64);
+            cuGetExportTable(table: *mut *const c_void, id: *const CUuuid);
             cuDeviceGetUuid(uuid: *mut CUuuid, device: CUdevice);
             cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: CUdevice);
             cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);

@@ -6,7 +6,9 @@ use millpond_cuda::sys::{CUevent, CUstream, Status};
 
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
+use crate::engine::default_stream::is_default;
 use crate::engine::job::Job;
+use crate::engine::queue::LEGACY;
 use crate::engine::system::to_u64;
 
 fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Result<(), Status> {
@@ -17,11 +19,6 @@ fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Resu
     Ok(())
 }
 
-/// 0, 1 and 2 are the default streams, which cannot be destroyed.
-fn is_default(stream: CUstream) -> bool {
-    stream.addr() <= 2
-}
-
 entries! {
     fn cuStreamCreate(stream: *mut CUstream, flags: c_uint) |engine| { create(engine, stream, flags) }
 
@@ -30,7 +27,7 @@ entries! {
     }
 
     fn cuStreamDestroy_v2(stream: CUstream) |engine| {
-        if is_default(stream) {
+        if is_default(number(stream)) {
             return Err(Status::INVALID_HANDLE);
         }
         engine.streams.destroy(number(stream))
@@ -38,8 +35,8 @@ entries! {
 
     fn cuStreamSynchronize(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
-        if is_default(stream) {
-            // The default stream comes after all blocking streams: a place in it waits for them.
+        if lane == LEGACY {
+            // The legacy stream comes after all blocking streams: a place in it waits for them.
             return context.queue.run(lane, Job::Nothing);
         }
         context.queue.wait(context.queue.end(lane))

@@ -3,6 +3,7 @@
 pub mod address;
 pub mod board;
 pub mod contexts;
+pub mod default_stream;
 pub mod host;
 mod ids;
 pub mod job;
@@ -26,7 +27,6 @@ use host::HostMemory;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
-use queue::LEGACY;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
@@ -131,12 +131,14 @@ impl Engine {
             .ok_or(Status::INVALID_DEVICE)
     }
 
-    /// The context and the lane of a stream handle; 0, 1 and 2 are the current context's default stream.
+    /// The context and the lane of a stream handle; 0, 1 and 2 are default streams of the current context.
     pub fn lane(&self, stream: u64) -> Result<(Arc<Context>, u64), Status> {
-        let (context, lane) = match stream {
-            0..=2 => (self.contexts.current()?, LEGACY),
-            id => (self.streams.find(id)?, id),
-        };
+        if default_stream::is_default(stream) {
+            let context = self.contexts.current()?;
+            let lane = default_stream::lane(&context, stream);
+            return Ok((context, lane));
+        }
+        let (context, lane) = (self.streams.find(stream)?, stream);
         context.check()?;
         Ok((context, lane))
     }
@@ -154,7 +156,7 @@ impl Engine {
     /// from pageable memory: a card returns when it has taken the bytes, and writes them later; in
     /// adversarial mode as late as it can.
     pub fn run(&self, job: Job) -> Result<(), Status> {
-        let context = self.contexts.current()?;
+        let (context, lane) = self.lane(0)?;
         job.check(context.queue.site())?;
         match job {
             Job::Copy { to: to @ Place::Device(_), from: Place::Host(at), bytes }
@@ -163,9 +165,9 @@ impl Engine {
                     && !self.host.is_pinned(at, to_usize(bytes)) =>
             {
                 let from = stage(at, bytes);
-                context.queue.submit(LEGACY, Job::Copy { to, from, bytes }).map(drop)
+                context.queue.submit(lane, Job::Copy { to, from, bytes }).map(drop)
             }
-            job => context.queue.run(LEGACY, job),
+            job => context.queue.run(lane, job),
         }
     }
 

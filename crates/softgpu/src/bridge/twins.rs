@@ -1,0 +1,54 @@
+//! The functions for programs whose default stream is their thread's own.
+//!
+//! The real driver exports each function that can use a default stream twice. The second one's name
+//! ends in `_ptsz` (it takes a stream) or `_ptds` (it has none), and there stream 0 means the
+//! calling thread's own stream. `cuGetProcAddress` gives it out for the flag
+//! `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, under the same base name.
+
+use std::ffi::{c_uchar, c_uint, c_void};
+
+use millpond_cuda::sys::{CUdeviceptr, CUevent, CUfunction, CUstream, Status};
+
+use crate::engine::default_stream::with_own_stream;
+
+/// Calls `$callback! { twin = function(arg: Type, ...); ... }` with every such pair.
+#[macro_export]
+macro_rules! twin_entry_points {
+    ($callback:ident) => {
+        $callback! {
+            cuMemcpy_ptds = cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
+            cuMemcpyAsync_ptsz = cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemcpyHtoD_v2_ptds = cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize);
+            cuMemcpyDtoH_v2_ptds = cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize);
+            cuMemcpyDtoD_v2_ptds = cuMemcpyDtoD_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
+            cuMemcpyHtoDAsync_v2_ptsz = cuMemcpyHtoDAsync_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize, stream: CUstream);
+            cuMemcpyDtoHAsync_v2_ptsz = cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemcpyDtoDAsync_v2_ptsz = cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemsetD8_v2_ptds = cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize);
+            cuMemsetD8Async_ptsz = cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
+            cuMemsetD32_v2_ptds = cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);
+            cuMemsetD32Async_ptsz = cuMemsetD32Async(dst: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+            cuStreamSynchronize_ptsz = cuStreamSynchronize(stream: CUstream);
+            cuStreamQuery_ptsz = cuStreamQuery(stream: CUstream);
+            cuStreamWaitEvent_ptsz = cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+            cuEventRecord_ptsz = cuEventRecord(event: CUevent, stream: CUstream);
+            cuLaunchKernel_ptsz = cuLaunchKernel(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, params: *mut *mut c_void, extra: *mut *mut c_void);
+        }
+    };
+}
+
+macro_rules! twins {
+    ($($twin:ident = $name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "` with the thread's own stream as stream 0.")]
+            ///
+            /// # Safety
+            /// Every pointer is null or valid in the way that CUDA documents for this call.
+            pub unsafe extern "C" fn $twin($($arg: $type),*) -> Status {
+                // SAFETY: as the caller promised.
+                with_own_stream(|| unsafe { super::$name($($arg),*) })
+            }
+        )*
+    };
+}
+twin_entry_points!(twins);
