@@ -2,17 +2,20 @@
 //!
 //! Types and constants are those of `cudarc`; functions are not, see the crate documentation.
 
+mod arrays;
 mod entry_points;
 mod library;
 mod status;
 mod table;
 mod types;
 
+pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
 pub use library::{Library, LoadError, library_containing};
 pub use status::{NvmlStatus, Status};
 pub use table::{CudaTable, MissingSymbol, NvmlTable};
 pub use types::{AllocationProperties, constants};
 
+pub use cudarc::driver::sys::{CUarray, CUipcEventHandle, CUipcMemHandle, CUmipmappedArray};
 pub use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
     CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid,

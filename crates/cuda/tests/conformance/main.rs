@@ -16,6 +16,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
+mod arrays;
 mod child;
 mod contexts;
 mod devices;
@@ -26,6 +27,7 @@ mod lookup;
 mod mapping;
 mod modules;
 mod nvml;
+mod own_contexts;
 mod physical;
 mod pinned;
 mod processes;

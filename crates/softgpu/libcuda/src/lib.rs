@@ -7,10 +7,8 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, Status,
-};
+// The lists name every type that some signature uses.
+use millpond_cuda::sys::*;
 use millpond_softgpu::bridge;
 
 /// Exports functions under their own names, and answers their addresses by name.

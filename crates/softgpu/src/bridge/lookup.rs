@@ -4,11 +4,8 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice,
-    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
-};
+// The lists name every type that some signature uses.
+use millpond_cuda::sys::*;
 
 use super::versions::introduced;
 

@@ -7,7 +7,7 @@
 
 use std::ffi::{c_uchar, c_uint, c_void};
 
-use millpond_cuda::sys::{CUdeviceptr, CUevent, CUfunction, CUstream, Status};
+use millpond_cuda::sys::{CUarray, CUdeviceptr, CUevent, CUfunction, CUstream, Status};
 
 use crate::engine::default_stream::with_own_stream;
 
@@ -24,6 +24,13 @@ macro_rules! twin_entry_points {
             cuMemcpyHtoDAsync_v2_ptsz = cuMemcpyHtoDAsync_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize, stream: CUstream);
             cuMemcpyDtoHAsync_v2_ptsz = cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuMemcpyDtoDAsync_v2_ptsz = cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
+            cuMemcpyHtoA_v2_ptds = cuMemcpyHtoA_v2(to: CUarray, offset: usize, from: *const c_void, bytes: usize);
+            cuMemcpyAtoH_v2_ptds = cuMemcpyAtoH_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize);
+            cuMemcpyDtoA_v2_ptds = cuMemcpyDtoA_v2(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize);
+            cuMemcpyAtoD_v2_ptds = cuMemcpyAtoD_v2(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize);
+            cuMemcpyAtoA_v2_ptds = cuMemcpyAtoA_v2(to: CUarray, to_offset: usize, from: CUarray, from_offset: usize, bytes: usize);
+            cuMemcpyHtoAAsync_v2_ptsz = cuMemcpyHtoAAsync_v2(to: CUarray, offset: usize, from: *const c_void, bytes: usize, stream: CUstream);
+            cuMemcpyAtoHAsync_v2_ptsz = cuMemcpyAtoHAsync_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize, stream: CUstream);
             cuMemsetD8_v2_ptds = cuMemsetD8_v2(dst: CUdeviceptr, value: c_uchar, count: usize);
             cuMemsetD8Async_ptsz = cuMemsetD8Async(dst: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
             cuMemsetD32_v2_ptds = cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);

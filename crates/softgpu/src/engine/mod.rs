@@ -1,6 +1,7 @@
 //! The driver's state: devices, memory, addresses, contexts, streams. No C types in here.
 
 pub mod address;
+pub mod arrays;
 pub mod board;
 pub mod contexts;
 pub mod default_stream;
@@ -15,12 +16,14 @@ pub mod queue;
 pub mod registry;
 pub mod streams;
 pub mod system;
+mod visible;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use millpond_cuda::sys::Status;
 
 use address::AddressSpace;
+use arrays::Arrays;
 use board::{Board, Device, StartError, board};
 use contexts::{Context, Contexts};
 use host::HostMemory;
@@ -46,14 +49,18 @@ fn stage(at: usize, bytes: u64) -> Place {
 /// Everything that `cuInit` makes.
 #[derive(Debug)]
 pub struct Engine {
-    /// The devices.
+    /// All devices.
     pub board: &'static Board,
+    /// The devices that this process may use, by ordinal.
+    pub visible: Vec<&'static Arc<Device>>,
     /// Handles to physical memory.
     pub handles: Handles,
     /// Reservations and mappings.
     pub space: Arc<AddressSpace>,
     /// Contexts.
     pub contexts: Contexts,
+    /// Arrays.
+    pub arrays: Arrays,
     /// Streams.
     pub streams: Streams,
     /// Events.
@@ -76,6 +83,9 @@ pub fn start() -> Result<(), Status> {
             StartError::Config(_) => Status::SYSTEM_NOT_READY,
             StartError::Folder { .. } => Status::OPERATING_SYSTEM,
         })?;
+        if engine.visible.is_empty() {
+            return Err(Status::NO_DEVICE);
+        }
         let _ = ENGINE.set(engine);
     }
     engine().map(drop)
@@ -107,6 +117,7 @@ impl Engine {
         let space = Arc::new(AddressSpace::new(config.strict));
         Ok(Self {
             board,
+            visible: visible::visible(board).map_err(failed)?,
             handles: Handles::default(),
             contexts: Contexts::new(
                 Arc::clone(&space),
@@ -115,6 +126,7 @@ impl Engine {
                 board.devices.len(),
             ),
             space,
+            arrays: Arrays::default(),
             streams: Streams::default(),
             events: Events::default(),
             modules: Modules::default(),
@@ -127,8 +139,15 @@ impl Engine {
     pub fn device(&self, ordinal: i32) -> Result<&'static Arc<Device>, Status> {
         usize::try_from(ordinal)
             .ok()
-            .and_then(|index| self.board.devices.get(index))
+            .and_then(|index| self.visible.get(index))
+            .copied()
             .ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// The ordinal by which this process knows a device.
+    pub fn ordinal(&self, device: &Device) -> Result<i32, Status> {
+        let found = self.visible.iter().position(|visible| visible.index == device.index);
+        found.and_then(|ordinal| i32::try_from(ordinal).ok()).ok_or(Status::INVALID_DEVICE)
     }
 
     /// The context and the lane of a stream handle; 0, 1 and 2 are default streams of the current context.
