@@ -64,7 +64,7 @@ pub const ENVIRONMENT: &[EnvironmentVariable] = &[
         name: "MILLPOND_SOFT_CONTEXT_BYTES",
         values: "bytes, as above",
         default: "0",
-        meaning: "What a process's contexts take from a device while the process lives",
+        meaning: "What each context takes from its device while it lives",
     },
     EnvironmentVariable {
         name: "MILLPOND_SOFT_POOL_STEP",

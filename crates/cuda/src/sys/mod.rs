@@ -2,6 +2,7 @@
 //!
 //! Types and constants are those of `cudarc`; functions are not, see the crate documentation.
 
+mod arrays;
 mod entry_points;
 mod library;
 mod pool_types;
@@ -9,6 +10,7 @@ mod status;
 mod table;
 mod types;
 
+pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
 pub use library::{Library, LoadError, library_containing};
 pub use pool_types::{AllocNodeParameters, PoolProperties};
 pub use status::{NvmlStatus, Status};
@@ -21,6 +23,7 @@ pub use cudarc::driver::sys::{
     CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
     CUmemoryPool, CUmodule, CUstream, CUuuid,
 };
+pub use cudarc::driver::sys::{CUarray, CUipcEventHandle, CUipcMemHandle, CUmipmappedArray};
 
 use std::ffi::{c_uint, c_ulonglong, c_void};
 

@@ -69,6 +69,7 @@ status_codes!(Status, "CUDA_ERROR", {
     NO_BINARY_FOR_GPU = 209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image for the device";
     NOT_MAPPED = 211, "CUDA_ERROR_NOT_MAPPED", "resource not mapped";
     ECC_UNCORRECTABLE = 214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error";
+    UNSUPPORTED_LIMIT = 215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture";
     INVALID_PTX = 218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed";
     NVLINK_UNCORRECTABLE = 220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "uncorrectable NVLink error";
     JIT_COMPILER_NOT_FOUND = 221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler not found";
@@ -128,6 +129,7 @@ status_codes!(NvmlStatus, "NVML_ERROR", {
     FUNCTION_NOT_FOUND = 13, "NVML_ERROR_FUNCTION_NOT_FOUND", "function not found";
     GPU_IS_LOST = 15, "NVML_ERROR_GPU_IS_LOST", "GPU is lost";
     LIB_RM_VERSION_MISMATCH = 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "driver and library versions do not match";
+    ARGUMENT_VERSION_MISMATCH = 25, "NVML_ERROR_ARGUMENT_VERSION_MISMATCH", "the structure's version is not known";
     UNKNOWN = 999, "NVML_ERROR_UNKNOWN", "unknown error";
 });
 

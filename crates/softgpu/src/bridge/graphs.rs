@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::engine::fence::Spot;
 use crate::engine::graph::Work;
 use crate::engine::job::Job;
+use crate::engine::queue::LEGACY;
 use crate::engine::system::{to_u64, to_usize};
 
 /// `CU_GRAPH_NODE_TYPE_EMPTY`.
@@ -57,10 +58,10 @@ unsafe fn put_info(
     graph: *mut CUgraph,
     (dependencies, count): (*mut *const CUgraphNode, *mut usize),
 ) -> Result<(), Status> {
-    let (context, _) = engine.lane(number(stream))?;
+    let (context, lane) = engine.lane(number(stream))?;
     // SAFETY: as the caller promised.
     let status = unsafe { Out::new(status)? };
-    let Some(info) = engine.captures.info(number(stream), &context)? else {
+    let Some(info) = engine.captures.info(lane, &context)? else {
         status.set(constants::CAPTURE_STATUS_NONE);
         return Ok(());
     };
@@ -100,25 +101,25 @@ fn instantiate(engine: &'static Engine, graph: CUgraph, flags: u64) -> Result<u6
 
 entries! {
     fn cuStreamBeginCapture_v2(stream: CUstream, mode: u32) |engine| {
-        let (context, _) = engine.lane(number(stream))?;
+        let (context, lane) = engine.lane(number(stream))?;
         if mode > constants::CAPTURE_RELAXED {
             return Err(Status::INVALID_VALUE);
         }
-        if stream.addr() <= 2 {
+        if lane == LEGACY {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
         let graph = engine.graphs.create();
         let id = graph.id;
-        engine.captures.begin(number(stream), &context, mode, graph).inspect_err(|_| {
+        engine.captures.begin(lane, &context, mode, graph).inspect_err(|_| {
             let _ = engine.graphs.destroy(id);
         })
     }
 
     fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) |engine| {
-        engine.lane(number(stream))?;
+        let (_, lane) = engine.lane(number(stream))?;
         // SAFETY: as the caller promised.
         let out = unsafe { Out::new(graph)? };
-        let (graph, answer) = engine.captures.end(number(stream))?;
+        let (graph, answer) = engine.captures.end(lane)?;
         if answer.is_err() {
             let _ = engine.graphs.destroy(graph.id);
         }
@@ -291,7 +292,7 @@ entries! {
     fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
         // A graph inside of a graph: there are no such nodes here.
-        engine.captures.refuse_stream(number(stream), &context)?;
+        engine.captures.refuse_stream(lane, &context)?;
         engine.graphs.launch(number(exec), Spot { queue: &context.queue, lane })
     }
 

@@ -40,8 +40,7 @@ unsafe fn device_attribute(
     at: u64,
     info: &PointerInfo,
 ) -> Result<(), Status> {
-    let device =
-        c_int::try_from(info.allocation.device.index).map_err(|_| Status::INVALID_DEVICE)?;
+    let device = crate::engine::engine()?.ordinal(&info.allocation.device)?;
     let types = match info.allocation.origin {
         Origin::Created(types) => types & HANDLE_TYPE_FD,
         _ => 0,

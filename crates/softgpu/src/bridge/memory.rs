@@ -89,9 +89,8 @@ pub(super) fn access_of(flags: u32) -> Result<Access, Status> {
 }
 
 pub(super) fn device_index(engine: &Engine, location: RawLocation) -> Result<usize, Status> {
-    let index =
-        usize::try_from(location.id).ok().filter(|index| *index < engine.board.devices.len());
-    index.filter(|_| location.kind == DEVICE).ok_or(Status::INVALID_VALUE)
+    let device = engine.device(location.id).ok().filter(|_| location.kind == DEVICE);
+    device.map(|device| device.index).ok_or(Status::INVALID_VALUE)
 }
 
 entries! {
@@ -177,7 +176,7 @@ entries! {
             return Err(Status::INVALID_VALUE);
         }
         let fd = c_int::try_from(os_handle.addr()).map_err(|_| Status::UNKNOWN)?;
-        handle.set(engine.handles.import(&engine.board.devices, fd)?);
+        handle.set(engine.handles.import(&engine.visible, fd)?);
         Ok(())
     }
 
@@ -195,7 +194,7 @@ entries! {
         // SAFETY: as the caller promised; both types have the same layout.
         let prop = unsafe { Out::new(prop.cast::<RawProp>())? };
         let allocation = engine.handles.get(handle)?;
-        let id = c_int::try_from(allocation.device.index).map_err(|_| Status::INVALID_DEVICE)?;
+        let id = engine.ordinal(&allocation.device)?;
         let handle_types = if let Origin::Created(types) = allocation.origin { types } else { 0 };
         prop.set(RawProp {
             kind: PINNED,

@@ -3,6 +3,8 @@
 //! A capture begins in one stream and spreads to others that wait for its events. Calls that would
 //! wait for a capturing stream, or that could do so inside, are refused, and the capture is broken:
 //! its end then answers an error.
+//!
+//! Streams are known by their lanes here, so that a thread's own default stream is one like others.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,6 +17,7 @@ use millpond_cuda::sys::Status;
 use super::contexts::Context;
 use super::graph::Graph;
 use super::ids;
+use super::queue::LEGACY;
 
 /// `CU_STREAM_CAPTURE_MODE_*`.
 const GLOBAL: u32 = 0;
@@ -85,11 +88,6 @@ pub struct Info {
 pub struct Captures {
     count: AtomicUsize,
     state: Mutex<State>,
-}
-
-/// 0 and 1 name the legacy stream, 2 is ordered like it.
-const fn is_legacy(stream: u64) -> bool {
-    stream <= 2
 }
 
 impl Captures {
@@ -189,7 +187,7 @@ impl Captures {
             return Ok(None);
         }
         let mut state = self.lock();
-        if is_legacy(stream) {
+        if stream == LEGACY {
             return state.refuse_legacy(context.id).map(|()| None);
         }
         let Some(branch) = state.branches.get(&stream) else { return Ok(None) };
@@ -249,7 +247,7 @@ impl Captures {
                 Err(Status::STREAM_CAPTURE_MERGE)
             }
             (own, Some((capture, after))) => {
-                if own.is_none() && is_legacy(stream) {
+                if own.is_none() && stream == LEGACY {
                     state.break_it(capture);
                     return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
                 }
@@ -275,7 +273,7 @@ impl Captures {
             return Ok(());
         }
         let mut state = self.lock();
-        if is_legacy(stream) {
+        if stream == LEGACY {
             return state.refuse_legacy(context.id);
         }
         match state.branches.get(&stream).map(|branch| branch.capture) {
@@ -343,7 +341,7 @@ impl Captures {
             return Ok(None);
         }
         let mut state = self.lock();
-        if is_legacy(stream) {
+        if stream == LEGACY {
             // Asking breaks nothing.
             let blocked = state.blocks_legacy(context.id).next().is_some();
             return if blocked { Err(Status::STREAM_CAPTURE_IMPLICIT) } else { Ok(None) };

@@ -38,10 +38,10 @@ impl Engine {
             Some(pool) => pool,
             None => self.pools.current_of(context.device.index)?,
         };
-        if let Some(tip) = self.captures.tip(stream, &context)? {
+        if let Some(tip) = self.captures.tip(lane, &context)? {
             let device = pool.device.index;
             let (node, at) = self.graphs.add_alloc(&tip.graph, bytes, device, &tip.after)?;
-            self.captures.advance(stream, node);
+            self.captures.advance(lane, node);
             return Ok(at);
         }
         pool.allocate(bytes, Spot { queue: &context.queue, lane })
@@ -50,10 +50,10 @@ impl Engine {
     /// `cuMemFreeAsync`, of memory of any kind.
     pub fn free_ordered(&self, at: u64, stream: u64) -> Result<(), Status> {
         let (context, lane) = self.lane(stream)?;
-        if let Some(tip) = self.captures.tip(stream, &context)? {
+        if let Some(tip) = self.captures.tip(lane, &context)? {
             let device = self.graphs.device_of(at).ok_or(Status::INVALID_VALUE)?;
             let node = self.graphs.add(&tip.graph, Work::Free { at, device }, &tip.after)?;
-            self.captures.advance(stream, node);
+            self.captures.advance(lane, node);
             return Ok(());
         }
         if at == 0 {
@@ -91,12 +91,12 @@ impl Engine {
 
     /// Writes work down when its stream captures; gives it back when it is to be done.
     pub fn capture(&self, stream: u64, job: Job) -> Result<Option<Job>, Status> {
-        let (context, _) = self.lane(stream)?;
-        match self.captures.tip(stream, &context)? {
+        let (context, lane) = self.lane(stream)?;
+        match self.captures.tip(lane, &context)? {
             None => Ok(Some(job)),
             Some(tip) => {
                 let node = self.graphs.add(&tip.graph, Work::Job(job), &tip.after)?;
-                self.captures.advance(stream, node);
+                self.captures.advance(lane, node);
                 Ok(None)
             }
         }

@@ -76,7 +76,7 @@ impl Allocation {
     }
 
     /// Takes part in memory that another process made, or this one.
-    pub fn import(devices: &[Arc<Device>], fd: RawFd) -> Result<Self, Status> {
+    pub fn import(devices: &[&'static Arc<Device>], fd: RawFd) -> Result<Self, Status> {
         // The real driver answers 999 for every fd that is not one of its own.
         let file = File::from(system::duplicate(fd).map_err(|_| Status::UNKNOWN)?);
         for device in devices {
@@ -143,7 +143,7 @@ impl Handles {
     }
 
     /// Makes a handle to the memory behind an fd.
-    pub fn import(&self, devices: &[Arc<Device>], fd: RawFd) -> Result<u64, Status> {
+    pub fn import(&self, devices: &[&'static Arc<Device>], fd: RawFd) -> Result<u64, Status> {
         Ok(self.insert(Allocation::import(devices, fd)?))
     }
 
