@@ -179,6 +179,11 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
         };
         limits.push(LimitOf { device: Some(uuid), units });
     }
+    // A member that sees other cards than the first one must not be without a limit there.
+    if matches!(all, Some(Size::Part(_))) {
+        let smallest = limits.entries.iter().map(|limit| limit.units).min().unwrap_or(NO_LIMIT);
+        limits.push(LimitOf { device: None, units: smallest });
+    }
     limits
 }
 
@@ -197,8 +202,8 @@ fn stated_folder(
     let mut name = Line::new();
     if !group.is_empty() {
         let _ = write!(name, "{}", Shown(group));
-    } else if some.iter().any(Option::is_some) {
-        // Several limits: named by what they are.
+    } else if !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some) {
+        // Limits of single cards: named by what they are.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
             let device = limit.device.unwrap_or([0; 16]);
@@ -210,8 +215,7 @@ fn stated_folder(
     } else {
         let _ = match all {
             Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
-            Some(Size::Part(part)) => write!(name, "limit-part-{part}"),
-            None => return None,
+            Some(Size::Part(_)) | None => return None,
         };
     }
     let mut folder = Line::new();

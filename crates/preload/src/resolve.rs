@@ -105,10 +105,15 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
     }
     // SAFETY: not null, and a text as the caller promised.
     let name = unsafe { CStr::from_ptr(name) };
-    if !driver::is_driver_name(name.to_bytes()) || !settings::active() {
+    if !driver::is_driver_name(name.to_bytes()) {
         return jump;
     }
     let Some(number) = driver::hook_number(name) else { return jump };
+    let active = settings::active();
+    // Without a limit only one thing is ours to do: not to be found in the driver's place.
+    if !active && handle != libc::RTLD_DEFAULT {
+        return jump;
+    }
     let answer = |address: usize| Route {
         answer: core::ptr::with_exposed_provenance_mut(address),
         jump: 0,
@@ -123,8 +128,8 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
             return answer(ask(libc::RTLD_NEXT, name).addr());
         }
     }
-    if found == 0 {
-        return answer(0);
+    if found == 0 || !active {
+        return answer(found);
     }
     if driver::real_address(number) == 0 {
         driver::learn(number, found);

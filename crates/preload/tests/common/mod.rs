@@ -49,6 +49,7 @@ pub fn folder() -> &'static Path {
             compile(&["-ldl", "-lpthread"], "steps.c", "steps");
             compile(&["-DDIRECT", &here, "-lcuda", "-ldl", "-lpthread"], "steps.c", "steps-direct");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libother.so");
+            compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libthird.so");
             let other = format!("-L{} -lother", folder.path().display());
             let other: Vec<_> = other.split(' ').chain(["-ldl"]).collect();
             compile(&other, "next.c", "next");
