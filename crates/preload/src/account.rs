@@ -92,7 +92,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match why {
                 settings::Why::Size(why) => complain(
                     state,
-                    format_args!("{variable}='{}': {why}; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}': {why}; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
                 settings::Why::TooLong => complain(
                     state,
@@ -100,7 +103,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                 ),
                 settings::Why::Slash => complain(
                     state,
-                    format_args!("{variable}='{}' is not a group's name; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}' is not a group's name; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
             }
             None
@@ -112,7 +118,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match establish(folder.as_c_str(), name.as_bytes(), limits) {
                 Ok(millpond_ledger::Established::JoinedWithOtherLimits) => say(
                     Level::Warn,
-                    format_args!("the group '{}' exists with other limits; those hold", Shown(name.as_bytes())),
+                    format_args!(
+                        "the group '{}' exists with other limits; those hold",
+                        Shown(name.as_bytes())
+                    ),
                 ),
                 Ok(_) => {}
                 Err(error) => {
@@ -300,7 +309,10 @@ pub(crate) fn device_index(member: &Member, ordinal: c_int) -> Option<DeviceInde
         }
         Err(error) => {
             if let Some(state) = state::get() {
-                complain(state, format_args!("{error}; this program gets no memory of GPU {ordinal}"));
+                complain(
+                    state,
+                    format_args!("{error}; this program gets no memory of GPU {ordinal}"),
+                );
             }
             None
         }
@@ -356,7 +368,11 @@ impl Account {
         if !granted {
             say(
                 Level::Debug,
-                format_args!("{} bytes of GPU {} refused: the limit is reached", u64::from(units) * UNIT, self.ordinal),
+                format_args!(
+                    "{} bytes of GPU {} refused: the limit is reached",
+                    u64::from(units) * UNIT,
+                    self.ordinal
+                ),
             );
         }
         granted

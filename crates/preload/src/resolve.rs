@@ -90,8 +90,9 @@ fn exported_address(number: usize) -> usize {
 
 fn is_ours(address: usize) -> bool {
     address != 0
-        && (0..driver::HOOKED.len())
-            .any(|number| address == exported_address(number) || address == crate::hooks::address(number))
+        && (0..driver::HOOKED.len()).any(|number| {
+            address == exported_address(number) || address == crate::hooks::address(number)
+        })
 }
 
 /// What `dlsym(handle, name)` does.
@@ -114,10 +115,8 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
     if !active && handle != libc::RTLD_DEFAULT {
         return jump;
     }
-    let answer = |address: usize| Route {
-        answer: core::ptr::with_exposed_provenance_mut(address),
-        jump: 0,
-    };
+    let answer =
+        |address: usize| Route { answer: core::ptr::with_exposed_provenance_mut(address), jump: 0 };
     // A search, not a library: its first hit is our own export, and whether there is a driver
     // behind it is the question.
     let mut found = ask(handle, name).addr();
@@ -177,7 +176,8 @@ pub(crate) unsafe fn get_proc_address_v2(
     why: *mut u32,
 ) -> u32 {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { driver::real::cuGetProcAddress_v2(symbol, function, version, flags, why) };
+    let status =
+        unsafe { driver::real::cuGetProcAddress_v2(symbol, function, version, flags, why) };
     // SAFETY: as the caller promised.
     unsafe { replace_found(status, function) };
     status

@@ -9,8 +9,7 @@ fn every_way_to_the_driver_meets_the_limit() {
         let machine = Machine::new().limited("64M");
         let said = machine.run(how, "context hooked alloc=32 alloc=40 free alloc=40 info");
         assert_eq!(
-            said,
-            "context=0, hooked=1, alloc=0, alloc=2, free=0, alloc=0, info=0 64 24",
+            said, "context=0, hooked=1, alloc=0, alloc=2, free=0, alloc=0, info=0 64 24",
             "{how}"
         );
     }

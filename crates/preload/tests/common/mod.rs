@@ -1,7 +1,12 @@
 //! Programs under the preloaded library, on the software driver.
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
