@@ -126,15 +126,14 @@ impl Region {
         found
     }
 
-    /// Takes back credit so that `limit` (without the pond's part) holds from now on: where the
-    /// group is over it, also what its members release from now on. Only under the lock.
+    /// See [`protocol::settle`]; `limit` is without the pond's part.
     pub(crate) fn settle(&self, device: DeviceIndex, limit: u64) {
-        let over = self.sums(device).0.saturating_sub(limit);
-        if over > self.strip::<Sound>(device, None, over) {
-            for index in self.slots() {
-                protocol::tighten(self.held(index, device));
-            }
-        }
+        protocol::settle(
+            limit,
+            || self.sums(device).0,
+            |over| self.strip::<Sound>(device, None, over),
+            || self.slots().for_each(|index| protocol::tighten(self.held(index, device))),
+        );
     }
 
     /// Gives back what dead owners had; says how many slots that freed. Only under the lock.
