@@ -6,7 +6,7 @@ use crate::error::LedgerError;
 use crate::layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, HEAD, SLOT, SLOTS, Uuid, head, slot,
 };
-use crate::liveness::{self, Liveness, Process};
+use crate::liveness::{self, Liveness, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
 use crate::region::Region;
 use crate::sys::{self, Fd};
@@ -22,11 +22,6 @@ pub(crate) struct Identity {
     pub namespace: u64,
     pub start: u64,
     pub program: [u8; 16],
-}
-
-/// The caller's pid namespace; 0 when it cannot be known.
-pub(crate) fn own_namespace() -> u64 {
-    sys::inode_of(c"/proc/self/ns/pid").unwrap_or(0)
 }
 
 #[inline]
@@ -180,7 +175,7 @@ impl Region {
         store(slot::SERIAL, serial);
         store(slot::PID, u64::try_from(pid).unwrap_or(0));
         store(slot::NAMESPACE, own_namespace());
-        store(slot::START, Process::read(pid).map_or(0, |process| process.start));
+        store(slot::START, Process::own().map_or(0, |process| process.start));
         for (offset, part) in (slot::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
         {
             store(offset, part.try_into().map_or(0, u64::from_le_bytes));
