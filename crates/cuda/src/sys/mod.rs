@@ -5,12 +5,14 @@
 mod arrays;
 mod entry_points;
 mod library;
+mod nvml;
 mod status;
 mod table;
 mod types;
 
 pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
 pub use library::{Library, LoadError, library_containing};
+pub use nvml::{NvmlMemoryV2, NvmlPciInfo, NvmlProcessInfoV1};
 pub use status::{NvmlStatus, Status};
 pub use table::{CudaTable, MissingSymbol, NvmlTable};
 pub use types::{AllocationProperties, constants};

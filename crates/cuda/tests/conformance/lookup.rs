@@ -55,6 +55,7 @@ fn the_version_chooses_the_function() {
         ("cuGetProcAddress", 11_030, "cuGetProcAddress"),
         ("cuGetProcAddress", 11_080, "cuGetProcAddress"),
         ("cuGetProcAddress", 12_000, "cuGetProcAddress_v2"),
+        ("cuIpcOpenMemHandle", 11_000, "cuIpcOpenMemHandle_v2"),
         ("cuMemCreate", 10_020, "cuMemCreate"),
     ] {
         if version > driver().version().0 {

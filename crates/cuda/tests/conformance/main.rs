@@ -22,6 +22,7 @@ mod contexts;
 mod devices;
 mod extra;
 mod faults;
+mod ipc;
 mod lifetime;
 mod lookup;
 mod mapping;

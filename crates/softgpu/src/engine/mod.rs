@@ -7,6 +7,7 @@ pub mod contexts;
 pub mod default_stream;
 pub mod host;
 mod ids;
+pub mod ipc;
 pub mod job;
 mod layout;
 pub mod modules;
@@ -27,6 +28,7 @@ use arrays::Arrays;
 use board::{Board, Device, StartError, board};
 use contexts::{Context, Contexts};
 use host::HostMemory;
+use ipc::Ipc;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
@@ -59,6 +61,8 @@ pub struct Engine {
     pub space: Arc<AddressSpace>,
     /// Contexts.
     pub contexts: Contexts,
+    /// Memory of other processes by legacy handles.
+    pub ipc: Ipc,
     /// Arrays.
     pub arrays: Arrays,
     /// Streams.
@@ -126,6 +130,7 @@ impl Engine {
                 board.devices.len(),
             ),
             space,
+            ipc: Ipc::default(),
             arrays: Arrays::default(),
             streams: Streams::default(),
             events: Events::default(),
