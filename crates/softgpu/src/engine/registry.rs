@@ -519,6 +519,34 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_adopted_while_its_exporter_lives_and_offers_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 8 * PAGE), open(folder.path(), 8 * PAGE));
+        one.with_processes(|processes, layout| processes.enter(layout)).unwrap();
+        let (file, ticket) = one.create(PAGE).unwrap();
+        let nobody = Exporter { slot: 0, pid: std::process::id() };
+        assert!(two.adopt(ticket, nobody).unwrap().is_none(), "it was not offered");
+        let exporter = one.offer(ticket).unwrap();
+        assert!(one.is_own(exporter) && !two.is_own(exporter));
+        let (adopted, bytes) = two.adopt(ticket, exporter).unwrap().unwrap();
+        assert_eq!(bytes, PAGE);
+        let wrong = [Exporter { slot: 1, ..exporter }, Exporter { pid: 1, ..exporter }];
+        for wrong in wrong {
+            assert!(two.adopt(ticket, wrong).unwrap().is_none());
+        }
+        one.withdraw(ticket).unwrap();
+        assert!(two.adopt(ticket, exporter).unwrap().is_none(), "it was withdrawn");
+        one.offer(ticket).unwrap();
+        drop(file);
+        one.discard(ticket).unwrap();
+        assert_eq!(two.usage(&[]).unwrap().used, PAGE, "the adopter keeps it");
+        drop(one);
+        assert!(two.adopt(ticket, exporter).unwrap().is_none(), "the exporter is gone");
+        drop(adopted);
+        assert_eq!(two.usage(&[]).unwrap().used, 0);
+    }
+
+    #[test]
     fn a_change_that_was_interrupted_is_counted_again() {
         let folder = tempfile::tempdir().unwrap();
         let registry = open(folder.path(), 8 * PAGE);
