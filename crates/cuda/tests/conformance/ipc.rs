@@ -167,7 +167,9 @@ fn ones_own_legacy_handle_cannot_be_opened() {
     let table = gpu.driver.table();
     let address = result::linear::alloc(table, 4 << 20).unwrap();
     let handle = export(address).unwrap();
-    assert_eq!(to_text(&handle), to_text(&export(address).unwrap()), "the same bytes again");
+    let same = to_text(&handle) == to_text(&export(address).unwrap());
+    observe_text("a legacy handle has the same bytes when asked for again", same);
+    assert!(same || !is_soft());
     let own = open(handle);
     observe_text("cuIpcOpenMemHandle of one's own handle", own.unwrap_err());
     // SAFETY: the memory is ours and nothing uses it.

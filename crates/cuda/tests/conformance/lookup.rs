@@ -35,7 +35,8 @@ fn exported(name: &str) -> *const c_void {
 
 /// A base name without what makes it another version.
 fn base(name: &str) -> &str {
-    name.trim_end_matches("_v2")
+    let digits = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    digits.strip_suffix("_v").unwrap_or(name)
 }
 
 #[test]

@@ -95,6 +95,16 @@ nvml_entries! {
         unsafe { put(&none(device)?, full, count, infos) }
     }
 
+    fn nvmlDeviceGetMPSComputeRunningProcesses(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfoV1) {
+        // SAFETY: as the caller promised.
+        unsafe { put(&none(device)?, short, count, infos) }
+    }
+
+    fn nvmlDeviceGetMPSComputeRunningProcesses_v2(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo) {
+        // SAFETY: as the caller promised.
+        unsafe { put(&none(device)?, full, count, infos) }
+    }
+
     fn nvmlDeviceGetMPSComputeRunningProcesses_v3(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo) {
         // SAFETY: as the caller promised.
         unsafe { put(&none(device)?, full, count, infos) }
