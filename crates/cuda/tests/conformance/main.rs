@@ -24,6 +24,7 @@ mod devices;
 mod extra;
 mod faults;
 mod graphs;
+mod ipc;
 mod lifetime;
 mod lookup;
 mod managed;
