@@ -425,7 +425,8 @@ impl Reservation {
     pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
-        account.reserve(units).then_some(Self { account, units })
+        // Only when granted: a reservation that goes gives back.
+        account.reserve(units).then(|| Self { account, units })
     }
 
     pub(crate) fn units(&self) -> u32 {

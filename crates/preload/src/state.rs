@@ -33,6 +33,8 @@ pub(crate) struct State {
     pub(crate) captures: AtomicU32,
     /// Some graph may hold allocation nodes.
     pub(crate) allocation_nodes: AtomicU32,
+    /// Some graph allocates what it does not free.
+    pub(crate) unfreed_graphs: AtomicU32,
     /// Executable graphs that hold some.
     pub(crate) allocating_execs: AtomicU32,
     /// Something was freed in stream order since the pools were last looked at.

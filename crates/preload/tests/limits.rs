@@ -33,7 +33,7 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
         machine.run("proc2", "context stream async=1 info async=1 info async=60 info async=40");
     assert_eq!(
         said,
-        "context=0, stream=0, async=0, info=0 96 64, async=0, info=0 96 64, async=0, info=0 96 0, async=2"
+        "context=0, stream=0, async=0, info=0 96 64, async=0, info=0 96 64, async=0, info=0 96 32, async=2"
     );
     // Freed and waited for, it is the card's again; a pool of one's own is no way out.
     let machine = Machine::new().limited("96M");
@@ -50,11 +50,13 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
 #[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
-    let said = machine
-        .run("proc2", "context stream graph=64 info launch sync info free trim info graph=200 ");
+    let said = machine.run(
+        "proc2",
+        "context stream graph=64 info launch sync info free trim info graph=200 launch",
+    );
     assert_eq!(
         said,
-        "context=0, stream=0, graph=0, info=0 96 96, launch=0, sync=0, info=0 96 32, free=0, trim=0, info=0 96 96, graph=2"
+        "context=0, stream=0, graph=0, info=0 96 96, launch=0, sync=0, info=0 96 32, free=0, trim=0, info=0 96 96, graph=0, launch=2"
     );
     let machine = Machine::new().limited("96M");
     let said = machine.run(
@@ -65,6 +67,24 @@ fn graphs_are_charged_when_they_run() {
         said,
         "context=0, stream=0, capture=0, launch=0, sync=0, info=0 96 32, launch=0, sync=0, trim=0, info=0 96 96, capture=0, launch=0"
     );
+}
+
+#[test]
+fn graphs_that_leave_memory_behind_are_no_way_out() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream graph=32 launch graph=32 launch graph=32 launch graph=32 launch info",
+    );
+    let taken = "graph=0, launch=0, graph=0, launch=0, graph=0, launch=0";
+    assert_eq!(said, format!("context=0, stream=0, {taken}, graph=0, launch=2, info=0 96 0"));
+}
+
+#[test]
+fn refusals_give_nothing_back() {
+    let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let said = machine.run("proc2", "context create=60 create=60 alloc=60 array=60 info");
+    assert_eq!(said, "context=0, create=2, create=2, alloc=2, array=2, info=0 64 54");
 }
 
 #[test]
