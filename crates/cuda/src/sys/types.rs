@@ -144,4 +144,48 @@ pub mod constants {
     pub const POINTER_RANGE_SIZE: u32 = 12;
     /// `CU_MEMORYTYPE_DEVICE`.
     pub const MEMORY_TYPE_DEVICE: u32 = 2;
+    /// `CU_MEM_ATTACH_GLOBAL`.
+    pub const ATTACH_GLOBAL: u32 = 1;
+    /// `CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES`: an `int`.
+    pub const POOL_REUSE_EVENTS: u32 = 1;
+    /// `CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC`: an `int`.
+    pub const POOL_REUSE_OPPORTUNISTIC: u32 = 2;
+    /// `CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES`: an `int`.
+    pub const POOL_REUSE_INTERNAL: u32 = 3;
+    /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`: 64 bits, as all that follow.
+    pub const POOL_RELEASE_THRESHOLD: u32 = 4;
+    /// `CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT`.
+    pub const POOL_RESERVED_CURRENT: u32 = 5;
+    /// `CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH`.
+    pub const POOL_RESERVED_HIGH: u32 = 6;
+    /// `CU_MEMPOOL_ATTR_USED_MEM_CURRENT`.
+    pub const POOL_USED_CURRENT: u32 = 7;
+    /// `CU_MEMPOOL_ATTR_USED_MEM_HIGH`.
+    pub const POOL_USED_HIGH: u32 = 8;
+    /// `CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT`: 64 bits, as all that follow.
+    pub const GRAPH_USED_CURRENT: u32 = 0;
+    /// `CU_GRAPH_MEM_ATTR_USED_MEM_HIGH`.
+    pub const GRAPH_USED_HIGH: u32 = 1;
+    /// `CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT`.
+    pub const GRAPH_RESERVED_CURRENT: u32 = 2;
+    /// `CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH`.
+    pub const GRAPH_RESERVED_HIGH: u32 = 3;
+    /// `CU_GRAPH_NODE_TYPE_KERNEL`.
+    pub const NODE_KERNEL: u32 = 0;
+    /// `CU_GRAPH_NODE_TYPE_MEMCPY`.
+    pub const NODE_MEMCPY: u32 = 1;
+    /// `CU_GRAPH_NODE_TYPE_MEMSET`.
+    pub const NODE_MEMSET: u32 = 2;
+    /// `CU_GRAPH_NODE_TYPE_MEM_ALLOC`.
+    pub const NODE_MEM_ALLOC: u32 = 10;
+    /// `CU_GRAPH_NODE_TYPE_MEM_FREE`.
+    pub const NODE_MEM_FREE: u32 = 11;
+    /// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`.
+    pub const INSTANTIATE_AUTO_FREE: u64 = 1;
+    /// `CU_STREAM_CAPTURE_STATUS_NONE`.
+    pub const CAPTURE_STATUS_NONE: u32 = 0;
+    /// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.
+    pub const CAPTURE_STATUS_ACTIVE: u32 = 1;
+    /// `CU_STREAM_CAPTURE_STATUS_INVALIDATED`.
+    pub const CAPTURE_STATUS_INVALIDATED: u32 = 2;
 }

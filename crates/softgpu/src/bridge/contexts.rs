@@ -1,6 +1,5 @@
 //! Contexts, current and not.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,12 +8,9 @@ use millpond_cuda::sys::{CUcontext, CUdevice, Status};
 
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
+use crate::engine::capture::exchange_mode;
 use crate::engine::contexts::Context;
 use crate::engine::system::{to_u64, to_usize};
-
-thread_local! {
-    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
-}
 
 /// What `cuCtxGetApiVersion` says since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
@@ -48,6 +44,14 @@ fn given(engine: &'static Engine, context: CUcontext) -> Result<Arc<Context>, St
     let context = engine.contexts.find(number(context))?;
     context.check()?;
     Ok(context)
+}
+
+/// Waits for all work of a context, in which no stream may be capturing.
+fn synchronize(engine: &'static Engine, context: Arc<Context>) -> Result<(), Status> {
+    engine.captures.refuse_context(context.id)?;
+    context.queue.wait_all()?;
+    engine.pools.relax();
+    Ok(())
 }
 
 entries! {
@@ -147,9 +151,9 @@ entries! {
         Ok(())
     }
 
-    fn cuCtxSynchronize() |engine| { engine.contexts.current()?.queue.wait_all() }
+    fn cuCtxSynchronize() |engine| { synchronize(engine, engine.contexts.current()?) }
 
-    fn cuCtxSynchronize_v2(context: CUcontext) |engine| { given(engine, context)?.queue.wait_all() }
+    fn cuCtxSynchronize_v2(context: CUcontext) |engine| { synchronize(engine, given(engine, context)?) }
 
     fn cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint) |engine| {
         // SAFETY: as the caller promised.
@@ -191,7 +195,7 @@ entries! {
             return Err(Status::INVALID_VALUE);
         }
         // SAFETY: not null, and valid for reading and writing as the caller promised.
-        unsafe { mode.write(CAPTURE_MODE.replace(mode.read())) };
+        unsafe { mode.write(exchange_mode(mode.read())) };
         Ok(())
     }
 

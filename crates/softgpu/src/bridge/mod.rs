@@ -11,13 +11,16 @@ mod contexts;
 mod copies;
 mod devices;
 mod driver;
+mod graphs;
 mod ipc;
 mod linear;
 mod lookup;
+mod managed;
 mod memory;
 mod modules;
 mod nvml;
 mod nvml_processes;
+mod pools;
 mod streams;
 mod twins;
 mod versions;
@@ -27,12 +30,15 @@ pub use contexts::*;
 pub use copies::*;
 pub use devices::*;
 pub use driver::*;
+pub use graphs::*;
 pub use ipc::*;
 pub use linear::*;
+pub use managed::*;
 pub use memory::*;
 pub use modules::*;
 pub use nvml::*;
 pub use nvml_processes::*;
+pub use pools::*;
 pub use streams::*;
 pub use twins::*;
 
@@ -103,6 +109,13 @@ macro_rules! extra_entry_points {
             cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
             cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
+            // Managed memory, pools, graphs
+            cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
+            cuMemAdvise_v2(pointer: CUdeviceptr, bytes: usize, advice: u32, location: u64);
+            cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize);
+            cuGraphMemFreeNodeGetParams(node: CUgraphNode, pointer: *mut CUdeviceptr);
+            cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut c_void);
+            cuGraphUpload(exec: CUgraphExec, stream: CUstream);
         }
     };
 }
@@ -124,6 +137,7 @@ macro_rules! alias_entry_points {
             cuMemGetInfo = cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
             cuMemAlloc = cuMemAlloc_v2(pointer: *mut CUdeviceptr, size: usize);
             cuMemFree = cuMemFree_v2(pointer: CUdeviceptr);
+            cuMemAllocPitch = cuMemAllocPitch_v2(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint);
             cuMemAllocHost = cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
             cuMemHostGetDevicePointer = cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
             cuMemHostRegister = cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint);

@@ -7,7 +7,10 @@
 
 use std::ffi::{c_uchar, c_uint, c_void};
 
-use millpond_cuda::sys::{CUarray, CUdeviceptr, CUevent, CUfunction, CUstream, Status};
+use millpond_cuda::sys::{
+    CUarray, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemoryPool,
+    CUstream, Status,
+};
 
 use crate::engine::default_stream::with_own_stream;
 
@@ -39,6 +42,18 @@ macro_rules! twin_entry_points {
             cuStreamQuery_ptsz = cuStreamQuery(stream: CUstream);
             cuStreamWaitEvent_ptsz = cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
             cuEventRecord_ptsz = cuEventRecord(event: CUevent, stream: CUstream);
+            cuMemAllocAsync_ptsz = cuMemAllocAsync(pointer: *mut CUdeviceptr, size: usize, stream: CUstream);
+            cuMemAllocFromPoolAsync_ptsz = cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, size: usize, pool: CUmemoryPool, stream: CUstream);
+            cuMemFreeAsync_ptsz = cuMemFreeAsync(pointer: CUdeviceptr, stream: CUstream);
+            cuMemPrefetchAsync_v2_ptsz = cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
+            cuStreamBeginCapture_v2_ptsz = cuStreamBeginCapture_v2(stream: CUstream, mode: u32);
+            cuStreamEndCapture_ptsz = cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+            cuStreamIsCapturing_ptsz = cuStreamIsCapturing(stream: CUstream, status: *mut u32);
+            cuStreamGetCaptureInfo_v2_ptsz = cuStreamGetCaptureInfo_v2(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, count: *mut usize);
+            cuStreamGetCaptureInfo_v3_ptsz = cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize);
+            cuGraphInstantiateWithParams_ptsz = cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut c_void);
+            cuGraphUpload_ptsz = cuGraphUpload(exec: CUgraphExec, stream: CUstream);
+            cuGraphLaunch_ptsz = cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
             cuLaunchKernel_ptsz = cuLaunchKernel(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, params: *mut *mut c_void, extra: *mut *mut c_void);
         }
     };

@@ -3,15 +3,22 @@
 pub mod address;
 pub mod arrays;
 pub mod board;
+pub mod capture;
 pub mod contexts;
 pub mod default_stream;
+pub mod fence;
+pub mod graph;
+pub mod graph_memory;
 pub mod host;
 mod ids;
 pub mod ipc;
 pub mod job;
 mod layout;
 pub mod modules;
+mod ordered;
 pub mod physical;
+pub mod pool;
+pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
@@ -26,12 +33,15 @@ use millpond_cuda::sys::Status;
 use address::AddressSpace;
 use arrays::Arrays;
 use board::{Board, Device, StartError, board};
+use capture::Captures;
 use contexts::{Context, Contexts};
+use graph::Graphs;
 use host::HostMemory;
 use ipc::Ipc;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
+use pools::Pools;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
@@ -73,6 +83,12 @@ pub struct Engine {
     pub modules: Modules,
     /// Pinned host memory.
     pub host: HostMemory,
+    /// Memory pools.
+    pub pools: Pools,
+    /// Graphs and their memory.
+    pub graphs: Graphs,
+    /// Streams that capture.
+    pub captures: Captures,
     pid: u32,
 }
 
@@ -129,6 +145,9 @@ impl Engine {
                 config.context_bytes,
                 board.devices.len(),
             ),
+            pools: Pools::new(&board.devices, &space, config.pool_step),
+            graphs: Graphs::new(&board.devices, &space),
+            captures: Captures::default(),
             space,
             ipc: Ipc::default(),
             arrays: Arrays::default(),
@@ -181,6 +200,8 @@ impl Engine {
     /// adversarial mode as late as it can.
     pub fn run(&self, job: Job) -> Result<(), Status> {
         let (context, lane) = self.lane(0)?;
+        self.captures.refuse_stream(lane, &context)?;
+        self.captures.refuse_unsafe_call()?;
         job.check(context.queue.site())?;
         match job {
             Job::Copy { to: to @ Place::Device(_), from: Place::Host(at), bytes }
@@ -197,6 +218,7 @@ impl Engine {
 
     /// Work of an asynchronous call.
     pub fn submit(&self, stream: u64, job: Job) -> Result<(), Status> {
+        let Some(job) = self.capture(stream, job)? else { return Ok(()) };
         let (context, lane) = self.lane(stream)?;
         job.check(context.queue.site())?;
         match job {
@@ -221,6 +243,7 @@ impl Engine {
     /// `cuMemAlloc`.
     pub fn allocate_linear(&self, bytes: u64) -> Result<u64, Status> {
         let context = self.contexts.current()?;
+        self.captures.refuse_unsafe_call()?;
         let pages = bytes.checked_next_multiple_of(4096).filter(|_| bytes != 0);
         let pages =
             pages.ok_or(if bytes == 0 { Status::INVALID_VALUE } else { Status::OUT_OF_MEMORY })?;
@@ -235,6 +258,10 @@ impl Engine {
         }
         if at == 0 {
             return Ok(());
+        }
+        self.captures.refuse_unsafe_call()?;
+        if let Some(freed) = self.free_unordered(at) {
+            return freed;
         }
         let owner = self.space.linear_context(at).ok_or(Status::INVALID_VALUE)?;
         self.contexts.find(owner)?.queue.wait_all()?;

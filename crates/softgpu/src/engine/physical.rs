@@ -26,6 +26,10 @@ pub enum Origin {
     Linear,
     /// `cuIpcOpenMemHandle`: linear memory of another process.
     Legacy,
+    /// `cuMemAllocManaged`: neither, and the host may always touch it.
+    Managed,
+    /// Taken by the driver for a pool or for graphs; likewise without a handle.
+    Own,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
