@@ -35,6 +35,7 @@ const ROLES: &[(&str, Role)] = &[
     ("import_and_export", crate::processes::import_and_export),
     ("hold_without_cuda", crate::processes::hold_without_cuda),
     ("hold_mapped", crate::processes::hold_mapped),
+    ("hold_pools", crate::pools::hold_pools),
     ("write_read_only", crate::faults::write_read_only),
     ("read_unmapped", crate::faults::read_unmapped),
     ("unmap_under_kernel", crate::faults::unmap_under_kernel),

@@ -314,7 +314,7 @@ impl AddressSpace {
     /// True when an address belongs to the device, mapped or not.
     pub fn is_device_address(&self, at: u64) -> bool {
         let tables = self.read();
-        tables.containing(at).is_some() || tables.is_reserved(at, 1) || tables.is_own(at)
+        tables.containing(at).is_some() || tables.is_reserved(at, 1) || tables.is_own(at, 1)
     }
 
     /// The memory behind a range, when a device has this access to all of it.

@@ -146,7 +146,7 @@ impl Engine {
                 board.devices.len(),
             ),
             pools: Pools::new(&board.devices, &space, config.pool_step),
-            graphs: Graphs::new(&board.devices, &space),
+            graphs: Graphs::new(&board.devices, &space, config.pool_step),
             captures: Captures::default(),
             space,
             ipc: Ipc::default(),

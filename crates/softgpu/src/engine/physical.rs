@@ -24,12 +24,12 @@ pub enum Origin {
     Imported,
     /// `cuMemAlloc`: has no handle.
     Linear,
-    /// `cuIpcOpenMemHandle`: linear memory of another process.
-    Legacy,
     /// `cuMemAllocManaged`: neither, and the host may always touch it.
     Managed,
     /// Taken by the driver for a pool or for graphs; likewise without a handle.
     Own,
+    /// `cuIpcOpenMemHandle`: linear memory of another process.
+    Legacy,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
