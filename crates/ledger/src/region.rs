@@ -86,7 +86,15 @@ impl Region {
             return Err(LedgerError::OutOfReach);
         }
         let mode = if head.everyone { 0o666 } else { 0o600 };
-        let id = sys::segment_new(LEN, mode)?;
+        let id = match sys::segment_new(LEN, mode) {
+            Ok(id) => id,
+            // Not built into this kernel, forbidden here, or all in use.
+            Err(libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOSPC) => {
+                let head = head.move_to_file(fd)?;
+                return Self::reach(fd, &head, false)?.ok_or(LedgerError::OutOfReach);
+            }
+            Err(errno) => return Err(LedgerError::System { call: "shmget", errno }),
+        };
         let base = sys::segment_attach(id, false);
         if let Some(owner) = head.owner {
             sys::segment_set_owner(id, owner, 0o600);

@@ -1,6 +1,6 @@
 //! A group of real processes: how they come, fork, die and misbehave.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs)]
 
 use std::ffi::CString;
 use std::fs;
@@ -440,4 +440,57 @@ fn members_of_another_pid_namespace_are_told_apart() {
     assert_eq!(group.book.reap(PATIENT).unwrap(), 0);
     inside.kill();
     until("room", || outside.ask("reserve 1000") == "ok");
+}
+
+/// Where the members' memory cannot be seen, nobody is let in: two halves of a group would each
+/// have the whole limit.
+#[test]
+fn members_of_another_ipc_namespace_are_refused_or_share_a_file() {
+    let probe = Command::new("unshare").args(["--ipc", "true"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this user cannot make an IPC namespace");
+        return;
+    }
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let mut outside = group.puppet();
+        assert_eq!(outside.ask("attach"), "slot 0");
+        assert_eq!(outside.ask("reserve 600"), "ok");
+        let mut command = Command::new("unshare");
+        command.args(["--ipc", HARNESS, "puppet"]).arg(&group.path);
+        let mut inside = Puppet::start(&mut command);
+        match memory {
+            Memory::Segment => {
+                assert!(inside.ask("attach").contains("another IPC namespace"));
+            }
+            Memory::File => {
+                assert_eq!(inside.ask("attach"), "slot 1");
+                assert_eq!(inside.ask("reserve 401"), "limit");
+                assert_eq!(inside.ask("reserve 400"), "ok");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_there_are_no_segments_the_slots_are_in_the_file() {
+    let none = "echo 0 > /proc/sys/kernel/shmmni";
+    let probe = Command::new("unshare").args(["--ipc", "sh", "-c", none]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this user cannot make an IPC namespace without segments");
+        return;
+    }
+    let group = Group::new(Memory::Segment, 1000);
+    let script = format!("{none}; exec {HARNESS} puppet {}", group.path.display());
+    let mut inside = Puppet::start(Command::new("unshare").args(["--ipc", "sh", "-c", &script]));
+    assert_eq!(inside.ask("attach"), "slot 0");
+    assert_eq!(inside.ask("reserve 600"), "ok");
+    // Others find them there; a book of the old memory says that it is not the right one.
+    let mut outside = group.puppet();
+    assert_eq!(outside.ask("attach"), "slot 1");
+    assert_eq!(outside.ask("reserve 401"), "limit");
+    let replaced = LedgerError::Broken { file: "ledger", what: "it was replaced" };
+    assert_eq!(group.book.reap(PATIENT), Err(replaced));
+    let book = Book::open(&c(&group.path)).unwrap();
+    assert_eq!(book.totals(GPU).unwrap().used, 600);
 }
