@@ -147,6 +147,11 @@ impl Settings {
         !matches!(self.source, Source::None) || self.device_name.len > 0
     }
 
+    /// Whether the limit depends on the cards that the program sees.
+    pub(crate) fn needs_devices(&self) -> bool {
+        matches!(&self.source, Source::Stated { all, some } if by_device(*all, some))
+    }
+
     fn read<'a>(get: impl Fn(&str) -> Option<&'a [u8]>, file: &[u8]) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
         let file_value = |names: &[&str]| names.iter().find_map(|name| yaml_value(file, name));
@@ -188,6 +193,11 @@ impl Settings {
         }
         settings
     }
+}
+
+/// Whether a stated limit is one of single cards.
+pub(crate) fn by_device(all: Option<Size>, some: &[Option<Stated>; ORDINALS]) -> bool {
+    !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some)
 }
 
 fn bad(variable: &'static str, text: &[u8], why: Why) -> Source {
