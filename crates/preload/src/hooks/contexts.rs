@@ -160,6 +160,7 @@ fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
     let library =
         unsafe { libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
     if library.is_null() {
+        crate::resolve::forget_errors();
         return None;
     }
     // SAFETY: no conditions.
