@@ -116,10 +116,10 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
 
 #[test]
 fn small_allocations_share_blocks() {
-    let machine = Machine::new().limited("8M");
+    let machine = Machine::new().limited("24M");
     let said =
         machine.run("proc2", "context alloc=0.004 alloc=0.004 alloc=0.004 free free free info");
-    assert!(said.ends_with("info=0 8 8"), "{said}");
+    assert!(said.ends_with("info=0 24 24"), "{said}");
 }
 
 #[test]
