@@ -62,8 +62,9 @@ pub(crate) fn slot_byte(slot: usize) -> i64 {
 
 /// Whether what a slot's owner had is back with the driver.
 ///
-/// The lock says that the owner's memory map is gone. The driver frees a little later, when the
-/// files are closed; where the owner's pid means something here, that is waited for.
+/// The lock says that the owner's memory map is gone. A driver frees when its files are closed, and
+/// the kernel promises no order of the two; a zombie has done both. So where the owner's pid means
+/// something here, that is waited for.
 pub(crate) fn is_gone(
     fd: &Fd,
     slot: usize,

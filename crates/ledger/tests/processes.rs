@@ -146,6 +146,39 @@ fn a_zombie_counts_as_gone() {
     until("room", || b.ask("reserve 1000") == "ok");
 }
 
+/// The kernel drops the ledger's lock with the memory map, and closes a driver's files in no order
+/// that it promises: room must not come back before the driver has the memory back.
+#[test]
+fn room_comes_back_when_the_drivers_files_are_closed_and_not_before() {
+    let group = Group::new(Memory::Segment, 1000);
+    let (mut a, mut b) = (group.puppet(), group.puppet());
+    a.ask("attach");
+    b.ask("attach");
+    assert_eq!(a.ask("slow-driver"), "filled locked filled");
+    assert_eq!(a.ask("reserve 1000"), "ok");
+    let driver =
+        fs::OpenOptions::new().read(true).write(true).open(group.path.join("driver")).unwrap();
+    assert!(is_locked(&driver));
+    a.child.kill().unwrap();
+    let end = Instant::now() + LONG;
+    while b.ask("reserve 1000") != "ok" {
+        assert!(Instant::now() < end);
+    }
+    assert!(!is_locked(&driver));
+}
+
+fn is_locked(file: &fs::File) -> bool {
+    use std::os::fd::AsRawFd;
+    // SAFETY: all zeroes are a valid `flock`, and it outlives the call.
+    unsafe {
+        let mut range: libc::flock = std::mem::zeroed();
+        range.l_type = libc::c_short::try_from(libc::F_WRLCK).unwrap();
+        range.l_len = 1;
+        assert_eq!(libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut range), 0);
+        i32::from(range.l_type) != libc::F_UNLCK
+    }
+}
+
 #[test]
 fn a_forked_child_has_a_slot_of_its_own_and_the_parents_dies_with_the_parent() {
     for memory in BOTH {
