@@ -41,9 +41,11 @@ fn parent() {
         .unwrap();
         let runs: Vec<String> = [1, 2, 8].map(|count| run(&folder, count)).to_vec();
         let slow = slow_path(&path, &book);
+        let attach = attach(&path);
         std::fs::remove_dir_all(&folder).unwrap();
         kinds.push(format!(
-            "\"{name}\":{{\"processes\":{{{}}},\"with_the_lock_ns\":{slow:.0}}}",
+            "\"{name}\":{{\"processes\":{{{}}},\"with_the_lock_ns\":{slow:.0},\
+             \"attach_among_500_ns\":{attach:.0}}}",
             runs.join(",")
         ));
     }
@@ -56,6 +58,19 @@ fn parent() {
     );
 }
 
+/// Attaching while 500 others are there.
+fn attach(path: &CString) -> f64 {
+    let others: Vec<Member> = (0..500).map(|_| Member::attach(path).unwrap()).collect();
+    let turns = 200;
+    let begin = Instant::now();
+    for _ in 0..turns {
+        std::mem::forget(Member::attach(path).unwrap());
+    }
+    let time = begin.elapsed().as_secs_f64() * 1e9 / f64::from(turns);
+    drop(others);
+    time
+}
+
 /// One process that always has to ask for credit: the limit is so low that no spare is given.
 fn slow_path(path: &CString, book: &Book) -> f64 {
     let limit = u64::from(UNITS);
@@ -63,13 +78,15 @@ fn slow_path(path: &CString, book: &Book) -> f64 {
     let member = Member::attach(path).unwrap();
     let device = member.device(GPU).unwrap();
     let pairs = 20_000;
-    let begin = Instant::now();
+    let mut time = Duration::ZERO;
     for _ in 0..pairs {
-        member.reserve(device, UNITS).unwrap();
-        member.release(device, UNITS);
         book.take_back(GPU, PATIENT).unwrap();
+        let begin = Instant::now();
+        member.reserve(device, UNITS).unwrap();
+        time += begin.elapsed();
+        member.release(device, UNITS);
     }
-    begin.elapsed().as_secs_f64() * 1e9 / f64::from(pairs)
+    time.as_secs_f64() * 1e9 / f64::from(pairs)
 }
 
 /// All start together: a child says that it is ready, and goes when its input ends.

@@ -6,7 +6,8 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -473,6 +474,68 @@ fn members_of_another_pid_namespace_are_told_apart() {
     assert_eq!(group.book.reap(PATIENT).unwrap(), 0);
     inside.kill();
     until("room", || outside.ask("reserve 1000") == "ok");
+}
+
+/// Root's daemon, a user's programs: they share the ledger, and only read the limits.
+#[test]
+fn a_group_that_root_makes_for_a_user() {
+    const USER: u32 = 54_321;
+    // SAFETY: asks who we are.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED: only root can make a group for another user");
+        return;
+    }
+    for memory in BOTH {
+        for everyone in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            let harness = folder.path().join("harness");
+            fs::copy(HARNESS, &harness).unwrap();
+            let path = folder.path().join("g");
+            let owner = (!everyone).then_some(USER);
+            let settings = BookSettings { name: b"g", owner, everyone, memory };
+            let book = Book::create(&c(&path), settings).unwrap();
+            book.change(None, PATIENT, |budget| budget.effective = 1000).unwrap();
+            let start = |user| {
+                Puppet::start(Command::new(&harness).arg("puppet").arg(&path).uid(user).gid(user))
+            };
+            let (mut own, mut other) = (start(USER), start(USER + 1));
+            assert_eq!(own.ask("attach"), "slot 0");
+            assert_eq!(own.ask("reserve 600"), "ok");
+            assert_eq!(book.totals(GPU).unwrap().used, 600);
+            book.set_effective(GPU, 700, PATIENT).unwrap();
+            assert_eq!(own.ask("reserve 101"), "limit");
+            let answer = other.ask("attach");
+            if everyone {
+                assert_eq!(answer, "slot 1");
+                assert_eq!(other.ask("reserve 101"), "limit");
+                assert_eq!(other.ask("reserve 100"), "ok");
+            } else {
+                assert!(answer.contains("errno 13"), "{answer}");
+            }
+            let limits = fs::metadata(path.join("limits")).unwrap();
+            assert_eq!((limits.uid(), limits.mode() & 0o777), (0, 0o644));
+        }
+    }
+}
+
+/// `/dev/shm` is open to all: a folder that somebody else has left there is not ours.
+#[test]
+fn a_folder_of_another_user_is_refused() {
+    // SAFETY: asks who we are.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED: only root can give a folder away");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    std::os::unix::fs::chown(&theirs, Some(54_321), None).unwrap();
+    assert_eq!(establish(&c(&theirs), b"g", &[]), Err(LedgerError::NotOurs));
+    assert_eq!(establish(&c(&theirs.join("mine")), b"g", &[]), Err(LedgerError::NotOurs));
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&theirs, &link).unwrap();
+    assert!(establish(&c(&link), b"g", &[]).is_err());
 }
 
 /// Where the members' memory cannot be seen, nobody is let in: two halves of a group would each
