@@ -343,7 +343,7 @@ fn garbage_in_every_slot_crashes_nobody() {
     let device = member.device(GPU).unwrap();
     let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
     let mut seed = 1_u64;
-    let mut garbage = vec![0_u8; 2 * 1024 * 1024];
+    let mut garbage = vec![0_u8; 1024 * 1024];
     for byte in &mut garbage {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         *byte = seed.to_be_bytes()[0];
