@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -406,6 +406,14 @@ fn a_truncated_file_of_slots_does_not_kill_the_operator() {
 }
 
 #[test]
+fn a_bus_error_elsewhere_stays_what_it_was() {
+    let group = Group::new(Memory::File, 1000);
+    let mut a = group.puppet();
+    assert_eq!(a.ask("bus-error"), "");
+    assert_eq!(a.child.wait().unwrap().signal(), Some(libc::SIGBUS));
+}
+
+#[test]
 fn nonsense_in_a_slot_hurts_only_its_own_group_and_only_while_its_owner_lives() {
     for memory in BOTH {
         let group = Group::new(memory, 1000);
@@ -490,7 +498,8 @@ fn a_group_that_root_makes_for_a_user() {
             let folder = tempfile::tempdir().unwrap();
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
             let harness = folder.path().join("harness");
-            fs::copy(HARNESS, &harness).unwrap();
+            // By another process: a copy that this one writes is "busy" in children forked meanwhile.
+            assert!(Command::new("cp").arg(HARNESS).arg(&harness).status().unwrap().success());
             let path = folder.path().join("g");
             let owner = (!everyone).then_some(USER);
             let settings = BookSettings { name: b"g", owner, everyone, memory };

@@ -12,7 +12,8 @@ const GROUP_LOCK: i64 = 1 << 40;
 /// `attach`, `reserve N`, `release N`, `charge N`, `used`, `scribble CREDIT USED`, `close-all`,
 /// `fork` (the child goes on, and answers from then on; the parent answers nothing more), `exec`,
 /// `lock` (holds the group's lock until the end), `slow-driver` (holds a lock on `driver` like a
-/// driver's descriptor, between files that take long to close), `exit`.
+/// driver's descriptor, between files that take long to close), `bus-error` (one that is not the ledger's, in a process
+/// with an open book), `exit`.
 pub fn run(folder: &str) {
     let mut member: Option<Member> = None;
     loop {
@@ -65,6 +66,7 @@ pub fn run(folder: &str) {
                 let fillers = [filler(), hold_lock(&format!("{folder}/driver"), 0), filler()];
                 fillers.join(" ")
             }
+            "bus-error" => bus_error(folder),
             "pid" => format!("pid {}", std::process::id()),
             "exit" => return,
             word => match &member {
@@ -134,4 +136,17 @@ fn filler() -> String {
         libc::fallocate(fd, 0, 0, 128 << 20)
     };
     if done == 0 { "filled".into() } else { "error".into() }
+}
+
+/// Touches a truncated file of this process's own. Does not come back.
+fn bus_error(folder: &str) -> String {
+    let _book = millpond_ledger::Book::open(&c(folder)).unwrap();
+    // SAFETY: a new mapping; the touch is the point of it.
+    unsafe {
+        let fd = libc::memfd_create(c"short".as_ptr(), 0);
+        let all = libc::PROT_READ | libc::PROT_WRITE;
+        let at = libc::mmap(std::ptr::null_mut(), 4096, all, libc::MAP_SHARED, fd, 0);
+        at.cast::<u8>().write_volatile(1);
+    }
+    "survived".into()
 }
