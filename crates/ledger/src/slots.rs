@@ -4,15 +4,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::LedgerError;
 use crate::layout::{
-    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, SLOT, SLOTS, Uuid, head, slot,
+    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS, Uuid,
+    head, line, owner,
 };
-use crate::liveness::{self, Liveness, Process, own_namespace};
+use crate::liveness::{self, Life, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
 use crate::region::Region;
 use crate::sys::{self, Fd};
-
-const FREE: u64 = 0;
-const TAKEN: u64 = 1;
 
 /// Who owns a slot, as its owner wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +22,47 @@ pub(crate) struct Identity {
     pub program: [u8; 16],
 }
 
+/// What [`Region::reap`] found.
+#[derive(Debug, Default)]
+pub(crate) struct Reaped {
+    /// Slots that are free now.
+    pub freed: usize,
+    /// Slots whose owners are on their way: what they had will be free soon.
+    pub dying: SlotSet,
+}
+
+/// Some of the slots.
+#[derive(Debug, Default)]
+pub(crate) struct SlotSet([u64; SLOTS / 64]);
+
+impl SlotSet {
+    fn mark(&mut self, index: usize) {
+        if let Some(word) = self.0.get_mut(index / 64) {
+            *word |= 1 << (index % 64);
+        }
+    }
+
+    fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..SLOTS).filter(|index| {
+            self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+        })
+    }
+}
+
 #[inline]
 fn at(index: usize, device: DeviceIndex, offset: usize) -> usize {
-    HEAD.saturating_add(index.saturating_mul(SLOT))
-        .saturating_add(device.get().saturating_mul(slot::LINE))
+    HEAD.saturating_add(device.get().saturating_mul(LINES))
+        .saturating_add(index.saturating_mul(LINE))
         .saturating_add(offset)
 }
 
 fn owner_at(index: usize, offset: usize) -> usize {
-    HEAD.saturating_add(index.saturating_mul(SLOT)).saturating_add(offset)
+    OWNERS_AT.saturating_add(index.saturating_mul(OWNER)).saturating_add(offset)
+}
+
+/// Where a slot's bit is: the word's offset, and the bit in it.
+fn bit_of(index: usize) -> (usize, u64) {
+    (head::TAKEN_SLOTS.saturating_add(index / 64 * 8), 1 << (index % 64))
 }
 
 /// Every device number.
@@ -44,14 +74,14 @@ impl Region {
     /// The word that counts.
     #[inline]
     pub(crate) fn held(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
-        self.word(at(index, device, slot::WORD))
+        self.word(at(index, device, line::WORD))
     }
 
     pub(crate) fn column(&self, index: usize, device: DeviceIndex, column: Column) -> &AtomicU64 {
         let offset = match column {
-            Column::Contexts => slot::CONTEXTS,
-            Column::Shared => slot::SHARED,
-            Column::Folded => slot::FOLDED,
+            Column::Contexts => line::CONTEXTS,
+            Column::Shared => line::SHARED,
+            Column::Folded => line::FOLDED,
         };
         self.word(at(index, device, offset))
     }
@@ -87,19 +117,19 @@ impl Region {
 
     /// Who owns a slot; `None` when nobody does.
     pub(crate) fn owner(&self, index: usize) -> Option<Identity> {
-        if self.load(owner_at(index, slot::STATE)) == FREE {
+        if !self.is_taken(index) {
             return None;
         }
         let load = |offset| self.load(owner_at(index, offset));
         let mut program = [0; 16];
-        for (offset, place) in (slot::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
+        for (offset, place) in (owner::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
             place.copy_from_slice(&load(offset).to_le_bytes());
         }
         Some(Identity {
-            serial: u32::try_from(load(slot::SERIAL)).unwrap_or(0),
-            pid: i32::try_from(load(slot::PID)).unwrap_or(0),
-            namespace: load(slot::NAMESPACE),
-            start: load(slot::START),
+            serial: u32::try_from(load(owner::SERIAL)).unwrap_or(0),
+            pid: i32::try_from(load(owner::PID)).unwrap_or(0),
+            namespace: load(owner::NAMESPACE),
+            start: load(owner::START),
             program,
         })
     }
@@ -131,19 +161,51 @@ impl Region {
         );
     }
 
-    /// Gives back what dead owners had; says how many slots that freed. Only under the lock.
-    pub(crate) fn reap(&self, fd: &Fd) -> Result<usize, LedgerError> {
+    /// Gives back what dead owners had, once the driver has it too. Only under the lock. `hasty`
+    /// leaves the grace away: for drivers that need none.
+    pub(crate) fn reap(&self, fd: &Fd, hasty: bool) -> Result<Reaped, LedgerError> {
         let namespace = own_namespace();
-        let mut freed = 0_usize;
+        let now = sys::monotonic_nanos().max(1);
+        let mut reaped = Reaped::default();
         for index in self.slots() {
-            if let Some(owner) = self.owner(index)
-                && liveness::is_gone(fd, index, &owner, namespace)?
-            {
+            let Some(who) = self.owner(index) else { continue };
+            let ended = self.word(owner_at(index, owner::ENDED));
+            let grace_ms = match liveness::life_of(fd, index, &who, namespace)? {
+                Life::Living => {
+                    ended.store(0, Ordering::Relaxed);
+                    continue;
+                }
+                Life::Ending => {
+                    reaped.dying.mark(index);
+                    continue;
+                }
+                Life::Ended { grace_ms } => grace_ms,
+            };
+            let since = match ended.load(Ordering::Relaxed) {
+                // The clock of another boot, or nonsense: begin anew.
+                since if since == 0 || since > now => {
+                    ended.store(now, Ordering::Relaxed);
+                    now
+                }
+                since => since,
+            };
+            if hasty || now.saturating_sub(since) >= grace_ms.saturating_mul(1_000_000) {
                 self.clear(index);
-                freed = freed.saturating_add(1);
+                reaped.freed = reaped.freed.saturating_add(1);
+            } else {
+                reaped.dying.mark(index);
             }
         }
-        Ok(freed)
+        Ok(reaped)
+    }
+
+    /// What some slots take from the room of a device.
+    pub(crate) fn claims_of(&self, set: &SlotSet, device: DeviceIndex) -> u64 {
+        set.slots().fold(0, |sum: u64, index| {
+            let halves = Halves::unpack(Word::load(self.held(index, device)));
+            let folded = self.column(index, device, Column::Folded).load(Ordering::Relaxed);
+            sum.saturating_add(halves.claim()).saturating_add(folded)
+        })
     }
 
     /// Whoever is killed half way leaves a slot that the next one clears again.
@@ -154,44 +216,50 @@ impl Region {
                 self.column(index, device, column).store(0, Ordering::Relaxed);
             }
         }
-        self.store(owner_at(index, slot::STATE), FREE);
+        self.store(owner_at(index, owner::ENDED), 0);
+        let (word, bit) = bit_of(index);
+        self.word(word).fetch_and(!bit, Ordering::AcqRel);
+    }
+
+    fn is_taken(&self, index: usize) -> bool {
+        let (word, bit) = bit_of(index);
+        self.load(word) & bit != 0
     }
 
     /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
-    /// live with the slot.
-    pub(crate) fn claim(&self, fd: &Fd, own: Fd) -> Result<(usize, Liveness), LedgerError> {
-        let index = match self.first_free(&own)? {
+    /// live with the slot, and holds its lock from here on.
+    pub(crate) fn claim(&self, fd: &Fd, own: &Fd, hasty: bool) -> Result<usize, LedgerError> {
+        let index = match self.first_free(own)? {
             Some(index) => index,
             None => {
-                self.reap(fd)?;
-                self.first_free(&own)?.ok_or(LedgerError::Full)?
+                self.reap(fd, hasty)?;
+                self.first_free(own)?.ok_or(LedgerError::Full)?
             }
         };
-        let liveness = Liveness::keep(own)?;
         self.clear(index);
         let pid = sys::pid();
         let store = |offset, value| self.store(owner_at(index, offset), value);
-        let serial = self.load(owner_at(index, slot::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
-        store(slot::SERIAL, serial);
-        store(slot::PID, u64::try_from(pid).unwrap_or(0));
-        store(slot::NAMESPACE, own_namespace());
-        store(slot::START, Process::own().map_or(0, |process| process.start));
-        for (offset, part) in (slot::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
+        let serial =
+            self.load(owner_at(index, owner::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
+        store(owner::SERIAL, serial);
+        store(owner::PID, u64::try_from(pid).unwrap_or(0));
+        store(owner::NAMESPACE, own_namespace());
+        store(owner::START, Process::own().map_or(0, |process| process.start));
+        for (offset, part) in (owner::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
         {
             store(offset, part.try_into().map_or(0, u64::from_le_bytes));
         }
         let water = u64::try_from(index.saturating_add(1)).unwrap_or(0);
         self.word(head::HIGH_WATER).fetch_max(water, Ordering::AcqRel);
-        store(slot::STATE, TAKEN);
-        Ok((index, liveness))
+        let (word, bit) = bit_of(index);
+        self.word(word).fetch_or(bit, Ordering::AcqRel);
+        Ok(index)
     }
 
     /// The first slot without an owner whose lock can be had: then it is held.
     fn first_free(&self, own: &Fd) -> Result<Option<usize>, LedgerError> {
         for index in 0..SLOTS {
-            if self.load(owner_at(index, slot::STATE)) == FREE
-                && own.lock_try(liveness::slot_byte(index))?
-            {
+            if !self.is_taken(index) && own.lock_try(liveness::slot_byte(index))? {
                 return Ok(Some(index));
             }
         }

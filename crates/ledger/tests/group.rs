@@ -5,7 +5,8 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use millpond_ledger::{
     Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
@@ -69,6 +70,28 @@ fn a_member_that_is_gone_gives_everything_back() {
         a.reserve(d, 1000).unwrap();
         assert_eq!(book.totals(GPU).unwrap().used, 1000);
         assert_eq!(book.reap(PATIENT).unwrap(), 0);
+    });
+}
+
+/// The driver gives a dead process's memory back a little after its end: until then it counts, and
+/// who needs it waits. Who needs more than that is refused at once.
+#[test]
+fn a_dead_member_counts_for_a_grace_and_allocations_wait_for_it() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 100).unwrap();
+        let b = Member::attach(&c(group)).unwrap();
+        b.reserve(d, 900).unwrap();
+        drop(b);
+        let begin = Instant::now();
+        assert_eq!(book.reap(PATIENT).unwrap(), 0);
+        assert_eq!(a.reserve(d, 901), Err(Refused::Limit));
+        // Right after the end nobody could have it; what could not help is not waited for.
+        let early = begin.elapsed() < Duration::from_millis(50);
+        assert!(!early || book.totals(GPU).unwrap().used == 1000);
+        a.reserve(d, 900).unwrap();
+        assert!(begin.elapsed() >= Duration::from_millis(50));
     });
 }
 
@@ -145,9 +168,10 @@ fn what_the_reconciler_adds_counts_and_can_be_taken_back() {
         assert_eq!(book.reading(member.slot, GPU).unwrap().used, 50);
         a.reserve(d, 50).unwrap();
         drop(a);
+        while book.reap(PATIENT).unwrap() == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let _b = Member::attach(&c(group)).unwrap();
-        book.reap(PATIENT).unwrap();
-        let _c = Member::attach(&c(group)).unwrap();
         assert_eq!(book.fold(member.slot, GPU, 1, PATIENT), Err(LedgerError::Gone));
     });
 }
@@ -246,4 +270,60 @@ fn a_group_that_is_not_there() {
     );
     let long = folder.path().join("a".repeat(600));
     assert_eq!(Member::attach(&c(&long)).unwrap_err(), LedgerError::PathTooLong);
+}
+
+#[test]
+fn any_number_of_processes_may_make_the_group_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = c(&folder.path().join("a/b"));
+    let limits = [LimitOf { device: None, units: 160 }];
+    let made = AtomicU64::new(0);
+    let members: Vec<Member> = std::thread::scope(|scope| {
+        let one = || {
+            if establish(&group, b"limit-160", &limits).unwrap() == Established::Made {
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+            let member = Member::attach(&group).unwrap();
+            member.reserve(member.device(GPU).unwrap(), 10).unwrap();
+            member
+        };
+        let threads: Vec<_> = (0..16).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+    let any = members.first().unwrap();
+    assert_eq!(any.reserve(any.device(GPU).unwrap(), 1), Err(Refused::Limit));
+}
+
+#[test]
+fn threads_of_one_process_share_its_slot_while_limits_change() {
+    const HIGH: u64 = 1000;
+    groups(HIGH, |group, book| {
+        let members = [Member::attach(&c(group)).unwrap(), Member::attach(&c(group)).unwrap()];
+        let held = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for (number, member) in members.iter().cycle().take(4).enumerate() {
+                let held = &held;
+                scope.spawn(move || {
+                    let device = member.device(GPU).unwrap();
+                    for turn in 0..3000_u32 {
+                        let units = 1 + (turn * 7 + u32::try_from(number).unwrap() * 91) % 400;
+                        if member.reserve(device, units).is_ok() {
+                            let now = held.fetch_add(units.into(), Ordering::AcqRel);
+                            assert!(now + u64::from(units) <= HIGH);
+                            held.fetch_sub(units.into(), Ordering::AcqRel);
+                            member.release(device, units);
+                        }
+                    }
+                });
+            }
+            for turn in 0..200 {
+                book.set_effective(GPU, if turn % 2 == 0 { 300 } else { HIGH }, PATIENT).unwrap();
+            }
+        });
+        assert_eq!(book.totals(GPU).unwrap().used, 0);
+        book.set_effective(GPU, HIGH, PATIENT).unwrap();
+        let [a, _] = &members;
+        a.reserve(a.device(GPU).unwrap(), 1000).unwrap();
+    });
 }
