@@ -389,3 +389,6 @@ impl State {
         if blocked.is_empty() { Ok(()) } else { Err(Status::STREAM_CAPTURE_IMPLICIT) }
     }
 }
+
+#[cfg(test)]
+mod tests;
