@@ -213,6 +213,32 @@ fn a_broken_or_missing_ledger_gives_no_memory_and_one_line() {
 }
 
 #[test]
+fn a_ledger_that_is_spoiled_under_a_program_never_ends_it() {
+    for spoil in ["truncate", "garbage", "remove"] {
+        let machine = Machine::new().limited("64M");
+        let steps = "context create=20 wait create=60 create=2 info release info wait";
+        let mut program = machine.start("proc2", steps);
+        let folder = machine.group_folder().into_string().unwrap();
+        for name in ["ledger", "limits"] {
+            let path = format!("{folder}/{name}");
+            match spoil {
+                "truncate" => std::fs::File::options().write(true).open(path).unwrap().set_len(0),
+                "garbage" => std::fs::write(path, vec![0xa5; 8192]),
+                _ => std::fs::remove_file(path),
+            }
+            .unwrap();
+        }
+        program.go_on();
+        assert_eq!(program.said.first().unwrap(), "create=2", "{spoil}: {:?}", program.said);
+        assert_eq!(program.said.get(3).unwrap(), "release=0", "{spoil}: {:?}", program.said);
+        // Nobody else gets memory out of it either.
+        if spoil != "remove" {
+            assert!(machine.run("dlsym", "create=2").ends_with("create=2"), "{spoil}");
+        }
+    }
+}
+
+#[test]
 fn other_peoples_variables_are_understood() {
     let machine = Machine::new()
         .limited("")
