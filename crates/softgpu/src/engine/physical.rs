@@ -9,7 +9,7 @@ use millpond_cuda::sys::Status;
 
 use super::board::{Device, GRANULARITY};
 use super::ids;
-use super::registry::{CreateError, Ticket};
+use super::registry::{CreateError, Exporter, Ticket};
 use super::system;
 
 /// The handle type of `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
@@ -24,6 +24,12 @@ pub enum Origin {
     Imported,
     /// `cuMemAlloc`: has no handle.
     Linear,
+    /// `cuMemAllocManaged`: neither, and the host may always touch it.
+    Managed,
+    /// Taken by the driver for a pool or for graphs; likewise without a handle.
+    Own,
+    /// `cuIpcOpenMemHandle`: linear memory of another process.
+    Legacy,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
@@ -72,7 +78,7 @@ impl Allocation {
     }
 
     /// Takes part in memory that another process made, or this one.
-    pub fn import(devices: &[Arc<Device>], fd: RawFd) -> Result<Self, Status> {
+    pub fn import(devices: &[&'static Arc<Device>], fd: RawFd) -> Result<Self, Status> {
         // The real driver answers 999 for every fd that is not one of its own.
         let file = File::from(system::duplicate(fd).map_err(|_| Status::UNKNOWN)?);
         for device in devices {
@@ -83,6 +89,18 @@ impl Allocation {
             }
         }
         Err(Status::UNKNOWN)
+    }
+
+    /// Takes part in linear memory that a living process offers.
+    pub fn adopt(device: &Arc<Device>, ticket: Ticket, exporter: Exporter) -> Result<Self, Status> {
+        let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
+        let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
+        Ok(Self::new(device, bytes, Origin::Legacy, ticket, file))
+    }
+
+    /// Where it stands in the device's registry.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
     }
 
     /// The file that is the memory.
@@ -102,11 +120,15 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if self.origin == Origin::Linear {
+            // While it is held its slot is its own. A failure leaves an offer of what is gone.
+            let _ = self.device.registry.withdraw(self.ticket);
+        }
         self.file = None;
         self.device.let_go(self.ticket.id);
         // What cannot be freed here is freed by the next sweep.
         let _ = self.device.registry.discard(self.ticket);
-        if self.origin != Origin::Imported {
+        if !matches!(self.origin, Origin::Imported | Origin::Legacy) {
             let _ = self.device.registry.note_created(self.bytes, false);
         }
     }
@@ -139,7 +161,7 @@ impl Handles {
     }
 
     /// Makes a handle to the memory behind an fd.
-    pub fn import(&self, devices: &[Arc<Device>], fd: RawFd) -> Result<u64, Status> {
+    pub fn import(&self, devices: &[&'static Arc<Device>], fd: RawFd) -> Result<u64, Status> {
         Ok(self.insert(Allocation::import(devices, fd)?))
     }
 
@@ -154,7 +176,7 @@ impl Handles {
 
     /// One more reference to mapped memory, also when its handle was released long ago.
     pub fn retain(&self, allocation: &Arc<Allocation>) -> Result<u64, Status> {
-        if allocation.origin == Origin::Linear {
+        if !matches!(allocation.origin, Origin::Created(_) | Origin::Imported) {
             return Err(Status::INVALID_VALUE);
         }
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);

@@ -36,6 +36,16 @@ impl Processes {
             || system::is_locked_by_others(&self.file, to_u64(index), 1)?)
     }
 
+    /// The slot of this process, once it has entered.
+    pub fn own(&self) -> Option<usize> {
+        self.own.get().copied()
+    }
+
+    /// Whether the process that was in a slot is still there.
+    pub fn lives(&self, layout: &Layout, index: usize, pid: u32) -> io::Result<bool> {
+        Ok(layout.process(index)?.pid.load(Relaxed) == u64::from(pid) && self.is_alive(index)?)
+    }
+
     /// The slots of living processes.
     fn living(&self, layout: &Layout) -> io::Result<Vec<usize>> {
         let end = to_usize(layout.header()?.processes_end.load(Relaxed)).min(PROCESS_SLOTS);
@@ -73,12 +83,22 @@ impl Processes {
         Ok(())
     }
 
-    /// Counts a context of this process. What it costs is charged once and stays while the process lives.
+    /// Counts a context of this process, and what it costs.
     pub fn add_context(&self, layout: &Layout, bytes: u64) -> io::Result<()> {
         if let Some(index) = self.own.get() {
             let slot = layout.process(*index)?;
-            slot.context.fetch_max(bytes, Relaxed);
+            slot.context.fetch_add(bytes, Relaxed);
             slot.contexts.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The opposite of [`Processes::add_context`].
+    pub fn remove_context(&self, layout: &Layout, bytes: u64) -> io::Result<()> {
+        if let Some(index) = self.own.get() {
+            let slot = layout.process(*index)?;
+            slot.context.fetch_sub(bytes, Relaxed);
+            slot.contexts.fetch_sub(1, Relaxed);
         }
         Ok(())
     }
