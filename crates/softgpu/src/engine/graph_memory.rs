@@ -230,3 +230,6 @@ impl State {
         piece.is_some_and(|piece| piece.user == Some(at))
     }
 }
+
+#[cfg(test)]
+mod tests;
