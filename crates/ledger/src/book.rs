@@ -1,0 +1,416 @@
+//! The operator's side of a group: daemon and command line.
+
+use core::ffi::CStr;
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+
+use crate::error::{LedgerError, Refused};
+use crate::establish::{Access, make_files};
+use crate::file::{Head, Memory};
+use crate::guard::Guard;
+use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
+use crate::limits::{Budget, Limits, Name};
+use crate::liveness::{self, Life, own_namespace};
+use crate::lock::Locked;
+use crate::path::Path;
+use crate::protocol::{self, Sound};
+use crate::region::Region;
+use crate::sys;
+
+/// How long opening a book waits for the lock, which it needs only when all members have ended.
+const OPENING: Patience = Patience(Duration::from_secs(1));
+
+/// How long to wait for a group's lock. A stopped member can hold it for ever, and the operator
+/// must not wait for that: [`LedgerError::Busy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience(pub Duration);
+
+/// What a new group is like.
+#[derive(Debug, Clone, Copy)]
+pub struct BookSettings<'a> {
+    /// The group's name.
+    pub name: &'a [u8],
+    /// The user who owns the ledger, when it is not this process's: its members.
+    pub owner: Option<u32>,
+    /// Whether every user may be a member.
+    pub everyone: bool,
+    /// Where the members' slots are. Segments are safe from truncation; only files reach into
+    /// containers that have an IPC namespace of their own.
+    pub memory: Memory,
+}
+
+/// Marks on a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// NVML sees more than the members say.
+    pub const LYING: Flags = Flags(1);
+    /// Ends with its last process.
+    pub const ANONYMOUS: Flags = Flags(2);
+
+    /// Whether all of `other` is set.
+    pub fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// One process of a group, as its slot says. The member wrote it: it is a claim, not a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberReading {
+    /// Its slot.
+    pub slot: SlotIndex,
+    /// Its process id, in its own pid namespace.
+    pub pid: i32,
+    /// The inode of its pid namespace; 0 when it did not know.
+    pub pid_namespace: u64,
+    /// Whether that is the caller's pid namespace.
+    pub same_namespace: bool,
+    /// When it started, in clock ticks since boot.
+    pub start_ticks: u64,
+    /// Its program's short name, ended by zeroes.
+    pub program: [u8; 16],
+    /// Whether it lives. A dead one still counts until [`Book::reap`] or the next grant.
+    pub alive: bool,
+}
+
+/// A group, for whoever sets its limits. Calls that change something take the group's lock with
+/// the given patience; the others never wait.
+#[derive(Debug)]
+pub struct Book {
+    // Dropped before the region it watches.
+    guard: Option<Guard>,
+    region: Region,
+    ledger: Path,
+    limits: Path,
+}
+
+impl Book {
+    /// Makes the folder and its two files. What is there and readable is kept: then it is
+    /// [`Book::open`]. The folder above must exist.
+    pub fn create(folder: &CStr, settings: BookSettings<'_>) -> Result<Book, LedgerError> {
+        match sys::mkdir(folder, 0o755) {
+            Ok(()) | Err(libc::EEXIST) => {}
+            Err(errno) => return Err(LedgerError::System { call: "mkdir", errno }),
+        }
+        let access = Access { owner: settings.owner, everyone: settings.everyone, explicit: true };
+        let limits = Limits::new(settings.name)?;
+        make_files(folder, limits, settings.memory, access, |fd| {
+            Locked::from_fd_within(fd, OPENING)
+        })?;
+        Self::open(folder)
+    }
+
+    /// Opens a group that exists.
+    pub fn open(folder: &CStr) -> Result<Book, LedgerError> {
+        let ledger = Path::join(folder, c"ledger")?;
+        let limits = Path::join(folder, c"limits")?;
+        Limits::load(limits.as_c())?;
+        let file = Locked::without(ledger.as_c())?;
+        let head = Head::require(file.fd())?;
+        let region = match Region::reach(file.fd(), &head, false)? {
+            Some(region) => region,
+            None => {
+                let locked = Locked::within(ledger.as_c(), OPENING)?;
+                let head = Head::require(locked.fd())?;
+                Region::reach_or_make(locked.fd(), &head)?
+            }
+        };
+        let guard = match region.memory() {
+            Memory::File => Some(Guard::watch(&region)?),
+            Memory::Segment => None,
+        };
+        Ok(Self { guard, region, ledger, limits })
+    }
+
+    /// The group's name.
+    pub fn name(&self) -> Result<Name, LedgerError> {
+        Ok(self.load()?.name())
+    }
+
+    /// The entry of one GPU, or the one for every GPU (`None`); `None` when there is none.
+    pub fn entry(&self, device: Option<Uuid>) -> Result<Option<Budget>, LedgerError> {
+        Ok(self.load()?.entry(device.as_ref()))
+    }
+
+    /// The `n`th entry, for listing: device (`None` is every GPU) and budget.
+    pub fn nth_entry(&self, n: usize) -> Result<Option<(Option<Uuid>, Budget)>, LedgerError> {
+        Ok(self.load()?.entries().nth(n))
+    }
+
+    /// The budget that holds on this GPU: its own, or the one for every GPU, or none.
+    pub fn budget(&self, device: Uuid) -> Result<Budget, LedgerError> {
+        Ok(self.load()?.budget(&device))
+    }
+
+    /// Changes (or makes) an entry, then takes back unused credit, so that a lower limit holds from
+    /// the next allocation on. `change` sees the entry as it is under the lock. A new entry of one
+    /// GPU begins as a copy of the one for every GPU; changing the latter leaves the former alone.
+    pub fn change(
+        &self,
+        device: Option<Uuid>,
+        patience: Patience,
+        change: impl FnOnce(&mut Budget),
+    ) -> Result<Budget, LedgerError> {
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget =
+            limits.entry(device.as_ref()).or_else(|| limits.entry(None)).unwrap_or_default();
+        change(&mut budget);
+        limits.set(device.as_ref(), &budget)?;
+        limits.write(&fd)?;
+        self.settle(&limits);
+        self.whole()?;
+        Ok(budget)
+    }
+
+    /// Sets the limit that members obey on this GPU; see [`Book::change`].
+    pub fn set_effective(
+        &self,
+        device: Uuid,
+        units: u64,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        self.change(Some(device), patience, |budget| budget.effective = units).map(|_| ())
+    }
+
+    /// Charges the group for pond memory before it is made. All or nothing. It is in the limits
+    /// file when this returns, so it outlives the daemon.
+    pub fn reserve_pond(
+        &self,
+        device: Uuid,
+        units: u64,
+        patience: Patience,
+    ) -> Result<(), Refused> {
+        let (locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget = limits.budget(&device);
+        let index = self.region.find_device(&device);
+        let fits = || {
+            let claims = index.map_or(0, |index| self.region.sums(index).0);
+            let room = protocol::room(budget.for_members(), claims);
+            units.saturating_sub(room)
+        };
+        let mut missing = fits();
+        if missing > 0 {
+            self.region.reap(locked.fd(), false)?;
+            missing = fits();
+        }
+        if let (1.., Some(index)) = (missing, index) {
+            self.region.strip::<Sound>(index, None, missing);
+            missing = fits();
+        }
+        self.whole()?;
+        if missing > 0 {
+            return Err(Refused::Limit);
+        }
+        budget.pond = budget.pond.saturating_add(units);
+        limits.set(Some(&device), &budget)?;
+        limits.write(&fd)?;
+        Ok(())
+    }
+
+    /// Takes back what [`Book::reserve_pond`] charged.
+    pub fn release_pond(
+        &self,
+        device: Uuid,
+        units: u64,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        self.set_pond_by(device, patience, |pond| pond.saturating_sub(units))
+    }
+
+    /// Sets what the pond holds, as counted after a restart.
+    pub fn set_pond(
+        &self,
+        device: Uuid,
+        units: u64,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        self.set_pond_by(device, patience, |_| units)
+    }
+
+    /// What the group has on this GPU.
+    pub fn totals(&self, device: Uuid) -> Result<Totals, LedgerError> {
+        let pond = self.budget(device)?.pond;
+        let (credit, used) =
+            self.region.find_device(&device).map_or((0, 0), |index| self.region.sums(index));
+        self.whole()?;
+        Ok(Totals { credit, used, pond })
+    }
+
+    /// Takes back all unused credit on this GPU, so that `credit` in [`Book::totals`] is `used`; for
+    /// when other groups need what this one was promised. Says how many units that were.
+    pub fn take_back(&self, device: Uuid, patience: Patience) -> Result<u64, LedgerError> {
+        let _locked = self.lock(patience)?;
+        let index = self.region.find_device(&device);
+        let found = index.map_or(0, |index| self.region.strip::<Sound>(index, None, u64::MAX));
+        self.whole()?;
+        Ok(found)
+    }
+
+    /// Calls `each` for every process that has a slot.
+    pub fn members(&self, mut each: impl FnMut(MemberReading)) -> Result<(), LedgerError> {
+        let file = self.file()?;
+        let namespace = own_namespace();
+        for index in self.region.slots() {
+            let Some(owner) = self.region.owner(index) else { continue };
+            let life = liveness::life_of(file.fd(), index, &owner, namespace)?;
+            self.whole()?;
+            each(MemberReading {
+                slot: SlotIndex {
+                    index: u16::try_from(index).unwrap_or(u16::MAX),
+                    serial: owner.serial,
+                },
+                pid: owner.pid,
+                pid_namespace: owner.namespace,
+                same_namespace: namespace != 0 && owner.namespace == namespace,
+                start_ticks: owner.start,
+                program: owner.program,
+                alive: life == Life::Living,
+            });
+        }
+        Ok(())
+    }
+
+    /// What one process has on one GPU.
+    pub fn reading(&self, slot: SlotIndex, device: Uuid) -> Result<DeviceReading, LedgerError> {
+        self.require(slot)?;
+        let reading = self
+            .region
+            .find_device(&device)
+            .map_or_else(DeviceReading::default, |device| self.region.reading(slot.get(), device));
+        self.whole()?;
+        Ok(reading)
+    }
+
+    /// Adds to what a process is charged (or takes back what was added before): what NVML sees and
+    /// the member did not count. Never takes back more than was added.
+    pub fn fold(
+        &self,
+        slot: SlotIndex,
+        device: Uuid,
+        units: i64,
+        patience: Patience,
+    ) -> Result<(), LedgerError> {
+        let _locked = self.lock(patience)?;
+        self.require(slot)?;
+        let limit = self.load()?.budget(&device).for_members();
+        let device = self.region.claim_device(&device)?;
+        // Nobody else writes this word, and only under the lock.
+        let folded = self.region.column(slot.get(), device, Column::Folded);
+        let now = folded.load(Ordering::Relaxed);
+        folded.store(now.saturating_add_signed(units), Ordering::Relaxed);
+        self.region.settle(device, limit);
+        self.whole()
+    }
+
+    /// Gives back what dead processes had; says how many slots that freed. A process counts for a
+    /// grace of 50 to 100 ms after somebody first saw that it has ended, because the driver gives
+    /// its memory back that much later: called often, this is what sees it first.
+    pub fn reap(&self, patience: Patience) -> Result<usize, LedgerError> {
+        let locked = self.lock(patience)?;
+        let freed = self.region.reap(locked.fd(), false)?.freed;
+        self.whole()?;
+        Ok(freed)
+    }
+
+    /// The group's marks.
+    pub fn flags(&self) -> Result<Flags, LedgerError> {
+        Ok(Flags(self.load()?.flags()))
+    }
+
+    /// Changes the group's marks.
+    pub fn set_flags(&self, flags: Flags, patience: Patience) -> Result<(), LedgerError> {
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        limits.set_flags(flags.0);
+        limits.write(&fd)
+    }
+
+    /// The users whose pond memory this group pays for; says how many were written to `into`.
+    pub fn owners(&self, into: &mut [u32]) -> Result<usize, LedgerError> {
+        let limits = self.load()?;
+        Ok(into.iter_mut().zip(limits.owners()).map(|(place, owner)| *place = owner).count())
+    }
+
+    /// Sets the users whose pond memory this group pays for, at most [`crate::OWNERS`].
+    pub fn set_owners(&self, owners: &[u32], patience: Patience) -> Result<(), LedgerError> {
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        limits.set_owners(owners);
+        limits.write(&fd)
+    }
+
+    /// Counts up with every change of the limits file: cheap to watch.
+    pub fn generation(&self) -> Result<u64, LedgerError> {
+        Ok(self.load()?.generation())
+    }
+
+    /// What a member has measured for a context on this GPU, in bytes.
+    pub fn context_bytes(&self, device: Uuid) -> Option<u64> {
+        let device = self.region.find_device(&device)?;
+        Some(self.region.context(device).load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
+    fn load(&self) -> Result<Limits, LedgerError> {
+        Limits::load(self.limits.as_c())
+    }
+
+    fn file(&self) -> Result<Locked, LedgerError> {
+        let file = Locked::without(self.ledger.as_c())?;
+        Head::same_life(file.fd(), self.region.nonce())?;
+        Ok(file)
+    }
+
+    fn lock(&self, patience: Patience) -> Result<Locked, LedgerError> {
+        let locked = Locked::within(self.ledger.as_c(), patience)?;
+        Head::same_life(locked.fd(), self.region.nonce())?;
+        Ok(locked)
+    }
+
+    /// The limits file, to be changed under the lock.
+    fn edit(&self, patience: Patience) -> Result<(Locked, sys::Fd, Limits), LedgerError> {
+        let locked = self.lock(patience)?;
+        let fd = Limits::open(self.limits.as_c(), true)?;
+        let limits = Limits::read(&fd)?;
+        Ok((locked, fd, limits))
+    }
+
+    fn set_pond_by(
+        &self,
+        device: Uuid,
+        patience: Patience,
+        change: impl FnOnce(u64) -> u64,
+    ) -> Result<(), LedgerError> {
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget = limits.budget(&device);
+        budget.pond = change(budget.pond);
+        limits.set(Some(&device), &budget)?;
+        limits.write(&fd)?;
+        self.settle(&limits);
+        self.whole()
+    }
+
+    /// Makes the limits hold from the next allocation on. Only under the lock.
+    fn settle(&self, limits: &Limits) {
+        for device in crate::slots::devices() {
+            let budget = limits.budget(&self.region.uuid(device));
+            self.region.settle(device, budget.for_members());
+        }
+    }
+
+    /// A slot has another owner by now when its serial is another.
+    fn require(&self, slot: SlotIndex) -> Result<(), LedgerError> {
+        match self.region.owner(slot.get()) {
+            Some(owner) if owner.serial == slot.serial => Ok(()),
+            _ => Err(LedgerError::Gone),
+        }
+    }
+
+    /// What was read from a region that was truncated meanwhile does not count.
+    fn whole(&self) -> Result<(), LedgerError> {
+        match &self.guard {
+            Some(guard) if guard.was_hit() => {
+                Err(LedgerError::Broken { file: "ledger", what: "it was truncated" })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The account book of GPU memory limits, in memory that all processes of a group share.
+//!
+//! A **group** is whoever shares a limit. Its folder has two files: `ledger`, which the members
+//! write, and `limits`, which they only read. Each process has one slot in the ledger, and in it
+//! per device one word that packs `credit` (what it may hold) and `used` (what it holds).
+//!
+//! The key decision: **room is `limit - sum of credits`, and nothing else is stored**. A process
+//! reserves from its own credit by one compare-and-swap on its own word; more credit is taken under
+//! a kernel lock. A process that is killed at any instruction leaves a slot whose lock the kernel
+//! has dropped, and room comes back by not counting it: there is nothing to repair. One shared
+//! counter was refused: it costs fifteen times as much under contention, and nobody knows what a
+//! dead process had added to it.
+//!
+//! # What a process's death and a broken file do
+//!
+//! | what | then |
+//! | --- | --- |
+//! | `kill -9` at any instruction | the kernel drops the slot's lock; who next needs room does not count the slot any more, once the driver has had time to give the memory back (50 ms after the end was first seen); allocations that need just that wait for it |
+//! | fork | the child has no slot: the memory is not mapped there, and it attaches anew |
+//! | `exec` | like death; the new program attaches anew |
+//! | all descriptors closed | nothing: none is kept |
+//! | ledger removed, truncated, replaced, garbage | members go on with the credit they have and are refused more, by name |
+//! | limits removed, truncated, garbage | the same, until the file is right again |
+//! | nonsense in a slot | counts as much as it says, so its group may get no more until its owner ends |
+//!
+//! What is left, known and accepted:
+//!
+//! - With [`Memory::File`] (only for groups that span containers, or where the kernel has no System
+//!   V segments) whoever may write the ledger can truncate it, and members that touch their slot
+//!   then die of a SIGBUS. It is their own group; the operator's processes survive it.
+//! - A thread that forks while another one is in [`Member::reserve`]'s slow path gives the child a
+//!   copy of the lock's descriptor. The lock is given back explicitly, so that is harmless, unless
+//!   the parent is killed in those microseconds *and* the child never calls `exec`: then the lock
+//!   is held until the child ends.
+//! - A program that changes its root or mount namespace after attaching cannot reach the folder any
+//!   more: it is refused more than its credit.
+//! - Removing a ledger while its members live and making a new one gives the group a second limit:
+//!   those of the old one keep what they hold, and get no more.
+//! - A member of another pid namespace counts as ended when its lock is gone, and for 100 ms longer:
+//!   its process cannot be seen. A driver that takes longer holds more than the limit meanwhile.
+//! - While the kernel still tears down a killed process (its lock is held), what it has counts and
+//!   is not waited for: allocations are refused.
+//!
+//! # Parts
+//!
+//! - [`Member`]: a process that allocates; used inside strangers' programs, so this crate is
+//!   `no_std`, never allocates, never panics, takes no lock but the kernel's, and holds no
+//!   descriptor between calls
+//! - [`Book`]: the operator's side (daemon, command line)
+//! - [`Observer`]: reads only, without a slot
+//! - [`establish`]: makes a group's folder where there is no daemon
+//! - [`parse_size`], [`parse_bytes`]: sizes as people write them
+//! - [`protocol`]: the words' rules, generic over the atomics so that a model checker can run them
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod book;
+mod error;
+mod establish;
+mod file;
+mod guard;
+mod layout;
+mod limits;
+mod liveness;
+mod lock;
+mod member;
+mod observer;
+mod path;
+pub mod protocol;
+mod region;
+mod size;
+mod slots;
+mod sys;
+
+pub use book::{Book, BookSettings, Flags, MemberReading, Patience};
+pub use error::{BadSize, LedgerError, Refused};
+pub use establish::{Established, LimitOf, establish};
+pub use file::Memory;
+pub use layout::{
+    Column, DEVICES, DeviceIndex, DeviceReading, NO_LIMIT, OWNERS, SLOTS, SlotIndex, Totals, UNIT,
+    Uuid, units_for,
+};
+pub use limits::{Budget, NAME_MAX, Name};
+pub use member::Member;
+pub use observer::Observer;
+pub use size::{Size, parse_bytes, parse_size};
