@@ -28,6 +28,16 @@ pub(super) fn device_of_pool(
     if possible { engine.device(props.location_id) } else { Err(Status::INVALID_VALUE) }
 }
 
+/// The device whose pool is meant: only pinned device memory has pools here.
+fn pool_location(
+    engine: &'static Engine,
+    location: RawLocation,
+    kind: u32,
+) -> Result<usize, Status> {
+    let device = device_index(engine, location)?;
+    if kind == constants::ALLOCATION_PINNED { Ok(device) } else { Err(Status::NOT_SUPPORTED) }
+}
+
 entries! {
     fn cuMemAllocAsync(pointer: *mut CUdeviceptr, size: usize, stream: CUstream) |engine| {
         // SAFETY: as the caller promised.
@@ -155,6 +165,26 @@ entries! {
 
     fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) |engine| {
         engine.pools.set_current(engine.device(device)?.index, number(pool))
+    }
+
+    fn cuMemGetDefaultMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
+        pool.set(opaque(engine.pools.default_of(pool_location(engine, location, kind)?)?.id));
+        Ok(())
+    }
+
+    fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
+        pool.set(opaque(engine.pools.current_of(pool_location(engine, location, kind)?)?.id));
+        Ok(())
+    }
+
+    fn cuMemSetMemPool(location: *mut CUmemLocation, kind: u32, pool: CUmemoryPool) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let location = unsafe { read(location.cast::<RawLocation>())? };
+        engine.pools.set_current(pool_location(engine, location, kind)?, number(pool))
     }
 
     fn cuMemPoolExportToShareableHandle(shareable: *mut c_void, pool: CUmemoryPool, handle_type: u32, flags: u64) |engine| {
