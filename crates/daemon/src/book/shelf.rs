@@ -191,7 +191,7 @@ impl Shelf {
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
             let message = format!("group '{name}' has {processes} processes");
-            return Err(Failure::new(ErrorKind::Later, message)
+            return Err(Failure::new(ErrorKind::InUse, message)
                 .hint(format!("end them first; `millpond ps --group {name}` shows them")));
         }
         self.folders.remove(name).map_err(|error| {
