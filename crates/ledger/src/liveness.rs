@@ -4,10 +4,12 @@
 //! mapping keeps: no descriptor to close, not in a forked child, dropped by the kernel at exit,
 //! `kill -9` and `exec`. The mapping is never touched, so the file's length does not matter to it.
 
+use core::ffi::CStr;
 use core::ptr::NonNull;
 
 use crate::error::LedgerError;
 use crate::layout::byte;
+use crate::path::Path;
 use crate::slots::Identity;
 use crate::sys::{self, Fd};
 
@@ -42,14 +44,27 @@ impl Liveness {
     }
 }
 
+/// The caller's pid namespace; 0 when it cannot be known, or when `/proc` shows another one (then
+/// its numbers mean other processes).
+pub(crate) fn own_namespace() -> u64 {
+    let mut digits = [0; 10];
+    let mut link = [0; 16];
+    let shown = sys::read_link(c"/proc/self", &mut link);
+    if shown != decimal(sys::pid(), &mut digits) {
+        return 0;
+    }
+    sys::inode_of(c"/proc/self/ns/pid").unwrap_or(0)
+}
+
 pub(crate) fn slot_byte(slot: usize) -> i64 {
     byte::SLOTS.saturating_add(i64::try_from(slot).unwrap_or(0))
 }
 
 /// Whether what a slot's owner had is back with the driver.
 ///
-/// The lock says that the owner's memory map is gone. The driver frees a little later, when the
-/// files are closed; where the owner's pid means something here, that is waited for.
+/// The lock says that the owner's memory map is gone. A driver frees when its files are closed, and
+/// the kernel promises no order of the two; a zombie has done both. So where the owner's pid means
+/// something here, that is waited for.
 pub(crate) fn is_gone(
     fd: &Fd,
     slot: usize,
@@ -64,13 +79,13 @@ pub(crate) fn is_gone(
         // Also when a child that was forked in the wrong instant still has the description.
         return Ok(true);
     }
-    let Some(process) = Process::read(who.pid) else {
-        return Ok(!locked);
-    };
-    if process.start != who.start {
-        return Ok(true);
+    if locked {
+        return Ok(false);
     }
-    Ok(!locked && (process.has_memory || process.is_zombie))
+    Ok(match Process::read(who.pid) {
+        Some(now) => now.start != who.start || now.has_memory || now.is_zombie,
+        None => true,
+    })
 }
 
 /// A line of `/proc/<pid>/stat`.
@@ -87,8 +102,16 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn read(pid: i32) -> Option<Self> {
         let mut digits = [0; 10];
-        let path = crate::path::Path::of(&[b"/proc/", decimal(pid, &mut digits), b"/stat"]).ok()?;
-        let fd = sys::open(path.as_c(), libc::O_RDONLY, 0).ok()?;
+        let path = Path::of(&[b"/proc/", decimal(pid, &mut digits), b"/stat"]).ok()?;
+        Self::read_from(path.as_c())
+    }
+
+    pub(crate) fn own() -> Option<Self> {
+        Self::read_from(c"/proc/self/stat")
+    }
+
+    fn read_from(path: &CStr) -> Option<Self> {
+        let fd = sys::open(path, libc::O_RDONLY, 0).ok()?;
         let mut line = [0; 1024];
         let len = fd.read_at(&mut line, 0).ok()?;
         Self::parse(line.get(..len)?)
@@ -142,6 +165,38 @@ mod tests {
         let own = Process::read(sys::pid()).unwrap();
         assert!(own.has_memory && !own.is_zombie && own.start > 0);
         assert_eq!(Process::read(i32::MAX), None);
+    }
+
+    /// A pid that was given to another process does not keep the dead one's slot.
+    #[test]
+    fn a_reused_pid_is_not_mistaken() {
+        let file = std::env::temp_dir().join(std::format!("millpond-liveness-{}", sys::pid()));
+        let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+        let open = || sys::open(&path, libc::O_RDWR | libc::O_CREAT, 0o600).unwrap();
+        let (asking, holding) = (open(), open());
+        std::fs::remove_file(&file).unwrap();
+        let namespace = own_namespace();
+        assert_ne!(namespace, 0);
+        let start = Process::own().unwrap().start;
+        let who =
+            |pid, start, namespace| Identity { serial: 1, pid, namespace, start, program: [0; 16] };
+        let gone = |who: Identity| is_gone(&asking, 3, &who, namespace).unwrap();
+        let init = Process::read(1).unwrap().start;
+
+        assert!(holding.lock_try(slot_byte(3)).unwrap());
+        assert!(!gone(who(sys::pid(), start, namespace)));
+        // Whatever the numbers say, a lock that is held belongs to somebody who lives...
+        assert!(!gone(who(1, init + 1, namespace)));
+        assert!(!gone(who(0, 0, namespace)));
+        assert!(!gone(who(i32::MAX, 5, namespace + 1)));
+        // ...unless no process has that pid: then a forked child has the description.
+        assert!(gone(who(i32::MAX, 5, namespace)));
+
+        holding.unlock(slot_byte(3));
+        assert!(gone(who(1, init + 1, namespace)), "another process has the pid now");
+        assert!(gone(who(1, init, namespace)), "the same process after exec");
+        assert!(gone(who(1, init, namespace + 1)), "in another namespace only the lock counts");
+        assert!(gone(who(-1, 0, namespace)));
     }
 
     #[test]
