@@ -14,6 +14,7 @@
 //! The pond is found as every client finds it, by `MILLPOND_RUNTIME_DIR`.
 
 mod churn;
+mod member;
 mod models;
 mod retire;
 mod session;
