@@ -21,6 +21,15 @@ pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";
 /// Where the software driver's devices are.
 pub const SOFT_DIR: &str = "MILLPOND_SOFT_DIR";
 
+/// Where the library for limits is.
+pub const PRELOAD: &str = "MILLPOND_PRELOAD";
+/// The folder of the group that a program is counted in.
+pub const LEDGER: &str = "MILLPOND_LEDGER";
+/// The limit of a program that no pond looks after.
+pub const MEMORY_LIMIT: &str = "MILLPOND_MEMORY_LIMIT";
+/// The group of such a program.
+pub const GROUP: &str = "MILLPOND_GROUP";
+
 const OWN: &[Variable] = &[
     Variable {
         name: millpond_keeper::config::CONFIG_VARIABLE,
