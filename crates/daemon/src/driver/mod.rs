@@ -162,6 +162,7 @@ fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
                     None => Err(DriverFailure {
                         out_of_memory: false,
                         text: "there is no driver".to_owned(),
+                        over_limit: None,
                     }),
                 };
                 speaker.say(Told::SlabMade { slab, result });
@@ -223,6 +224,7 @@ impl Cards {
         let device = self.devices.get(&uuid).ok_or_else(|| DriverFailure {
             out_of_memory: false,
             text: format!("{uuid} is not there"),
+            over_limit: None,
         })?;
         let made = Allocation::create(device, bytes).and_then(|allocation| {
             let fd = allocation.export()?;
@@ -232,6 +234,7 @@ impl Cards {
         made.map_err(|error: CudaError| DriverFailure {
             out_of_memory: error.is_out_of_memory(),
             text: error.to_string(),
+            over_limit: None,
         })
     }
 

@@ -321,7 +321,16 @@ impl Ports for World {
         }
     }
 
-    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+    fn ask_group(&mut self, ask: crate::policy::GroupAsk) {
+        let failure = millpond_wire::Failure::new(
+            millpond_wire::ErrorKind::UnknownKind,
+            "this daemon keeps no groups",
+        );
+        let body = millpond_wire::message::ReplyBody::Failure(failure);
+        self.reply(ask.conn, Reply { number: ask.number, body }, Vec::new());
+    }
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, _user: u32) {
         self.driver.ask(Ask::MakeSlab { slab, device, bytes });
     }
 
