@@ -26,7 +26,8 @@ pub fn find() -> Result<PathBuf, Report> {
     let found = std::path::absolute(found).unwrap_or_else(|_| found.clone());
     // The loader takes both for the end of one name and the beginning of the next.
     if found.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n')) {
-        let message = format!("'{}': the loader takes no path with a space or colon", found.display());
+        let message =
+            format!("'{}': the loader takes no path with a space or colon", found.display());
         return Err(Report::new(Code::Failed, message).hint("a link to it without: `ln -s`"));
     }
     Ok(found)

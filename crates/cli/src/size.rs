@@ -17,9 +17,7 @@ impl Size {
     pub fn limit(self) -> GroupLimit {
         match self.0 {
             millpond_ledger::Size::Bytes(bytes) => GroupLimit::Bytes(bytes),
-            millpond_ledger::Size::Part(thousandths) => {
-                GroupLimit::Part(thousandths.saturating_mul(1000))
-            }
+            millpond_ledger::Size::Part(thousandths) => GroupLimit::Part(thousandths),
         }
     }
 
@@ -75,7 +73,7 @@ mod tests {
             assert_eq!(size.text(), "10737418240", "{text}");
         }
         let half: Size = "50%".parse().unwrap();
-        assert_eq!(half.limit(), GroupLimit::Part(500_000));
+        assert_eq!(half.limit(), GroupLimit::Part(500));
         assert_eq!((half.on_card(141 << 30), half.to_string()), (141 << 29, "50%".to_owned()));
         assert_eq!(half.text().parse(), Ok(half));
         let odd: Size = "12.5%".parse().unwrap();

@@ -155,12 +155,16 @@ impl Elf {
     }
 
     fn read(&self, offset: u64, bytes: u64) -> Result<Vec<u8>, ElfError> {
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
         let length = self.file.metadata()?.len();
         let fits = offset.checked_add(bytes).is_some_and(|end| end <= length);
         if !fits || bytes > TABLE_BYTES {
             return Err(ElfError::Damaged("a table lies outside of it"));
         }
-        let bytes = usize::try_from(bytes).map_err(|_| ElfError::Damaged("a table is too large"))?;
+        let bytes =
+            usize::try_from(bytes).map_err(|_| ElfError::Damaged("a table is too large"))?;
         let mut read = vec![0; bytes];
         self.file.read_exact_at(&mut read, offset)?;
         Ok(read)

@@ -1,8 +1,6 @@
 //! Groups, their budgets and their processes, as JSON.
 
-use millpond_wire::message::{
-    GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo,
-};
+use millpond_wire::message::{GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo};
 use serde::Serialize;
 
 /// `group ls`.

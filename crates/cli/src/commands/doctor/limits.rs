@@ -101,12 +101,20 @@ fn has_controller(root: &Path) -> bool {
 /// Who keeps limits, and what that leaves open.
 fn enforcer(kernel: &Kernel) -> Check {
     let name = "limits: enforcer";
-    let escapes = "static and setuid programs, RTLD_DEEPBIND, direct ioctl, Vulkan and OpenGL escape it";
+    let escapes =
+        "static and setuid programs, RTLD_DEEPBIND, direct ioctl, Vulkan and OpenGL escape it";
     let library = format!("the preloaded library; {escapes}");
     let Some(driver) = &kernel.driver else {
-        return Check { advice: Some(PAGE.into()), ..Check::ok(name, format!("{library}; no NVML")) };
+        return Check {
+            advice: Some(PAGE.into()),
+            ..Check::ok(name, format!("{library}; no NVML"))
+        };
     };
-    let found = match (kernel.major() >= Some(KERNEL_LIMITS), kernel.has_symbol, kernel.has_controller) {
+    let found = match (
+        kernel.major() >= Some(KERNEL_LIMITS),
+        kernel.has_symbol,
+        kernel.has_controller,
+    ) {
         (false, false, _) => format!("{library}; a limit in the kernel: driver {driver} has none"),
         (_, true, true) => {
             let own = kernel.own_limit.as_deref().unwrap_or("none");
@@ -117,10 +125,14 @@ fn enforcer(kernel: &Kernel) -> Check {
             )
         }
         (_, _, true) => {
-            format!("{library}; driver {driver} counts for cgroup dmem, but NVML has no {SET_LIMITS}")
+            format!(
+                "{library}; driver {driver} counts for cgroup dmem, but NVML has no {SET_LIMITS}"
+            )
         }
         (_, _, false) => {
-            format!("{library}; driver {driver} can keep limits in the kernel, but this kernel has no cgroup dmem")
+            format!(
+                "{library}; driver {driver} can keep limits in the kernel, but this kernel has no cgroup dmem"
+            )
         }
     };
     Check { advice: Some(PAGE.into()), ..Check::ok(name, found) }
@@ -145,7 +157,10 @@ mod tests {
         assert!(enforcer(&kernel).found.contains("no NVML"));
         kernel.driver = Some("580.159.04".into());
         let found = enforcer(&kernel).found;
-        assert!(found.contains("driver 580.159.04 has none") && found.contains("setuid"), "{found}");
+        assert!(
+            found.contains("driver 580.159.04 has none") && found.contains("setuid"),
+            "{found}"
+        );
         kernel = Kernel { driver: Some("615.10".into()), has_symbol: true, ..kernel };
         assert!(enforcer(&kernel).found.contains("no cgroup dmem"));
         kernel = Kernel { has_controller: true, own_limit: Some("gpu0 10".into()), ..kernel };

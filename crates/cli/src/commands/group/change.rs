@@ -15,7 +15,9 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     let nothing = args.limit.is_none() && args.min.is_none() && args.weight.is_none();
     if nothing {
         let report = Report::new(Code::Usage, "nothing to set");
-        return Err(report.hint("`--limit`, `--min` or `--weight`; `millpond help group set`").into());
+        return Err(report
+            .hint("`--limit`, `--min` or `--weight`; `millpond help group set`")
+            .into());
     }
     let pond = pond::connect(global)?;
     let device = args.device.as_deref().map(|text| pond::device(&pond, text)).transpose()?;
@@ -40,7 +42,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
         create: limit.is_some(),
         ..GroupSet::of(args.name.clone())
     };
-    let details = pond.group_set(set).map_err(|error| with_known(&pond, error))?;
+    let details = pond.set_group(set).map_err(|error| with_known(&pond, error))?;
     if printer.is_json() {
         return printer.json(&GroupJson::from(&details.info));
     }
@@ -52,7 +54,7 @@ pub fn remove(args: &GroupRmArgs, global: &Global, printer: &Printer) -> Outcome
     let pond = pond::connect(global)?;
     let mut failed = None;
     for name in &args.names {
-        match pond.group_remove(name).map_err(|error| with_known(&pond, error)) {
+        match pond.remove_group(name.clone()).map_err(|error| with_known(&pond, error)) {
             Ok(()) => printer.line(name)?,
             Err(CommandError::Failed(report)) => {
                 printer.error(&report);

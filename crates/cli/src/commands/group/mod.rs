@@ -27,7 +27,7 @@ pub fn run(command: &GroupCommand, global: &Global, printer: &Printer) -> Outcom
 
 /// Everything about a group.
 fn inspect(pond: &Pond, name: &GroupName) -> Result<GroupDetails, CommandError> {
-    pond.group(name).map_err(|error| with_known(pond, error))
+    pond.group(name.clone()).map_err(|error| with_known(pond, error))
 }
 
 /// An unknown name is answered with those that there are.
@@ -92,15 +92,16 @@ mod tests {
 
     /// A process with, on each GPU, what it is charged with and what the card says.
     pub fn member(pid: u32, devices: &[(u8, u64, Option<u64>)]) -> MemberInfo {
-        let device = |&(gpu, charged_bytes, physical_bytes): &(u8, u64, Option<u64>)| MemberDevice {
-            device: GpuUuid([gpu; 16]),
-            charged_bytes,
-            credit_bytes: charged_bytes,
-            context_bytes: 0,
-            shared_bytes: 0,
-            folded_bytes: 0,
-            physical_bytes,
-        };
+        let device =
+            |&(gpu, charged_bytes, physical_bytes): &(u8, u64, Option<u64>)| MemberDevice {
+                device: GpuUuid([gpu; 16]),
+                charged_bytes,
+                credit_bytes: charged_bytes,
+                context_bytes: 0,
+                shared_bytes: 0,
+                folded_bytes: 0,
+                physical_bytes,
+            };
         MemberInfo {
             slot: 0,
             pid,

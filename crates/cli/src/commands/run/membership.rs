@@ -1,7 +1,9 @@
 //! The group that a program will be in: of the pond, or, without one, of its own making.
 
-use millpond::{GroupJoin, GroupName, GroupSet, Pond};
-use millpond_wire::{ErrorKind, GpuUuid, Token};
+use std::path::PathBuf;
+
+use millpond::{GroupName, GroupSet, Pond};
+use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, RunArgs};
 use crate::error::{CommandError, Report};
@@ -25,7 +27,7 @@ pub enum Account {
     /// In a group of the pond.
     Pond {
         /// The group's folder.
-        folder: String,
+        folder: PathBuf,
     },
     /// In a group that the first process with the same limit makes.
     Alone {
@@ -62,21 +64,16 @@ fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership,
     if let Some(limit) = args.limit {
         pond::warn_if_larger(pond, limit, device, printer)?;
     }
-    let joined = pond.group_join(GroupJoin {
-        token: Token::random(),
-        group: args.group.clone(),
-        device,
-        limit: args.limit.map(Size::limit),
-    })?;
+    let seat = pond.join_group(args.group.clone(), args.limit.map(Size::limit), device)?;
     let min_bytes = args.min.map(|min| pond::bytes_on_cards(pond, min, device)).transpose()?;
     if min_bytes.is_some() || args.weight.is_some() {
-        let name = joined.name.clone();
+        let name = seat.name.clone();
         let set = GroupSet { device, min_bytes, weight: args.weight, ..GroupSet::of(name) };
-        pond.group_set(set)?;
+        pond.set_group(set)?;
     }
-    printer.detail(format_args!("group {} in {}", joined.name, joined.folder));
+    printer.detail(format_args!("group {} in {}", seat.name, seat.folder.display()));
     let visible = device.map(|device| device.to_string());
-    Ok(Membership { account: Account::Pond { folder: joined.folder }, visible })
+    Ok(Membership { account: Account::Pond { folder: seat.folder }, visible })
 }
 
 /// Without a pond the first process makes the group, and the files of the group are the limit.
@@ -118,9 +115,12 @@ fn visible(text: &str) -> Result<String, CommandError> {
 fn nth_visible(index: usize, seen: Option<&str>) -> Option<String> {
     match seen {
         None => Some(index.to_string()),
-        Some(seen) => {
-            seen.split(',').map(str::trim).filter(|gpu| !gpu.is_empty()).nth(index).map(str::to_owned)
-        }
+        Some(seen) => seen
+            .split(',')
+            .map(str::trim)
+            .filter(|gpu| !gpu.is_empty())
+            .nth(index)
+            .map(str::to_owned),
     }
 }
 

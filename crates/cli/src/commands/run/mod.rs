@@ -26,7 +26,8 @@ pub fn run(args: &RunArgs, global: &Global, printer: &Printer) -> Outcome {
     if let Some(escape) = program::escape(&file) {
         if args.strict {
             let report = Report::new(Code::NotExecutable, escape.to_string());
-            let hint = "without `--strict` it runs, unlimited; docs/limits.md says how to close this";
+            let hint =
+                "without `--strict` it runs, unlimited; docs/limits.md says how to close this";
             return Err(report.hint(hint).into());
         }
         printer.note(format_args!("warning: {escape}"));

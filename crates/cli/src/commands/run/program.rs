@@ -29,11 +29,10 @@ pub fn find(name: &OsStr) -> Result<PathBuf, CommandError> {
         let report = match missing {
             Missing::Nowhere => Report::new(Code::NoProgram, format!("'{name}': no such program"))
                 .hint("`millpond run [OPTIONS] -- PROGRAM ARGS...`; is it in PATH?"),
-            Missing::NotExecutable(file) => Report::new(
-                Code::NotExecutable,
-                format!("'{}' cannot be executed", file.display()),
-            )
-            .hint(format!("`chmod +x {}`, or name its interpreter", file.display())),
+            Missing::NotExecutable(file) => {
+                Report::new(Code::NotExecutable, format!("'{}' cannot be executed", file.display()))
+                    .hint(format!("`chmod +x {}`, or name its interpreter", file.display()))
+            }
         };
         report.into()
     })
@@ -57,7 +56,11 @@ fn search(name: &OsStr, path: &OsStr) -> Result<PathBuf, Missing> {
     let mut refused = None;
     for folder in std::env::split_paths(path).filter(|_| !name.is_empty()) {
         // An empty part is the current folder.
-        let file = if folder.as_os_str().is_empty() { Path::new(".").join(name) } else { folder.join(name) };
+        let file = if folder.as_os_str().is_empty() {
+            Path::new(".").join(name)
+        } else {
+            folder.join(name)
+        };
         if is_executable(&file) {
             return Ok(file);
         }
@@ -172,7 +175,8 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
         return Some(first.into());
     }
     // `env` looks in PATH for the first word that is neither a flag nor a variable.
-    let is_program = |word: &&OsString| !word.as_bytes().starts_with(b"-") && !word.as_bytes().contains(&b'=');
+    let is_program =
+        |word: &&OsString| !word.as_bytes().starts_with(b"-") && !word.as_bytes().contains(&b'=');
     let path = std::env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
     search(rest.iter().find(is_program)?, &path).ok()
 }
