@@ -7,7 +7,7 @@ use crate::{GpuUuid, GroupName, Token};
 pub enum GroupLimit {
     /// So many bytes.
     Bytes(u64),
-    /// So many millionths of the card.
+    /// So many thousandths of the card.
     Part(u32),
     /// As much as there is.
     Unlimited,

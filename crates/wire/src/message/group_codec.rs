@@ -11,7 +11,7 @@ use crate::{GroupName, Token, limits};
 
 /// A limit that travels as a number of bytes and is none.
 const NO_LIMIT: u64 = u64::MAX;
-const MILLION: u32 = 1_000_000;
+const WHOLE: u32 = 1000;
 
 pub(super) fn required_name(name: Option<&str>) -> Read<GroupName> {
     read_name(name)?.ok_or(DecodeError::Missing("name"))
@@ -38,7 +38,7 @@ fn read_limit(bytes: Option<u64>, part: Option<u32>) -> Read<Option<GroupLimit>>
         (None, None) => Ok(None),
         (Some(NO_LIMIT), None) => Ok(Some(GroupLimit::Unlimited)),
         (Some(bytes), None) => Ok(Some(GroupLimit::Bytes(bytes))),
-        (None, Some(part)) if part <= MILLION => Ok(Some(GroupLimit::Part(part))),
+        (None, Some(part)) if part <= WHOLE => Ok(Some(GroupLimit::Part(part))),
         (_, Some(part)) => Err(DecodeError::BadValue { field: "part", value: part.into() }),
     }
 }
@@ -231,13 +231,13 @@ mod tests {
             None,
             Some(GroupLimit::Bytes(0)),
             Some(GroupLimit::Bytes(5 << 30)),
-            Some(GroupLimit::Part(500_000)),
+            Some(GroupLimit::Part(500)),
             Some(GroupLimit::Unlimited),
         ] {
             let (bytes, part) = write_limit(limit);
             assert_eq!(read_limit(bytes, part).unwrap(), limit);
         }
         assert!(read_limit(Some(1), Some(1)).is_err());
-        assert!(read_limit(None, Some(1_000_001)).is_err());
+        assert!(read_limit(None, Some(1001)).is_err());
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn requests() -> Vec<RequestBody> {
             token: Token::random(),
             group: Some(name("x")),
             device: Some(GpuUuid([7; 16])),
-            limit: Some(GroupLimit::Part(500_000)),
+            limit: Some(GroupLimit::Part(500)),
         }),
         RequestBody::GroupJoin(GroupJoin {
             token: Token::random(),
