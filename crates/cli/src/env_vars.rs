@@ -35,6 +35,11 @@ const OWN: &[Variable] = &[
         name: millpond_keeper::config::CONFIG_VARIABLE,
         meaning: "The configuration file of `serve`, as with `--config`",
     },
+    Variable {
+        name: PRELOAD,
+        meaning: "The library that `run` puts into programs; without it the one beside this \
+                  program, in ../lib/millpond or in /usr/lib/millpond",
+    },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];
 

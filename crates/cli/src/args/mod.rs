@@ -249,8 +249,9 @@ pub struct PsArgs {
 /// Show the pond: its daemon, its driver, its GPUs and their accounts
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Accounted and physical are two numbers: SLABS is what the pond has taken, USED is what the driver
-says about the whole card, other programs included.
+Accounted and physical are two numbers: SLABS is what the pond has taken, GROUPS what programs with
+a limit are charged with; USED is what the driver says about the whole card, and OTHERS what of it
+belongs to nobody whom the pond knows.
 
 Examples:
   millpond status

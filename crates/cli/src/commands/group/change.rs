@@ -2,7 +2,7 @@
 
 use millpond::{GroupLimit, GroupSet};
 
-use super::{list, with_known};
+use super::{Groups, list};
 use crate::args::{Global, GroupRmArgs, GroupSetArgs, LimitArg, MinArg};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
@@ -19,8 +19,8 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
             .hint("`--limit`, `--min` or `--weight`; `millpond help group set`")
             .into());
     }
-    let pond = pond::connect(global)?;
-    let device = args.device.as_deref().map(|text| pond::device(&pond, text)).transpose()?;
+    let known = Groups::open(global)?;
+    let device = args.device.as_deref().map(|text| known.device(text)).transpose()?;
     let limit = args.limit.map(|limit| match limit {
         LimitArg::None => GroupLimit::Unlimited,
         LimitArg::Size(size) => size.limit(),
@@ -28,10 +28,10 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     let min_bytes = match args.min {
         None => None,
         Some(MinArg::None) => Some(0),
-        Some(MinArg::Size(size)) => Some(pond::bytes_on_cards(&pond, size, device)?),
+        Some(MinArg::Size(size)) => Some(known.bytes_on_cards(size, device)?),
     };
-    if let Some(LimitArg::Size(size)) = args.limit {
-        pond::warn_if_larger(&pond, size, device, printer)?;
+    if let (Some(LimitArg::Size(size)), Some(pond)) = (args.limit, &known.pond) {
+        pond::warn_if_larger(pond, size, device, printer)?;
     }
     let set = GroupSet {
         device,
@@ -42,7 +42,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
         create: limit.is_some(),
         ..GroupSet::of(args.name.clone())
     };
-    let details = pond.set_group(set).map_err(|error| with_known(&pond, error))?;
+    let details = known.set(set)?;
     if printer.is_json() {
         return printer.json(&GroupJson::from(&details.info));
     }
@@ -51,10 +51,10 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
 
 /// Removes groups, each that can be, and prints their names.
 pub fn remove(args: &GroupRmArgs, global: &Global, printer: &Printer) -> Outcome {
-    let pond = pond::connect(global)?;
+    let known = Groups::open(global)?;
     let mut failed = None;
     for name in &args.names {
-        match pond.remove_group(name.clone()).map_err(|error| with_known(&pond, error)) {
+        match known.remove(name) {
             Ok(()) => printer.line(name)?,
             Err(CommandError::Failed(report)) => {
                 printer.error(&report);

@@ -2,21 +2,21 @@
 
 use millpond_wire::message::{GroupDevice, GroupInfo};
 
-use super::short;
+use super::{Groups, short};
 use crate::args::{Global, GroupLsArgs};
 use crate::error::Outcome;
 use crate::json::{GroupJson, GroupsJson, used_bytes};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
-use crate::{pond, units};
+use crate::units;
 
 /// Prints groups and their accounts.
 pub fn run(args: &GroupLsArgs, global: &Global, printer: &Printer) -> Outcome {
-    let pond = pond::connect(global)?;
+    let known = Groups::open(global)?;
     let groups = if args.names.is_empty() {
-        pond.groups()?
+        known.list()?
     } else {
-        let infos = args.names.iter().map(|name| Ok(super::inspect(&pond, name)?.info));
+        let infos = args.names.iter().map(|name| Ok(known.inspect(name)?.info));
         infos.collect::<Result<_, crate::error::CommandError>>()?
     };
     if printer.is_json() {

@@ -3,17 +3,17 @@
 use millpond::GroupName;
 use millpond_wire::message::{GroupDetails, GroupDevice, MemberDevice, MemberInfo};
 
-use super::{list, short};
+use super::{Groups, list, short};
 use crate::args::Global;
 use crate::error::Outcome;
 use crate::json::{GroupDetailsJson, used_bytes};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
-use crate::{pond, units};
+use crate::units;
 
 /// Prints the processes of a group and what they are charged with.
 pub fn run(name: &GroupName, no_trunc: bool, global: &Global, printer: &Printer) -> Outcome {
-    let details = super::inspect(&pond::connect(global)?, name)?;
+    let details = Groups::open(global)?.inspect(name)?;
     if printer.is_json() {
         return printer.json(&GroupDetailsJson::from(&details));
     }

@@ -1,17 +1,22 @@
 //! `millpond group …` and `millpond ps --group`.
 
+mod alone;
 mod change;
 mod list;
 mod members;
 mod watch;
 
-use millpond::{GroupName, Pond};
-use millpond_wire::message::GroupDetails;
+use millpond::{GroupDetails, GroupInfo, GroupName, GroupSet, Pond};
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, GroupCommand};
-use crate::error::{CommandError, Outcome};
+use crate::error::{CommandError, Outcome, Report};
+use crate::exit::Code;
+use crate::pond;
 use crate::printer::Printer;
+use crate::size::Size;
+
+use alone::Alone;
 
 pub use members::run as members;
 
@@ -25,26 +30,97 @@ pub fn run(command: &GroupCommand, global: &Global, printer: &Printer) -> Outcom
     }
 }
 
-/// Everything about a group.
-fn inspect(pond: &Pond, name: &GroupName) -> Result<GroupDetails, CommandError> {
-    pond.group(name.clone()).map_err(|error| with_known(pond, error))
+/// The groups that can be seen: those of the pond, and those of this user without one.
+#[derive(Debug)]
+struct Groups {
+    pond: Option<Pond>,
+    alone: Alone,
 }
 
-/// An unknown name is answered with those that there are.
-fn with_known(pond: &Pond, error: millpond::Error) -> CommandError {
-    let unknown = error.kind() == ErrorKind::NotFound;
-    let mut error = CommandError::from(error);
-    if let (true, CommandError::Failed(report)) = (unknown, &mut error) {
-        let known = pond.groups().unwrap_or_default();
-        let names: Vec<String> = known.iter().map(|group| group.name.to_string()).collect();
-        let text = match names.as_slice() {
-            [] => "there is no group yet; `millpond group set NAME --limit SIZE` makes one".into(),
-            names => format!("there are {}; `millpond group ls`", names.join(", ")),
-        };
-        report.failure.similar.clear();
-        report.failure.hint = Some(text);
+impl Groups {
+    /// No pond is an error only where there is nothing else to look at.
+    fn open(global: &Global) -> Result<Self, CommandError> {
+        let alone = Alone::new();
+        match pond::connect(global) {
+            Ok(pond) => Ok(Self { pond: Some(pond), alone }),
+            Err(CommandError::Failed(report))
+                if report.code == Code::Kind(ErrorKind::NoPond) && !alone.names().is_empty() =>
+            {
+                Ok(Self { pond: None, alone })
+            }
+            Err(error) => Err(error),
+        }
     }
-    error
+
+    fn list(&self) -> Result<Vec<GroupInfo>, CommandError> {
+        let mut groups = self.pond.as_ref().map(Pond::groups).transpose()?.unwrap_or_default();
+        groups.extend(self.alone.list());
+        Ok(groups)
+    }
+
+    fn inspect(&self, name: &GroupName) -> Result<GroupDetails, CommandError> {
+        self.ask(name, |pond| pond.group(name.clone()), |alone| alone.inspect(name))
+    }
+
+    fn set(&self, set: GroupSet) -> Result<GroupDetails, CommandError> {
+        let name = set.group.clone();
+        self.ask(&name, |pond| pond.set_group(set.clone()), |alone| alone.set(&set))
+    }
+
+    fn remove(&self, name: &GroupName) -> Result<(), CommandError> {
+        self.ask(name, |pond| pond.remove_group(name.clone()), |alone| alone.remove(name))
+    }
+
+    /// A GPU as people write it; without a pond only by its UUID, which is the same everywhere.
+    fn device(&self, text: &str) -> Result<GpuUuid, CommandError> {
+        match &self.pond {
+            Some(pond) => pond::device(pond, text),
+            None => text.parse().map_err(|_| {
+                let message = format!("'{text}' is no UUID of a GPU, and no pond knows its number");
+                Report::new(Code::Usage, message).hint("`nvidia-smi -L` shows UUIDs").into()
+            }),
+        }
+    }
+
+    fn bytes_on_cards(&self, size: Size, device: Option<GpuUuid>) -> Result<u64, CommandError> {
+        // Without a pond a part of a card is refused with everything else about `min`.
+        self.pond.as_ref().map_or(Ok(0), |pond| pond::bytes_on_cards(pond, size, device))
+    }
+
+    /// Asks whoever has the group; the pond, if both or neither.
+    fn ask<T>(
+        &self,
+        name: &GroupName,
+        pond: impl FnOnce(&Pond) -> millpond::Result<T>,
+        alone: impl FnOnce(&Alone) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        let answer = match &self.pond {
+            Some(found) if !self.alone.has(name) || found.group(name.clone()).is_ok() => {
+                pond(found).map_err(CommandError::from)
+            }
+            _ => alone(&self.alone),
+        };
+        answer.map_err(|error| self.with_known(error))
+    }
+
+    /// An unknown name is answered with those that there are.
+    fn with_known(&self, mut error: CommandError) -> CommandError {
+        let CommandError::Failed(report) = &mut error else { return error };
+        if report.code == Code::Kind(ErrorKind::NotFound) {
+            let known = self.pond.as_ref().and_then(|pond| pond.groups().ok()).unwrap_or_default();
+            let mut names: Vec<String> = known.iter().map(|group| group.name.to_string()).collect();
+            names.extend(self.alone.names().iter().map(ToString::to_string));
+            let text = match names.as_slice() {
+                [] => {
+                    "there is no group yet; `millpond group set NAME --limit SIZE` makes one".into()
+                }
+                names => format!("there are {}; `millpond group ls`", names.join(", ")),
+            };
+            report.failure.similar.clear();
+            report.failure.hint = Some(text);
+        }
+        error
+    }
 }
 
 /// The first characters of a GPU's name say which it is.

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use millpond::{EventKind, GroupName};
+use millpond::{EventKind, Events, GroupName};
 use millpond_wire::GpuUuid;
 use millpond_wire::message::{Event, GroupDevice, GroupInfo};
 
-use super::{list, short};
+use super::{Groups, list, short};
 use crate::args::{Global, GroupWatchArgs};
 use crate::commands::events;
 use crate::error::{CommandError, Outcome};
 use crate::json::{AccountJson, used_bytes};
 use crate::printer::{Printer, Tone};
-use crate::{pond, units};
+use crate::units;
 
 /// How often accounts are looked at; the daemon adds them up as often.
 const LOOK: Duration = Duration::from_millis(100);
@@ -23,35 +23,46 @@ type Seen = HashMap<(GroupName, GpuUuid), (GroupDevice, &'static str)>;
 
 /// Prints a line for each account that has changed, and each event of a group.
 pub fn run(args: &GroupWatchArgs, global: &Global, printer: &Printer) -> Outcome {
-    let pond = pond::connect(global)?;
+    let known = Groups::open(global)?;
     for name in &args.names {
-        super::inspect(&pond, name)?;
+        known.inspect(name)?;
     }
-    let mut happened = pond.events(1)?;
-    // What was before is in `millpond events`.
-    happened.kept()?;
+    let mut happened = known.pond.as_ref().map(|pond| pond.events(1)).transpose()?;
+    if let Some(happened) = &mut happened {
+        // What was before is in `millpond events`.
+        happened.kept()?;
+    }
+    let wanted = |name: &str| {
+        args.names.is_empty() || args.names.iter().any(|wanted| wanted.as_str() == name)
+    };
     let mut seen = Seen::new();
     loop {
-        let groups = pond.groups()?;
-        let wanted = |name: &str| {
-            args.names.is_empty() || args.names.iter().any(|wanted| wanted.as_str() == name)
-        };
+        let groups = known.list()?;
         for group in groups.iter().filter(|group| wanted(group.name.as_str())) {
             changes(group, &mut seen, printer)?;
         }
         seen.retain(|(name, _), _| groups.iter().any(|group| group.name == *name));
-        let mut patience = LOOK;
-        while let Some(event) = happened.next_timeout(patience)? {
-            let name = event.name.as_ref().map(ToString::to_string).unwrap_or_default();
-            if is_of_groups(&event) && (event.kind == EventKind::Gap || wanted(&name)) {
-                events::print(&event, printer)?;
-            }
-            patience = Duration::ZERO;
+        match &mut happened {
+            Some(happened) => tell(happened, wanted, printer)?,
+            None => std::thread::sleep(LOOK),
         }
         if events::nobody_reads() {
             return Err(CommandError::Closed);
         }
     }
+}
+
+/// Prints the events of groups that come until it is time to look again.
+fn tell(happened: &mut Events, wanted: impl Fn(&str) -> bool, printer: &Printer) -> Outcome {
+    let mut patience = LOOK;
+    while let Some(event) = happened.next_timeout(patience)? {
+        let name = event.name.as_ref().map(ToString::to_string).unwrap_or_default();
+        if is_of_groups(&event) && (event.kind == EventKind::Gap || wanted(&name)) {
+            events::print(&event, printer)?;
+        }
+        patience = Duration::ZERO;
+    }
+    Ok(())
 }
 
 fn is_of_groups(event: &Event) -> bool {
