@@ -23,13 +23,7 @@ impl Size {
 
     /// On a card of that size.
     pub fn on_card(self, card_bytes: u64) -> u64 {
-        match self.0 {
-            millpond_ledger::Size::Bytes(bytes) => bytes,
-            millpond_ledger::Size::Part(thousandths) => {
-                let bytes = u128::from(card_bytes) * u128::from(thousandths) / 1000;
-                u64::try_from(bytes).unwrap_or(u64::MAX)
-            }
-        }
+        self.0.of(card_bytes)
     }
 
     /// As the preloaded library reads it.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use millpond::{GroupDetails, GroupDevice, GroupInfo, GroupLimit, GroupName, GroupSet};
 use millpond_cuda::{Driver, DriverChoice, Nvml};
-use millpond_ledger::{Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, UNIT};
+use millpond_ledger::{Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, Size, UNIT};
 use millpond_wire::message::{MemberDevice, MemberInfo};
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
@@ -101,9 +101,9 @@ impl Alone {
                 None => continue,
                 Some(GroupLimit::Unlimited) => NO_LIMIT,
                 Some(GroupLimit::Bytes(bytes)) => bytes / UNIT,
-                Some(GroupLimit::Part(thousandths)) => {
+                Some(GroupLimit::Part(part)) => {
                     let card = card.ok_or_else(|| failed("a part of a card", "no card is seen"))?;
-                    card / UNIT / 1000 * u64::from(thousandths)
+                    Size::Part(part).of(card) / UNIT
                 }
             };
             let change = |budget: &mut Budget| (budget.asked, budget.effective) = (units, units);
@@ -256,4 +256,79 @@ fn boot_unix_ms() -> Option<u64> {
 
 fn unknown(name: &GroupName) -> CommandError {
     Failure::new(ErrorKind::NotFound, format!("no group '{name}'")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_ledger::{LimitOf, Member, establish};
+
+    use super::*;
+
+    const GPU: GpuUuid = GpuUuid([7; 16]);
+    const CARD: u64 = 8 << 30;
+
+    /// A group of this process alone, which holds 64 MiB.
+    fn group(folder: &Path) -> (Alone, GroupName, Member) {
+        let name: GroupName = "team-a".parse().unwrap();
+        let path =
+            CString::new(folder.join("team-a").into_os_string().into_encoded_bytes()).unwrap();
+        let limit = LimitOf { device: None, units: (1 << 30) / UNIT };
+        establish(&path, b"team-a", &[limit]).unwrap();
+        let member = Member::attach(&path).unwrap();
+        let device = member.device(GPU.0).unwrap();
+        member.reserve(device, (64 << 20) / 4096).unwrap();
+        (Alone { folder: folder.to_owned() }, name, member)
+    }
+
+    fn card(readings: Vec<(u32, Option<u64>)>) -> Card {
+        Card { device: GPU, total_bytes: CARD, readings }
+    }
+
+    #[test]
+    fn a_group_without_a_pond_is_read_from_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, _member) = group(folder.path());
+        assert_eq!(alone.names(), [name.clone()]);
+        let own = std::process::id();
+        let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
+        let device = &details.info.devices[0];
+        assert_eq!((device.limit_bytes, device.process_bytes), (Some(1 << 30), 64 << 20));
+        assert_eq!((details.info.processes, details.info.broken), (1, false));
+        let member = &details.members[0];
+        assert_eq!((member.pid, member.host_pid, member.alive), (own, Some(own), true));
+        assert_eq!(member.devices[0].drift_bytes(), Some(1 << 20));
+        let age = crate::units::now_unix_ms().abs_diff(member.started_unix_ms.unwrap());
+        assert!(age < 3_600_000, "{age}");
+    }
+
+    #[test]
+    fn a_limit_without_a_pond_is_changed_and_promises_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, member) = group(folder.path());
+        let device = member.device(GPU.0).unwrap();
+        assert!(member.reserve(device, (1 << 30) / 4096).is_err());
+        let set = |limit| GroupSet { limit: Some(limit), ..GroupSet::of(name.clone()) };
+        alone.set(&set(GroupLimit::Bytes(2 << 30))).unwrap();
+        member.reserve(device, (1 << 30) / 4096).unwrap();
+        member.release(device, (1 << 30) / 4096);
+        alone.set(&set(GroupLimit::Bytes(32 << 20))).unwrap();
+        assert!(member.reserve(device, 1).is_err(), "more is held than that already");
+        let min = GroupSet { min_bytes: Some(1), ..GroupSet::of(name.clone()) };
+        assert!(alone.set(&min).unwrap_err().to_string().contains("need a pond"));
+        let other = "team-b".parse().unwrap();
+        assert!(alone.set(&GroupSet::of(other)).unwrap_err().to_string().contains("'team-b'"));
+    }
+
+    #[test]
+    fn a_group_goes_when_nobody_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, member) = group(folder.path());
+        let refused = alone.remove(&name).unwrap_err().to_string();
+        assert!(refused.contains("has 1 process"), "{refused}");
+        drop(member);
+        std::fs::write(folder.path().join("team-a/ledger"), b"damaged").unwrap();
+        assert!(alone.details(&name, &[card(Vec::new())]).info.broken);
+        alone.remove(&name).unwrap();
+        assert!(alone.names().is_empty());
+    }
 }
