@@ -3,6 +3,7 @@
 mod collecting;
 mod corners;
 mod events;
+mod groups;
 mod leases;
 mod limits;
 mod lives;

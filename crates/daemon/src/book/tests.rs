@@ -1,0 +1,1 @@
+//! The groups of a pond, without its sockets.
