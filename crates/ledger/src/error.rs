@@ -1,0 +1,104 @@
+//! What can go wrong, sorted by what the caller can do about it.
+
+use thiserror::Error;
+
+/// Why a ledger could not be used. Every one of these means: no new memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum LedgerError {
+    /// The folder or one of its files is not there.
+    #[error(
+        "the group has no {0} file; start programs with `millpond run`, or see `millpond group ls`"
+    )]
+    NoGroup(&'static str),
+    /// All slots belong to living processes.
+    #[error("the group has {} processes already, and that is the most it can have", crate::SLOTS)]
+    Full,
+    /// All device numbers are taken.
+    #[error("the group uses {} GPUs already, and that is the most it can use", crate::DEVICES)]
+    TooManyDevices,
+    /// The limits file has no place left for another GPU.
+    #[error("the limits file has no place for another GPU")]
+    TooManyBudgets,
+    /// Somebody holds the group's lock, longer than the caller wanted to wait.
+    #[error("the group's lock was not free in time; a stopped process may hold it")]
+    Busy,
+    /// Another version of Millpond wrote the file.
+    #[error(
+        "the group's {file} file has layout version {found}, this program knows {known}; end the group's programs and start them again"
+    )]
+    Version {
+        /// Which of the two files.
+        file: &'static str,
+        /// The version in the file.
+        found: u32,
+        /// The version of this program.
+        known: u32,
+    },
+    /// The file is not what Millpond wrote.
+    #[error(
+        "the group's {file} file is broken: {what}; end the group's programs, then `millpond group rm` it"
+    )]
+    Broken {
+        /// Which of the two files.
+        file: &'static str,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The slot that the caller meant belongs to somebody else by now.
+    #[error("the process has ended")]
+    Gone,
+    /// A path that does not fit.
+    #[error("the group's folder has too long a path")]
+    PathTooLong,
+    /// A group name that is empty or too long.
+    #[error("a group's name has 1 to {} bytes", crate::NAME_MAX)]
+    BadName,
+    /// The system refused a call.
+    #[error("{call} failed on the group's files (errno {errno})")]
+    System {
+        /// The call.
+        call: &'static str,
+        /// Its error number.
+        errno: i32,
+    },
+}
+
+/// Why memory was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// The group's limit is reached: an ordinary "out of memory".
+    #[error("the group's limit is reached")]
+    Limit,
+    /// The ledger cannot be used, so there is no memory at all.
+    #[error(transparent)]
+    Broken(#[from] LedgerError),
+}
+
+/// Why a text is not a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum BadSize {
+    /// Nothing there.
+    #[error("an empty size; write 10G, 512M or 50%")]
+    Empty,
+    /// Zero, or less than one byte.
+    #[error("a size of zero; leave the limit away to have none")]
+    Zero,
+    /// A minus sign.
+    #[error("a negative size")]
+    Negative,
+    /// `0.5`: half of what?
+    #[error("a fraction needs a unit; write 0.5G for half a GiB or 50% for half of the card")]
+    FractionOfByte,
+    /// Not a number.
+    #[error("not a size; write 10G, 512M, 50% or a number of bytes")]
+    NotANumber,
+    /// Letters that are no unit.
+    #[error("an unknown unit; known are K, M, G, T (also KB, KiB, ...) and %")]
+    UnknownUnit,
+    /// More than can be counted.
+    #[error("a size larger than 16 EiB")]
+    TooLarge,
+    /// A part of the card where only bytes make sense, or more than 100 %.
+    #[error("a percentage is not possible here, or is over 100 %")]
+    Percent,
+}

@@ -1,0 +1,89 @@
+//! Where everything is in the ledger, and the small types that name it.
+
+/// Memory is counted in units of so many bytes.
+pub const UNIT: u64 = 4096;
+/// GPUs that one group can use.
+pub const DEVICES: usize = 16;
+/// Processes that one group can have at once.
+pub const SLOTS: usize = 1024;
+/// No limit.
+pub const NO_LIMIT: u64 = u64::MAX;
+/// Users whose pond memory one group can pay for.
+pub const OWNERS: usize = 64;
+
+/// A GPU's UUID, or a MIG instance's.
+pub type Uuid = [u8; 16];
+
+/// Bytes in units, rounded up. What does not fit is the largest number, which no limit allows.
+pub const fn units_for(bytes: u64) -> u32 {
+    let units = bytes.div_ceil(UNIT);
+    if units > u32::MAX as u64 {
+        u32::MAX
+    } else {
+        #[expect(clippy::cast_possible_truncation, reason = "compared in the line above")]
+        let units = units as u32;
+        units
+    }
+}
+
+/// The number of a GPU in one group's ledger. Only a [`crate::Member`] or [`crate::Book`] makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeviceIndex(pub(crate) u8);
+
+impl DeviceIndex {
+    /// The number, below [`DEVICES`].
+    pub fn get(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A slot, and which of its owners is meant: a later process in the same slot is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SlotIndex {
+    pub(crate) index: u16,
+    pub(crate) serial: u32,
+}
+
+impl SlotIndex {
+    /// The slot's place, below [`SLOTS`].
+    pub fn get(self) -> usize {
+        usize::from(self.index)
+    }
+}
+
+/// Numbers that are only shown, beside the word that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// The part of `used` that contexts take.
+    Contexts,
+    /// Memory that somebody else pays for: mapped from the pond, or imported within the group.
+    Shared,
+    /// The part of `used` that the reconciler added.
+    Folded,
+}
+
+/// What one process has on one device, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeviceReading {
+    /// What it may hold.
+    pub credit: u64,
+    /// What it holds.
+    pub used: u64,
+    /// See [`Column::Contexts`].
+    pub contexts: u64,
+    /// See [`Column::Shared`].
+    pub shared: u64,
+    /// See [`Column::Folded`].
+    pub folded: u64,
+}
+
+/// What a whole group has on one device, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Promised to processes.
+    pub credit: u64,
+    /// Held by processes.
+    pub used: u64,
+    /// Held by the pond for this group's users.
+    pub pond: u64,
+}

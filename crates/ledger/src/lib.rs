@@ -1,0 +1,48 @@
+//! The account book of GPU memory limits, in memory that all processes of a group share.
+//!
+//! A **group** is whoever shares a limit. Its folder has two files: `ledger`, which the members
+//! write, and `limits`, which they only read. Each process has one slot in the ledger, and in it
+//! per device one word that packs `credit` (what it may hold) and `used` (what it holds).
+//!
+//! The key decision: **room is `limit - sum of credits`, and nothing else is stored**. A process
+//! reserves from its own credit by one compare-and-swap on its own word; more credit is taken under
+//! a kernel lock. A process that is killed at any instruction leaves a slot whose lock the kernel
+//! has dropped, and room comes back by not counting it: there is nothing to repair. One shared
+//! counter was refused: it costs fifteen times as much under contention, and nobody knows what a
+//! dead process had added to it.
+//!
+//! - [`Member`]: a process that allocates; used inside strangers' programs, so this crate is
+//!   `no_std`, never allocates, never panics, takes no lock but the kernel's, and holds no
+//!   descriptor between calls
+//! - [`Book`]: the operator's side (daemon, command line)
+//! - [`Observer`]: reads only, without a slot
+//! - [`establish`]: makes a group's folder where there is no daemon
+//! - [`parse_size`], [`parse_bytes`]: sizes as people write them
+//! - [`protocol`]: the words' rules, generic over the atomics so that a model checker can run them
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod book;
+mod error;
+mod establish;
+mod layout;
+mod limits;
+mod member;
+mod observer;
+pub mod protocol;
+mod size;
+
+pub use book::{Book, BookSettings, Flags, MemberReading, Patience};
+pub use error::{BadSize, LedgerError, Refused};
+pub use establish::{Established, LimitOf, establish};
+pub use layout::{
+    Column, DEVICES, DeviceIndex, DeviceReading, NO_LIMIT, OWNERS, SLOTS, SlotIndex, Totals, UNIT,
+    Uuid, units_for,
+};
+pub use limits::{Budget, NAME_MAX, Name};
+pub use member::Member;
+pub use observer::Observer;
+pub use size::{Size, parse_bytes, parse_size};
