@@ -1,11 +1,25 @@
 //! The operator's side of a group: daemon and command line.
 
 use core::ffi::CStr;
+use core::sync::atomic::Ordering;
 use core::time::Duration;
 
 use crate::error::{LedgerError, Refused};
-use crate::layout::{DeviceReading, SlotIndex, Totals, Uuid};
-use crate::limits::{Budget, Name};
+use crate::establish::{Access, make_files};
+use crate::file::{Head, Memory};
+use crate::guard::Guard;
+use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
+use crate::limits::{Budget, Limits, Name};
+use crate::liveness;
+use crate::lock::Locked;
+use crate::path::Path;
+use crate::protocol::{self, Sound};
+use crate::region::Region;
+use crate::slots::own_namespace;
+use crate::sys;
+
+/// How long opening a book waits for the lock, which it needs only when all members have ended.
+const OPENING: Patience = Patience(Duration::from_secs(1));
 
 /// How long to wait for a group's lock. A stopped member can hold it for ever, and the operator
 /// must not wait for that: [`LedgerError::Busy`].
@@ -21,6 +35,9 @@ pub struct BookSettings<'a> {
     pub owner: Option<u32>,
     /// Whether every user may be a member.
     pub everyone: bool,
+    /// Where the members' slots are. Segments are safe from truncation; only files reach into
+    /// containers that have an IPC namespace of their own.
+    pub memory: Memory,
 }
 
 /// Marks on a group.
@@ -62,56 +79,89 @@ pub struct MemberReading {
 /// the given patience; the others never wait.
 #[derive(Debug)]
 pub struct Book {
-    _private: (),
+    // Dropped before the region it watches.
+    guard: Option<Guard>,
+    region: Region,
+    ledger: Path,
+    limits: Path,
 }
 
 impl Book {
-    /// Makes the folder's two files. What is there and readable is kept: then it is [`Book::open`].
+    /// Makes the folder and its two files. What is there and readable is kept: then it is
+    /// [`Book::open`]. The folder above must exist.
     pub fn create(folder: &CStr, settings: BookSettings<'_>) -> Result<Book, LedgerError> {
-        let _ = (folder, settings);
-        Err(LedgerError::NoGroup("ledger"))
+        match sys::mkdir(folder, 0o755) {
+            Ok(()) | Err(libc::EEXIST) => {}
+            Err(errno) => return Err(LedgerError::System { call: "mkdir", errno }),
+        }
+        let access = Access { owner: settings.owner, everyone: settings.everyone, explicit: true };
+        let limits = Limits::new(settings.name)?;
+        make_files(folder, limits, settings.memory, access, |fd| {
+            Locked::from_fd_within(fd, OPENING)
+        })?;
+        Self::open(folder)
     }
 
     /// Opens a group that exists.
     pub fn open(folder: &CStr) -> Result<Book, LedgerError> {
-        let _ = folder;
-        Err(LedgerError::NoGroup("ledger"))
+        let ledger = Path::join(folder, c"ledger")?;
+        let limits = Path::join(folder, c"limits")?;
+        Limits::load(limits.as_c())?;
+        let file = Locked::without(ledger.as_c())?;
+        let head = Head::require(file.fd())?;
+        let region = match Region::reach(file.fd(), &head, false)? {
+            Some(region) => region,
+            None => {
+                let locked = Locked::within(ledger.as_c(), OPENING)?;
+                let head = Head::require(locked.fd())?;
+                Region::reach_or_make(locked.fd(), &head)?
+            }
+        };
+        let guard = match region.memory() {
+            Memory::File => Some(Guard::watch(&region)?),
+            Memory::Segment => None,
+        };
+        Ok(Self { guard, region, ledger, limits })
     }
 
     /// The group's name.
     pub fn name(&self) -> Result<Name, LedgerError> {
-        Err(LedgerError::NoGroup("limits"))
+        Ok(self.load()?.name())
     }
 
     /// The entry of one GPU, or the one for every GPU (`None`); `None` when there is none.
     pub fn entry(&self, device: Option<Uuid>) -> Result<Option<Budget>, LedgerError> {
-        let _ = device;
-        Err(LedgerError::NoGroup("limits"))
+        Ok(self.load()?.entry(device.as_ref()))
     }
 
     /// The `n`th entry, for listing: device (`None` is every GPU) and budget.
     pub fn nth_entry(&self, n: usize) -> Result<Option<(Option<Uuid>, Budget)>, LedgerError> {
-        let _ = n;
-        Err(LedgerError::NoGroup("limits"))
+        Ok(self.load()?.entries().nth(n))
     }
 
     /// The budget that holds on this GPU: its own, or the one for every GPU, or none.
     pub fn budget(&self, device: Uuid) -> Result<Budget, LedgerError> {
-        let _ = device;
-        Err(LedgerError::NoGroup("limits"))
+        Ok(self.load()?.budget(&device))
     }
 
     /// Changes (or makes) an entry, then takes back unused credit, so that a lower limit holds from
     /// the next allocation on. `change` sees the entry as it is under the lock. A new entry of one
-    /// GPU begins as a copy of the one for every GPU, with no pond.
+    /// GPU begins as a copy of the one for every GPU; changing the latter leaves the former alone.
     pub fn change(
         &self,
         device: Option<Uuid>,
         patience: Patience,
         change: impl FnOnce(&mut Budget),
     ) -> Result<Budget, LedgerError> {
-        let _ = (device, patience, change);
-        Err(LedgerError::NoGroup("limits"))
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget =
+            limits.entry(device.as_ref()).or_else(|| limits.entry(None)).unwrap_or_default();
+        change(&mut budget);
+        limits.set(device.as_ref(), &budget)?;
+        limits.write(&fd)?;
+        self.settle(&limits);
+        self.whole()?;
+        Ok(budget)
     }
 
     /// Sets the limit that members obey on this GPU; see [`Book::change`].
@@ -124,15 +174,39 @@ impl Book {
         self.change(Some(device), patience, |budget| budget.effective = units).map(|_| ())
     }
 
-    /// Charges the group for pond memory before it is made. All or nothing.
+    /// Charges the group for pond memory before it is made. All or nothing. It is in the limits
+    /// file when this returns, so it outlives the daemon.
     pub fn reserve_pond(
         &self,
         device: Uuid,
         units: u64,
         patience: Patience,
     ) -> Result<(), Refused> {
-        let _ = (device, units, patience);
-        Err(Refused::Limit)
+        let (locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget = limits.budget(&device);
+        let index = self.region.find_device(&device);
+        let fits = || {
+            let claims = index.map_or(0, |index| self.region.sums(index).0);
+            let room = protocol::room(budget.for_members(), claims);
+            units.saturating_sub(room)
+        };
+        let mut missing = fits();
+        if missing > 0 {
+            self.region.reap(locked.fd())?;
+            missing = fits();
+        }
+        if let (1.., Some(index)) = (missing, index) {
+            self.region.strip::<Sound>(index, None, missing);
+            missing = fits();
+        }
+        self.whole()?;
+        if missing > 0 {
+            return Err(Refused::Limit);
+        }
+        budget.pond = budget.pond.saturating_add(units);
+        limits.set(Some(&device), &budget)?;
+        limits.write(&fd)?;
+        Ok(())
     }
 
     /// Takes back what [`Book::reserve_pond`] charged.
@@ -142,10 +216,7 @@ impl Book {
         units: u64,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        self.change(Some(device), patience, |budget| {
-            budget.pond = budget.pond.saturating_sub(units);
-        })
-        .map(|_| ())
+        self.set_pond_by(device, patience, |pond| pond.saturating_sub(units))
     }
 
     /// Sets what the pond holds, as counted after a restart.
@@ -155,29 +226,65 @@ impl Book {
         units: u64,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        self.change(Some(device), patience, |budget| budget.pond = units).map(|_| ())
+        self.set_pond_by(device, patience, |_| units)
     }
 
     /// What the group has on this GPU.
     pub fn totals(&self, device: Uuid) -> Result<Totals, LedgerError> {
-        let _ = device;
-        Err(LedgerError::NoGroup("ledger"))
+        let pond = self.budget(device)?.pond;
+        let (credit, used) =
+            self.region.find_device(&device).map_or((0, 0), |index| self.region.sums(index));
+        self.whole()?;
+        Ok(Totals { credit, used, pond })
+    }
+
+    /// Takes back all unused credit on this GPU, so that `credit` in [`Book::totals`] is `used`; for
+    /// when other groups need what this one was promised. Says how many units that were.
+    pub fn take_back(&self, device: Uuid, patience: Patience) -> Result<u64, LedgerError> {
+        let _locked = self.lock(patience)?;
+        let index = self.region.find_device(&device);
+        let found = index.map_or(0, |index| self.region.strip::<Sound>(index, None, u64::MAX));
+        self.whole()?;
+        Ok(found)
     }
 
     /// Calls `each` for every process that has a slot.
-    pub fn members(&self, each: impl FnMut(MemberReading)) -> Result<(), LedgerError> {
-        let _ = each;
-        Err(LedgerError::NoGroup("ledger"))
+    pub fn members(&self, mut each: impl FnMut(MemberReading)) -> Result<(), LedgerError> {
+        let file = self.file()?;
+        let namespace = own_namespace();
+        for index in self.region.slots() {
+            let Some(owner) = self.region.owner(index) else { continue };
+            let gone = liveness::is_gone(file.fd(), index, &owner, namespace)?;
+            self.whole()?;
+            each(MemberReading {
+                slot: SlotIndex {
+                    index: u16::try_from(index).unwrap_or(u16::MAX),
+                    serial: owner.serial,
+                },
+                pid: owner.pid,
+                pid_namespace: owner.namespace,
+                same_namespace: namespace != 0 && owner.namespace == namespace,
+                start_ticks: owner.start,
+                program: owner.program,
+                alive: !gone,
+            });
+        }
+        Ok(())
     }
 
     /// What one process has on one GPU.
     pub fn reading(&self, slot: SlotIndex, device: Uuid) -> Result<DeviceReading, LedgerError> {
-        let _ = (slot, device);
-        Err(LedgerError::NoGroup("ledger"))
+        self.require(slot)?;
+        let reading = self
+            .region
+            .find_device(&device)
+            .map_or_else(DeviceReading::default, |device| self.region.reading(slot.get(), device));
+        self.whole()?;
+        Ok(reading)
     }
 
-    /// Adds to what a living process is charged (or takes back what was added before): what NVML
-    /// sees and the member did not. Never takes back more than was added.
+    /// Adds to what a process is charged (or takes back what was added before): what NVML sees and
+    /// the member did not count. Never takes back more than was added.
     pub fn fold(
         &self,
         slot: SlotIndex,
@@ -185,41 +292,124 @@ impl Book {
         units: i64,
         patience: Patience,
     ) -> Result<(), LedgerError> {
-        let _ = (slot, device, units, patience);
-        Err(LedgerError::NoGroup("ledger"))
+        let _locked = self.lock(patience)?;
+        self.require(slot)?;
+        let limit = self.load()?.budget(&device).for_members();
+        let device = self.region.claim_device(&device)?;
+        // Nobody else writes this word, and only under the lock.
+        let folded = self.region.column(slot.get(), device, Column::Folded);
+        let now = folded.load(Ordering::Relaxed);
+        folded.store(now.saturating_add_signed(units), Ordering::Relaxed);
+        self.region.settle(device, limit);
+        self.whole()
     }
 
     /// Gives back what dead processes had; says how many slots that freed.
     pub fn reap(&self, patience: Patience) -> Result<usize, LedgerError> {
-        let _ = patience;
-        Err(LedgerError::NoGroup("ledger"))
+        let locked = self.lock(patience)?;
+        let freed = self.region.reap(locked.fd())?;
+        self.whole()?;
+        Ok(freed)
     }
 
     /// The group's marks.
     pub fn flags(&self) -> Result<Flags, LedgerError> {
-        Err(LedgerError::NoGroup("limits"))
+        Ok(Flags(self.load()?.flags()))
     }
 
     /// Changes the group's marks.
     pub fn set_flags(&self, flags: Flags, patience: Patience) -> Result<(), LedgerError> {
-        let _ = (flags, patience);
-        Err(LedgerError::NoGroup("limits"))
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        limits.set_flags(flags.0);
+        limits.write(&fd)
     }
 
     /// The users whose pond memory this group pays for; says how many were written to `into`.
     pub fn owners(&self, into: &mut [u32]) -> Result<usize, LedgerError> {
-        let _ = into;
-        Err(LedgerError::NoGroup("limits"))
+        let limits = self.load()?;
+        Ok(into.iter_mut().zip(limits.owners()).map(|(place, owner)| *place = owner).count())
     }
 
     /// Sets the users whose pond memory this group pays for, at most [`crate::OWNERS`].
     pub fn set_owners(&self, owners: &[u32], patience: Patience) -> Result<(), LedgerError> {
-        let _ = (owners, patience);
-        Err(LedgerError::NoGroup("limits"))
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        limits.set_owners(owners);
+        limits.write(&fd)
     }
 
     /// Counts up with every change of the limits file: cheap to watch.
     pub fn generation(&self) -> Result<u64, LedgerError> {
-        Err(LedgerError::NoGroup("limits"))
+        Ok(self.load()?.generation())
+    }
+
+    /// What a member has measured for a context on this GPU, in bytes.
+    pub fn context_bytes(&self, device: Uuid) -> Option<u64> {
+        let device = self.region.find_device(&device)?;
+        Some(self.region.context(device).load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
+    fn load(&self) -> Result<Limits, LedgerError> {
+        Limits::load(self.limits.as_c())
+    }
+
+    fn file(&self) -> Result<Locked, LedgerError> {
+        let file = Locked::without(self.ledger.as_c())?;
+        Head::same_life(file.fd(), self.region.nonce())?;
+        Ok(file)
+    }
+
+    fn lock(&self, patience: Patience) -> Result<Locked, LedgerError> {
+        let locked = Locked::within(self.ledger.as_c(), patience)?;
+        Head::same_life(locked.fd(), self.region.nonce())?;
+        Ok(locked)
+    }
+
+    /// The limits file, to be changed under the lock.
+    fn edit(&self, patience: Patience) -> Result<(Locked, sys::Fd, Limits), LedgerError> {
+        let locked = self.lock(patience)?;
+        let fd = Limits::open(self.limits.as_c(), true)?;
+        let limits = Limits::read(&fd)?;
+        Ok((locked, fd, limits))
+    }
+
+    fn set_pond_by(
+        &self,
+        device: Uuid,
+        patience: Patience,
+        change: impl FnOnce(u64) -> u64,
+    ) -> Result<(), LedgerError> {
+        let (_locked, fd, mut limits) = self.edit(patience)?;
+        let mut budget = limits.budget(&device);
+        budget.pond = change(budget.pond);
+        limits.set(Some(&device), &budget)?;
+        limits.write(&fd)?;
+        self.settle(&limits);
+        self.whole()
+    }
+
+    /// Makes the limits hold from the next allocation on. Only under the lock.
+    fn settle(&self, limits: &Limits) {
+        for device in crate::slots::devices() {
+            let budget = limits.budget(&self.region.uuid(device));
+            self.region.settle(device, budget.for_members());
+        }
+    }
+
+    /// A slot has another owner by now when its serial is another.
+    fn require(&self, slot: SlotIndex) -> Result<(), LedgerError> {
+        match self.region.owner(slot.get()) {
+            Some(owner) if owner.serial == slot.serial => Ok(()),
+            _ => Err(LedgerError::Gone),
+        }
+    }
+
+    /// What was read from a region that was truncated meanwhile does not count.
+    fn whole(&self) -> Result<(), LedgerError> {
+        match &self.guard {
+            Some(guard) if guard.was_hit() => {
+                Err(LedgerError::Broken { file: "ledger", what: "it was truncated" })
+            }
+            _ => Ok(()),
+        }
     }
 }

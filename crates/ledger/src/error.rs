@@ -44,6 +44,15 @@ pub enum LedgerError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The members' memory is in another IPC namespace.
+    #[error(
+        "the group's members are in another IPC namespace; share it (docker: --ipc=host), or make \
+         the group for containers"
+    )]
+    OutOfReach,
+    /// The folder belongs to somebody else, who could change it under us.
+    #[error("the group's folder belongs to another user")]
+    NotOurs,
     /// The slot that the caller meant belongs to somebody else by now.
     #[error("the process has ended")]
     Gone,

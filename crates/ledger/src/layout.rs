@@ -87,3 +87,54 @@ pub struct Totals {
     /// Held by the pond for this group's users.
     pub pond: u64,
 }
+
+/// The layout that this program reads and writes.
+pub(crate) const VERSION: u32 = 1;
+/// The ledger's first bytes.
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"MPLEDGER");
+/// Head and device table.
+pub(crate) const HEAD: usize = 4096;
+/// One slot: a cache line for each device, then who owns it.
+pub(crate) const SLOT: usize = 2048;
+/// All of it.
+pub(crate) const LEN: usize = HEAD + SLOTS * SLOT;
+
+/// Offsets in the head. The first 64 bytes are written once; see `file`.
+pub(crate) mod head {
+    /// One more than the highest slot ever taken: sums end there.
+    pub(crate) const HIGH_WATER: usize = 64;
+    /// The device table.
+    pub(crate) const TABLE: usize = 1024;
+    /// One device: UUID (two words), whether it is taken, the size of a context.
+    pub(crate) const DEVICE: usize = 64;
+    pub(crate) const UUID_LOW: usize = 0;
+    pub(crate) const UUID_HIGH: usize = 8;
+    pub(crate) const TAKEN: usize = 16;
+    pub(crate) const CONTEXT: usize = 24;
+}
+
+/// Offsets in a slot.
+pub(crate) mod slot {
+    /// A device's cache line.
+    pub(crate) const LINE: usize = 64;
+    pub(crate) const WORD: usize = 0;
+    pub(crate) const CONTEXTS: usize = 8;
+    pub(crate) const SHARED: usize = 16;
+    /// Written by the operator only, and counted beside the word.
+    pub(crate) const FOLDED: usize = 24;
+    /// Behind the lines: who owns the slot.
+    pub(crate) const STATE: usize = super::DEVICES * LINE;
+    pub(crate) const SERIAL: usize = STATE + 8;
+    pub(crate) const PID: usize = STATE + 16;
+    pub(crate) const NAMESPACE: usize = STATE + 24;
+    pub(crate) const START: usize = STATE + 32;
+    pub(crate) const PROGRAM: usize = STATE + 64;
+}
+
+/// Bytes that are locked and not there: far behind the file's end.
+pub(crate) mod byte {
+    /// The group's lock.
+    pub(crate) const GROUP: i64 = 1 << 40;
+    /// The first slot's; the others follow.
+    pub(crate) const SLOTS: i64 = GROUP + 1;
+}

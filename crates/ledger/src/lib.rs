@@ -28,16 +28,25 @@ extern crate std;
 mod book;
 mod error;
 mod establish;
+mod file;
+mod guard;
 mod layout;
 mod limits;
+mod liveness;
+mod lock;
 mod member;
 mod observer;
+mod path;
 pub mod protocol;
+mod region;
 mod size;
+mod slots;
+mod sys;
 
 pub use book::{Book, BookSettings, Flags, MemberReading, Patience};
 pub use error::{BadSize, LedgerError, Refused};
 pub use establish::{Established, LimitOf, establish};
+pub use file::Memory;
 pub use layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, NO_LIMIT, OWNERS, SLOTS, SlotIndex, Totals, UNIT,
     Uuid, units_for,

@@ -1,82 +1,189 @@
 //! A process that allocates: its slot, and what it may do with it.
 
 use core::ffi::CStr;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering;
 
 use crate::error::{LedgerError, Refused};
-use crate::layout::{Column, DeviceIndex, NO_LIMIT, Uuid};
+use crate::file::Head;
+use crate::layout::{Column, DeviceIndex, Uuid};
+use crate::limits::Limits;
+use crate::liveness::Liveness;
+use crate::lock::Locked;
+use crate::path::Path;
+use crate::protocol::{self, Halves, Outcome, Protocol, Sound, Word};
+use crate::region::Region;
+use crate::sys;
 
 /// This process's slot in its group's ledger.
 ///
-/// It lasts until the process ends or calls `exec`; there is no detach. It must be kept in memory
+/// It lasts until it is dropped, or the process ends or calls `exec`. It must be kept in memory
 /// that a forked child does not see (`MADV_WIPEONFORK`): the slot's memory is not there in the
 /// child, and a child attaches anew. Every call may be made from any thread, at any time.
 #[derive(Debug)]
-pub struct Member {
-    _private: (),
+pub struct Member<P: Protocol = Sound> {
+    region: Region,
+    slot: usize,
+    ledger: Path,
+    limits: Path,
+    // Its drop is what says that this process is gone, so it is dropped after the region.
+    _liveness: Liveness,
+    _protocol: PhantomData<P>,
 }
 
 impl Member {
     /// Takes a slot in the group of this folder.
     pub fn attach(folder: &CStr) -> Result<Member, LedgerError> {
-        let _ = folder;
-        Err(LedgerError::NoGroup("ledger"))
+        Self::attach_as(folder)
+    }
+}
+
+impl<P: Protocol> Member<P> {
+    /// [`Member::attach`] with another protocol: for the twins that a test must catch.
+    #[doc(hidden)]
+    pub fn attach_as(folder: &CStr) -> Result<Self, LedgerError> {
+        let ledger = Path::join(folder, c"ledger")?;
+        let limits = Path::join(folder, c"limits")?;
+        Limits::load(limits.as_c())?;
+        let own = sys::open(ledger.as_c(), libc::O_RDWR, 0).map_err(|errno| match errno {
+            libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
+            errno => LedgerError::System { call: "open", errno },
+        })?;
+        let locked = Locked::wait(ledger.as_c())?;
+        let head = Head::require(locked.fd())?;
+        if own.status()?.inode != locked.fd().status()?.inode {
+            return Err(LedgerError::Broken { file: "ledger", what: "it was replaced" });
+        }
+        let region = Region::reach_or_make(locked.fd(), &head)?;
+        let (slot, liveness) = region.claim(locked.fd(), own)?;
+        Ok(Self { region, slot, ledger, limits, _liveness: liveness, _protocol: PhantomData })
     }
 
     /// The number of a GPU in this group.
     pub fn device(&self, uuid: Uuid) -> Result<DeviceIndex, LedgerError> {
-        let _ = uuid;
-        Err(LedgerError::TooManyDevices)
+        if let Some(device) = self.region.find_device(&uuid) {
+            return Ok(device);
+        }
+        let _locked = self.lock()?;
+        self.region.claim_device(&uuid)
     }
 
     /// Promises `units` to the caller, who may then ask the driver for them. All or nothing.
+    #[inline]
     pub fn reserve(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
-        let _ = (device, units);
-        Err(Refused::Limit)
+        match P::reserve(self.region.held(self.slot, device), units) {
+            Outcome::Done => Ok(()),
+            Outcome::Short(_) => self.take(device, units),
+        }
     }
 
     /// Takes back what [`Member::reserve`] or [`Member::charge`] counted. Call it when the driver
     /// has the memory back, never before.
+    #[inline]
     pub fn release(&self, device: DeviceIndex, units: u32) {
-        let _ = (device, units);
+        protocol::release(self.region.held(self.slot, device), units);
     }
 
     /// Counts memory that exists already. It may pass the limit: then nobody gets more until it is
     /// below again.
     pub fn charge(&self, device: DeviceIndex, units: u32) {
-        let _ = (device, units);
+        if protocol::charge(self.region.held(self.slot, device), units) {
+            return;
+        }
+        // The group may be over its limit now; then nobody keeps spare credit. A ledger that
+        // cannot be locked refuses everybody anyway.
+        if let Ok(_locked) = self.lock()
+            && let Ok(limits) = Limits::load(self.limits.as_c())
+        {
+            let limit = limits.budget(&self.region.uuid(device)).for_members();
+            self.region.settle(device, limit);
+        }
     }
 
-    /// The limit that holds now, in units, or [`NO_LIMIT`]; 0 when the limits file is broken.
+    /// The limit that holds now, in units, or [`crate::NO_LIMIT`]; 0 when the limits file is broken.
     pub fn limit(&self, device: DeviceIndex) -> u64 {
-        let _ = device;
-        NO_LIMIT
+        Limits::load(self.limits.as_c())
+            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).effective)
     }
 
     /// What the group holds, in units, with the pond's part.
     pub fn group_used(&self, device: DeviceIndex) -> u64 {
-        let _ = device;
-        0
+        let pond = Limits::load(self.limits.as_c())
+            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).pond);
+        self.region.sums(device).1.saturating_add(pond)
     }
 
-    /// What this process holds, in units.
+    /// What this process holds, in units, with what the reconciler added.
     pub fn own_used(&self, device: DeviceIndex) -> u64 {
-        let _ = device;
-        0
+        let reading = self.region.reading(self.slot, device);
+        reading.used.saturating_add(reading.folded)
     }
 
     /// What a context takes on this GPU, if anybody has measured it.
     pub fn context_bytes(&self, device: DeviceIndex) -> Option<u64> {
-        let _ = device;
-        None
+        let told = Limits::load(self.limits.as_c())
+            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).context);
+        let measured = || self.region.context(device).load(Ordering::Relaxed);
+        [told, measured()].into_iter().find(|bytes| *bytes > 0)
     }
 
     /// Notes what a context takes, for the processes that come later.
     pub fn note_context_bytes(&self, device: DeviceIndex, bytes: u64) {
-        let _ = (device, bytes);
+        self.region.context(device).store(bytes, Ordering::Relaxed);
     }
 
-    /// Adds to a column that is only shown.
+    /// Adds to a column that is only shown. [`Column::Folded`] is the operator's and is left alone.
     pub fn add_column(&self, column: Column, device: DeviceIndex, units: i64) {
-        let _ = (column, device, units);
+        if column == Column::Folded {
+            return;
+        }
+        let _ = self.region.column(self.slot, device, column).fetch_update(
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+            |now| Some(now.saturating_add_signed(units)),
+        );
+    }
+
+    /// The slot's place, for tests and logs.
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// Overwrites this process's own word: how a test plays a member that writes nonsense.
+    #[doc(hidden)]
+    pub fn scribble(&self, device: DeviceIndex, credit: u32, used: u32) {
+        self.region.held(self.slot, device).overwrite(Halves { tight: false, credit, used }.pack());
+    }
+
+    fn lock(&self) -> Result<Locked, LedgerError> {
+        let path = self.ledger.as_c();
+        let locked = if P::LOCKED { Locked::wait(path)? } else { Locked::without(path)? };
+        Head::same_life(locked.fd(), self.region.nonce())?;
+        Ok(locked)
+    }
+
+    /// Takes credit from the group and uses it: from what is free, then from the dead, then from
+    /// what living members do not use.
+    #[cold]
+    fn take(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
+        let locked = self.lock()?;
+        let budget = Limits::load(self.limits.as_c())?.budget(&self.region.uuid(device));
+        let limit = budget.for_members();
+        let grant = || {
+            let room = protocol::room(limit, self.region.sums(device).0);
+            protocol::grant(self.region.held(self.slot, device), units, room)
+        };
+        if grant() == Outcome::Done {
+            return Ok(());
+        }
+        self.region.reap(locked.fd())?;
+        let Outcome::Short(missing) = grant() else {
+            return Ok(());
+        };
+        self.region.strip::<P>(device, Some(self.slot), missing);
+        match grant() {
+            Outcome::Done => Ok(()),
+            Outcome::Short(_) => Err(Refused::Limit),
+        }
     }
 }

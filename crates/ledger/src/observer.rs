@@ -3,31 +3,51 @@
 use core::ffi::CStr;
 
 use crate::error::LedgerError;
+use crate::file::{Head, Memory};
 use crate::layout::Uuid;
-use crate::limits::Budget;
+use crate::limits::{Budget, Limits};
+use crate::path::Path;
+use crate::region::Region;
+use crate::sys;
 
-/// A reader of one group. Each call reads the files anew, so it holds nothing between calls.
-#[derive(Debug)]
+/// A reader of one group. Each call reads the files anew, so it holds nothing between calls and
+/// what happens to them in between cannot hurt it.
+#[derive(Debug, Clone, Copy)]
 pub struct Observer {
-    _private: (),
+    ledger: Path,
+    limits: Path,
 }
 
 impl Observer {
     /// Opens a group for reading.
     pub fn open(folder: &CStr) -> Result<Observer, LedgerError> {
-        let _ = folder;
-        Err(LedgerError::NoGroup("ledger"))
+        let observer =
+            Self { ledger: Path::join(folder, c"ledger")?, limits: Path::join(folder, c"limits")? };
+        Limits::load(observer.limits.as_c())?;
+        Ok(observer)
     }
 
     /// The budget that holds on this GPU: its own, or the one for every GPU, or none.
     pub fn budget(&self, device: Uuid) -> Result<Budget, LedgerError> {
-        let _ = device;
-        Err(LedgerError::NoGroup("limits"))
+        Ok(Limits::load(self.limits.as_c())?.budget(&device))
     }
 
     /// What the group holds on this GPU, in units, with the pond's part.
     pub fn used(&self, device: Uuid) -> Result<u64, LedgerError> {
-        let _ = device;
-        Err(LedgerError::NoGroup("ledger"))
+        let pond = self.budget(device)?.pond;
+        let fd = sys::open(self.ledger.as_c(), libc::O_RDONLY, 0).map_err(|errno| match errno {
+            libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
+            errno => LedgerError::System { call: "open", errno },
+        })?;
+        let head = Head::require(&fd)?;
+        let region = match head.memory {
+            Memory::File => Some(Region::copy(&fd, &head)?),
+            Memory::Segment => Region::reach(&fd, &head, true)?,
+        };
+        // A segment that is gone ended with its last member.
+        let used = region.map_or(0, |region| {
+            region.find_device(&device).map_or(0, |device| region.sums(device).1)
+        });
+        Ok(used.saturating_add(pond))
     }
 }

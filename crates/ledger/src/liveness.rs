@@ -1,0 +1,172 @@
+//! Who lives.
+//!
+//! A slot's owner holds a lock on the slot's own byte through an open file description that only a
+//! mapping keeps: no descriptor to close, not in a forked child, dropped by the kernel at exit,
+//! `kill -9` and `exec`. The mapping is never touched, so the file's length does not matter to it.
+
+use core::ptr::NonNull;
+
+use crate::error::LedgerError;
+use crate::layout::byte;
+use crate::slots::Identity;
+use crate::sys::{self, Fd};
+
+const PAGE: usize = 4096;
+
+/// Holds a slot for as long as it exists.
+#[derive(Debug)]
+pub(crate) struct Liveness {
+    at: NonNull<u8>,
+}
+
+// SAFETY: the mapping is never touched; it only exists.
+unsafe impl Send for Liveness {}
+// SAFETY: as above.
+unsafe impl Sync for Liveness {}
+
+impl Drop for Liveness {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody can reach it.
+        unsafe { sys::unmap(self.at, PAGE) };
+    }
+}
+
+impl Liveness {
+    /// Keeps the description, and with it the lock it holds, beyond its descriptor.
+    pub(crate) fn keep(fd: Fd) -> Result<Self, LedgerError> {
+        let at = fd.map(PAGE, libc::PROT_NONE)?;
+        let kept = Self { at };
+        // SAFETY: the mapping is ours and that long.
+        unsafe { sys::keep_from_children(at, PAGE)? };
+        Ok(kept)
+    }
+}
+
+pub(crate) fn slot_byte(slot: usize) -> i64 {
+    byte::SLOTS.saturating_add(i64::try_from(slot).unwrap_or(0))
+}
+
+/// Whether what a slot's owner had is back with the driver.
+///
+/// The lock says that the owner's memory map is gone. The driver frees a little later, when the
+/// files are closed; where the owner's pid means something here, that is waited for.
+pub(crate) fn is_gone(
+    fd: &Fd,
+    slot: usize,
+    who: &Identity,
+    namespace: u64,
+) -> Result<bool, LedgerError> {
+    let locked = fd.is_locked(slot_byte(slot), 1)?;
+    if who.pid <= 0 || namespace == 0 || who.namespace != namespace {
+        return Ok(!locked);
+    }
+    if !sys::pid_exists(who.pid) {
+        // Also when a child that was forked in the wrong instant still has the description.
+        return Ok(true);
+    }
+    let Some(process) = Process::read(who.pid) else {
+        return Ok(!locked);
+    };
+    if process.start != who.start {
+        return Ok(true);
+    }
+    Ok(!locked && (process.has_memory || process.is_zombie))
+}
+
+/// A line of `/proc/<pid>/stat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// In clock ticks since boot.
+    pub start: u64,
+    /// Its last thread has left the kernel's exit path.
+    pub is_zombie: bool,
+    /// It has a memory map: a process that holds no slot's lock and has one called `exec`.
+    pub has_memory: bool,
+}
+
+impl Process {
+    pub(crate) fn read(pid: i32) -> Option<Self> {
+        let mut digits = [0; 10];
+        let path = crate::path::Path::of(&[b"/proc/", decimal(pid, &mut digits), b"/stat"]).ok()?;
+        let fd = sys::open(path.as_c(), libc::O_RDONLY, 0).ok()?;
+        let mut line = [0; 1024];
+        let len = fd.read_at(&mut line, 0).ok()?;
+        Self::parse(line.get(..len)?)
+    }
+
+    /// The name is in brackets and may hold anything, brackets too: count from the last one.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let after = line.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = line.get(after.checked_add(2)?..)?.split(|byte| *byte == b' ');
+        let state = *fields.next()?.first()?;
+        // Of proc(5)'s fields these are 4 and up.
+        let threads = number(fields.nth(16)?)?;
+        let start = number(fields.nth(1)?)?;
+        let size = number(fields.next()?)?;
+        let ended = matches!(state, b'Z' | b'X' | b'x');
+        Some(Self { start, is_zombie: ended && threads <= 1, has_memory: size > 0 })
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let digits = digits.strip_suffix(b"\n").unwrap_or(digits);
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |sum, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        sum.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
+fn decimal(number: i32, into: &mut [u8; 10]) -> &[u8] {
+    let mut rest = number.unsigned_abs();
+    let mut begin = into.len();
+    for place in into.iter_mut().rev() {
+        *place = b'0'.saturating_add(u8::try_from(rest % 10).unwrap_or(0));
+        rest /= 10;
+        begin = begin.saturating_sub(1);
+        if rest == 0 {
+            break;
+        }
+    }
+    into.get(begin..).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_itself() {
+        let own = Process::read(sys::pid()).unwrap();
+        assert!(own.has_memory && !own.is_zombie && own.start > 0);
+        assert_eq!(Process::read(i32::MAX), None);
+    }
+
+    #[test]
+    fn a_name_may_hold_brackets_and_spaces() {
+        let line = b"7 (a) Z 1 (b) S 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 3 0 12345 8192 1 2\n";
+        let process = Process::parse(line).unwrap();
+        assert_eq!(process, Process { start: 12345, is_zombie: false, has_memory: true });
+        assert_eq!(Process::parse(b"garbage"), None);
+        assert_eq!(Process::parse(b"1 (x) Z 1 2"), None);
+    }
+
+    #[test]
+    fn a_dead_leader_with_living_threads_is_no_zombie() {
+        let line = b"7 (a) Z 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 3 0 9 0 0\n";
+        assert!(!Process::parse(line).unwrap().is_zombie);
+        let line = b"7 (a) Z 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n";
+        assert!(Process::parse(line).unwrap().is_zombie);
+    }
+
+    #[test]
+    fn numbers_in_decimal() {
+        let mut buffer = [0; 10];
+        for (number, text) in [(0, "0"), (7, "7"), (i32::MAX, "2147483647"), (4_194_304, "4194304")]
+        {
+            assert_eq!(decimal(number, &mut buffer), text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The slots in the ledger's memory: who owns them, sums over them, giving back.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::LedgerError;
+use crate::layout::{
+    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, SLOT, SLOTS, Uuid, head, slot,
+};
+use crate::liveness::{self, Liveness, Process};
+use crate::protocol::{self, Halves, Protocol, Sound, Word};
+use crate::region::Region;
+use crate::sys::{self, Fd};
+
+const FREE: u64 = 0;
+const TAKEN: u64 = 1;
+
+/// Who owns a slot, as its owner wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub serial: u32,
+    pub pid: i32,
+    pub namespace: u64,
+    pub start: u64,
+    pub program: [u8; 16],
+}
+
+/// The caller's pid namespace; 0 when it cannot be known.
+pub(crate) fn own_namespace() -> u64 {
+    sys::inode_of(c"/proc/self/ns/pid").unwrap_or(0)
+}
+
+#[inline]
+fn at(index: usize, device: DeviceIndex, offset: usize) -> usize {
+    HEAD.saturating_add(index.saturating_mul(SLOT))
+        .saturating_add(device.get().saturating_mul(slot::LINE))
+        .saturating_add(offset)
+}
+
+fn owner_at(index: usize, offset: usize) -> usize {
+    HEAD.saturating_add(index.saturating_mul(SLOT)).saturating_add(offset)
+}
+
+/// Every device number.
+pub(crate) fn devices() -> impl Iterator<Item = DeviceIndex> {
+    (0..DEVICES).filter_map(|index| u8::try_from(index).ok().map(DeviceIndex))
+}
+
+impl Region {
+    /// The word that counts.
+    #[inline]
+    pub(crate) fn held(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
+        self.word(at(index, device, slot::WORD))
+    }
+
+    pub(crate) fn column(&self, index: usize, device: DeviceIndex, column: Column) -> &AtomicU64 {
+        let offset = match column {
+            Column::Contexts => slot::CONTEXTS,
+            Column::Shared => slot::SHARED,
+            Column::Folded => slot::FOLDED,
+        };
+        self.word(at(index, device, offset))
+    }
+
+    pub(crate) fn reading(&self, index: usize, device: DeviceIndex) -> DeviceReading {
+        let Halves { credit, used, .. } = Halves::unpack(Word::load(self.held(index, device)));
+        let column = |column| self.column(index, device, column).load(Ordering::Relaxed);
+        DeviceReading {
+            credit: credit.into(),
+            used: used.into(),
+            contexts: column(Column::Contexts),
+            shared: column(Column::Shared),
+            folded: column(Column::Folded),
+        }
+    }
+
+    /// Slots that were ever taken; the others are zero.
+    pub(crate) fn slots(&self) -> core::ops::Range<usize> {
+        0..usize::try_from(self.load(head::HIGH_WATER)).unwrap_or(SLOTS).min(SLOTS)
+    }
+
+    /// Sums of (claims, uses) over all slots, each with what the reconciler added.
+    pub(crate) fn sums(&self, device: DeviceIndex) -> (u64, u64) {
+        self.slots().fold((0, 0), |(claims, uses): (u64, u64), index| {
+            let halves = Halves::unpack(Word::load(self.held(index, device)));
+            let folded = self.column(index, device, Column::Folded).load(Ordering::Relaxed);
+            (
+                claims.saturating_add(halves.claim()).saturating_add(folded),
+                uses.saturating_add(halves.used.into()).saturating_add(folded),
+            )
+        })
+    }
+
+    /// Who owns a slot; `None` when nobody does.
+    pub(crate) fn owner(&self, index: usize) -> Option<Identity> {
+        if self.load(owner_at(index, slot::STATE)) == FREE {
+            return None;
+        }
+        let load = |offset| self.load(owner_at(index, offset));
+        let mut program = [0; 16];
+        for (offset, place) in (slot::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
+            place.copy_from_slice(&load(offset).to_le_bytes());
+        }
+        Some(Identity {
+            serial: u32::try_from(load(slot::SERIAL)).unwrap_or(0),
+            pid: i32::try_from(load(slot::PID)).unwrap_or(0),
+            namespace: load(slot::NAMESPACE),
+            start: load(slot::START),
+            program,
+        })
+    }
+
+    /// Takes back unused credit of all but one slot until `enough` was found; says how much.
+    pub(crate) fn strip<P: Protocol>(
+        &self,
+        device: DeviceIndex,
+        but: Option<usize>,
+        enough: u64,
+    ) -> u64 {
+        let mut found = 0_u64;
+        for index in self.slots().filter(|index| Some(*index) != but) {
+            if found >= enough {
+                break;
+            }
+            found = found.saturating_add(P::strip(self.held(index, device)).into());
+        }
+        found
+    }
+
+    /// Takes back credit so that `limit` (without the pond's part) holds from now on: where the
+    /// group is over it, also what its members release from now on. Only under the lock.
+    pub(crate) fn settle(&self, device: DeviceIndex, limit: u64) {
+        let over = self.sums(device).0.saturating_sub(limit);
+        if over > self.strip::<Sound>(device, None, over) {
+            for index in self.slots() {
+                protocol::tighten(self.held(index, device));
+            }
+        }
+    }
+
+    /// Gives back what dead owners had; says how many slots that freed. Only under the lock.
+    pub(crate) fn reap(&self, fd: &Fd) -> Result<usize, LedgerError> {
+        let namespace = own_namespace();
+        let mut freed = 0_usize;
+        for index in self.slots() {
+            if let Some(owner) = self.owner(index)
+                && liveness::is_gone(fd, index, &owner, namespace)?
+            {
+                self.clear(index);
+                freed = freed.saturating_add(1);
+            }
+        }
+        Ok(freed)
+    }
+
+    /// Whoever is killed half way leaves a slot that the next one clears again.
+    fn clear(&self, index: usize) {
+        for device in devices() {
+            self.held(index, device).overwrite(0);
+            for column in [Column::Contexts, Column::Shared, Column::Folded] {
+                self.column(index, device, column).store(0, Ordering::Relaxed);
+            }
+        }
+        self.store(owner_at(index, slot::STATE), FREE);
+    }
+
+    /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
+    /// live with the slot.
+    pub(crate) fn claim(&self, fd: &Fd, own: Fd) -> Result<(usize, Liveness), LedgerError> {
+        let index = match self.first_free(&own)? {
+            Some(index) => index,
+            None => {
+                self.reap(fd)?;
+                self.first_free(&own)?.ok_or(LedgerError::Full)?
+            }
+        };
+        let liveness = Liveness::keep(own)?;
+        self.clear(index);
+        let pid = sys::pid();
+        let store = |offset, value| self.store(owner_at(index, offset), value);
+        let serial = self.load(owner_at(index, slot::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
+        store(slot::SERIAL, serial);
+        store(slot::PID, u64::try_from(pid).unwrap_or(0));
+        store(slot::NAMESPACE, own_namespace());
+        store(slot::START, Process::read(pid).map_or(0, |process| process.start));
+        for (offset, part) in (slot::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
+        {
+            store(offset, part.try_into().map_or(0, u64::from_le_bytes));
+        }
+        let water = u64::try_from(index.saturating_add(1)).unwrap_or(0);
+        self.word(head::HIGH_WATER).fetch_max(water, Ordering::AcqRel);
+        store(slot::STATE, TAKEN);
+        Ok((index, liveness))
+    }
+
+    /// The first slot without an owner whose lock can be had: then it is held.
+    fn first_free(&self, own: &Fd) -> Result<Option<usize>, LedgerError> {
+        for index in 0..SLOTS {
+            if self.load(owner_at(index, slot::STATE)) == FREE
+                && own.lock_try(liveness::slot_byte(index))?
+            {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A device's number, if any member has used it.
+    pub(crate) fn find_device(&self, uuid: &Uuid) -> Option<DeviceIndex> {
+        let (low, high) = split(uuid);
+        devices().find(|device| {
+            self.load(device_at(*device, head::TAKEN)) != 0
+                && self.load(device_at(*device, head::UUID_LOW)) == low
+                && self.load(device_at(*device, head::UUID_HIGH)) == high
+        })
+    }
+
+    /// A device's number, taken if need be. Only under the lock.
+    pub(crate) fn claim_device(&self, uuid: &Uuid) -> Result<DeviceIndex, LedgerError> {
+        if let Some(device) = self.find_device(uuid) {
+            return Ok(device);
+        }
+        let free = devices().find(|device| self.load(device_at(*device, head::TAKEN)) == 0);
+        let device = free.ok_or(LedgerError::TooManyDevices)?;
+        let (low, high) = split(uuid);
+        self.store(device_at(device, head::UUID_LOW), low);
+        self.store(device_at(device, head::UUID_HIGH), high);
+        self.store(device_at(device, head::TAKEN), 1);
+        Ok(device)
+    }
+
+    pub(crate) fn uuid(&self, device: DeviceIndex) -> Uuid {
+        let low = self.load(device_at(device, head::UUID_LOW));
+        let high = self.load(device_at(device, head::UUID_HIGH));
+        (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+    }
+
+    /// What a context takes on a device, in bytes; 0 is unknown.
+    pub(crate) fn context(&self, device: DeviceIndex) -> &AtomicU64 {
+        self.word(device_at(device, head::CONTEXT))
+    }
+}
+
+fn device_at(device: DeviceIndex, offset: usize) -> usize {
+    head::TABLE.saturating_add(device.get().saturating_mul(head::DEVICE)).saturating_add(offset)
+}
+
+fn split(uuid: &Uuid) -> (u64, u64) {
+    let all = u128::from_le_bytes(*uuid);
+    let low = u64::try_from(all & u128::from(u64::MAX)).unwrap_or(0);
+    (low, u64::try_from(all >> 64).unwrap_or(0))
+}

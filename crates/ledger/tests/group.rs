@@ -1,0 +1,249 @@
+//! One group, seen from members, book and observer in one process.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use millpond_ledger::{
+    Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
+    NO_LIMIT, Observer, Patience, Refused, establish,
+};
+
+const GPU: [u8; 16] = [7; 16];
+const PATIENT: Patience = Patience(Duration::from_secs(10));
+
+fn c(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap()
+}
+
+fn settings(name: &str, memory: Memory) -> BookSettings<'_> {
+    BookSettings { name: name.as_bytes(), owner: None, everyone: false, memory }
+}
+
+/// A group of one limit, in each kind of memory.
+fn groups(limit: u64, body: impl Fn(&Path, Book)) {
+    for memory in [Memory::Segment, Memory::File] {
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().join("team-a");
+        let book = Book::create(&c(&group), settings("team-a", memory)).unwrap();
+        book.change(None, PATIENT, |budget| (budget.asked, budget.effective) = (limit, limit))
+            .unwrap();
+        body(&group, book);
+    }
+}
+
+#[test]
+fn members_share_one_limit_to_the_unit() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let b = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        assert_eq!(b.device(GPU).unwrap(), d);
+        a.reserve(d, 600).unwrap();
+        assert_eq!(b.reserve(d, 401), Err(Refused::Limit));
+        b.reserve(d, 400).unwrap();
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        assert_eq!(a.group_used(d), 1000);
+        assert_eq!(a.own_used(d), 600);
+        assert_eq!(book.totals(GPU).unwrap().used, 1000);
+        assert_eq!(Observer::open(&c(group)).unwrap().used(GPU).unwrap(), 1000);
+        a.release(d, 600);
+        b.reserve(d, 600).unwrap();
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+    });
+}
+
+#[test]
+fn a_member_that_is_gone_gives_everything_back() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        let b = Member::attach(&c(group)).unwrap();
+        b.reserve(d, 900).unwrap();
+        b.add_column(Column::Shared, d, 5);
+        drop(b);
+        assert_eq!(book.totals(GPU).unwrap().used, 900);
+        a.reserve(d, 1000).unwrap();
+        assert_eq!(book.totals(GPU).unwrap().used, 1000);
+        assert_eq!(book.reap(PATIENT).unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_limit_that_shrinks_holds_from_the_next_allocation_on() {
+    groups(1_000_000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 10).unwrap();
+        assert!(book.totals(GPU).unwrap().credit > 10, "no spare credit was given");
+        book.set_effective(GPU, 5, PATIENT).unwrap();
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        assert_eq!(a.limit(d), 5);
+        a.release(d, 6);
+        a.reserve(d, 1).unwrap();
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        book.set_effective(GPU, NO_LIMIT, PATIENT).unwrap();
+        a.reserve(d, 1_000_000).unwrap();
+    });
+}
+
+#[test]
+fn the_pond_is_charged_in_the_same_book() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 300).unwrap();
+        book.reserve_pond(GPU, 700, PATIENT).unwrap();
+        assert_eq!(book.reserve_pond(GPU, 1, PATIENT), Err(Refused::Limit));
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        assert_eq!(a.group_used(d), 1000);
+        // It is still charged when nobody has the book open.
+        drop(book);
+        let book = Book::open(&c(group)).unwrap();
+        assert_eq!(book.totals(GPU).unwrap().pond, 700);
+        book.release_pond(GPU, 100, PATIENT).unwrap();
+        a.reserve(d, 100).unwrap();
+        book.set_pond(GPU, 0, PATIENT).unwrap();
+        a.reserve(d, 600).unwrap();
+    });
+}
+
+#[test]
+fn what_exists_is_charged_even_over_the_limit() {
+    groups(100, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.charge(d, 150);
+        assert_eq!(a.group_used(d), 150);
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        a.release(d, 50);
+        assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+        a.release(d, 1);
+        a.reserve(d, 1).unwrap();
+        assert_eq!(book.totals(GPU).unwrap().used, 100);
+    });
+}
+
+#[test]
+fn what_the_reconciler_adds_counts_and_can_be_taken_back() {
+    groups(100, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 50).unwrap();
+        let mut slot = None;
+        book.members(|member| slot = Some(member)).unwrap();
+        let member = slot.unwrap();
+        assert!(member.alive && member.same_namespace);
+        assert_eq!(member.pid, i32::try_from(std::process::id()).unwrap());
+        book.fold(member.slot, GPU, 30, PATIENT).unwrap();
+        assert_eq!(a.own_used(d), 80);
+        assert_eq!(a.reserve(d, 21), Err(Refused::Limit));
+        book.fold(member.slot, GPU, -1000, PATIENT).unwrap();
+        assert_eq!(book.reading(member.slot, GPU).unwrap().used, 50);
+        a.reserve(d, 50).unwrap();
+        drop(a);
+        let _b = Member::attach(&c(group)).unwrap();
+        book.reap(PATIENT).unwrap();
+        let _c = Member::attach(&c(group)).unwrap();
+        assert_eq!(book.fold(member.slot, GPU, 1, PATIENT), Err(LedgerError::Gone));
+    });
+}
+
+#[test]
+fn devices_are_counted_apart_and_there_are_sixteen() {
+    groups(100, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        for gpu in 0..16 {
+            let d = a.device([gpu; 16]).unwrap();
+            a.reserve(d, 100).unwrap();
+        }
+        assert_eq!(a.device([99; 16]), Err(LedgerError::TooManyDevices));
+        assert_eq!(book.totals([3; 16]).unwrap().used, 100);
+    });
+}
+
+#[test]
+fn the_books_entries() {
+    groups(100, |group, book| {
+        assert_eq!(book.name().unwrap().as_bytes(), b"team-a");
+        let before = book.generation().unwrap();
+        book.change(Some(GPU), PATIENT, |budget| {
+            budget.min = 9;
+            budget.weight = 2;
+        })
+        .unwrap();
+        assert!(book.generation().unwrap() > before);
+        let budget = Budget { asked: 100, effective: 100, min: 9, weight: 2, pond: 0, context: 0 };
+        assert_eq!(book.budget(GPU).unwrap(), budget);
+        assert_eq!(book.entry(Some([1; 16])).unwrap(), None);
+        assert_eq!(book.nth_entry(1).unwrap(), Some((Some(GPU), budget)));
+        assert_eq!(book.nth_entry(2).unwrap(), None);
+        book.set_owners(&[1000, 1001], PATIENT).unwrap();
+        let mut owners = [0; 8];
+        assert_eq!(book.owners(&mut owners).unwrap(), 2);
+        assert_eq!(owners.first_chunk(), Some(&[1000, 1001]));
+        book.set_flags(Flags::LYING, PATIENT).unwrap();
+        assert!(Book::open(&c(group)).unwrap().flags().unwrap().contains(Flags::LYING));
+        for gpu in 0..15 {
+            book.set_effective([100 + gpu; 16], 1, PATIENT).unwrap();
+        }
+        assert_eq!(book.set_effective([1; 16], 1, PATIENT), Err(LedgerError::TooManyBudgets));
+    });
+}
+
+#[test]
+fn contexts_are_measured_once() {
+    groups(100, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        assert_eq!(a.context_bytes(d), None);
+        a.note_context_bytes(d, 500);
+        assert_eq!(Member::attach(&c(group)).unwrap().context_bytes(d), Some(500));
+        assert_eq!(book.context_bytes(GPU), Some(500));
+        book.change(Some(GPU), PATIENT, |budget| budget.context = 600).unwrap();
+        assert_eq!(a.context_bytes(d), Some(600));
+    });
+}
+
+#[test]
+fn a_group_without_a_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = folder.path().join("millpond-0/limit-100");
+    let limits = [LimitOf { device: None, units: 100 }];
+    let made = establish(&c(&group), b"limit-100", &limits).unwrap();
+    assert_eq!(made, Established::Made);
+    assert_eq!(establish(&c(&group), b"limit-100", &limits).unwrap(), Established::Joined);
+    let other = [LimitOf { device: None, units: 50 }];
+    assert_eq!(
+        establish(&c(&group), b"limit-100", &other).unwrap(),
+        Established::JoinedWithOtherLimits
+    );
+    let a = Member::attach(&c(&group)).unwrap();
+    let d = a.device(GPU).unwrap();
+    a.reserve(d, 100).unwrap();
+    assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
+    drop(a);
+    // The memory ended with its last member; the group did not.
+    let a = Member::attach(&c(&group)).unwrap();
+    let d = a.device(GPU).unwrap();
+    a.reserve(d, 100).unwrap();
+}
+
+#[test]
+fn a_group_that_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        Member::attach(&c(&folder.path().join("x"))).unwrap_err(),
+        LedgerError::NoGroup("limits")
+    );
+    assert_eq!(Book::open(&c(folder.path())).unwrap_err(), LedgerError::NoGroup("limits"));
+    assert_eq!(
+        Book::create(&c(&folder.path().join("g")), settings("", Memory::File)).unwrap_err(),
+        LedgerError::BadName
+    );
+    let long = folder.path().join("a".repeat(600));
+    assert_eq!(Member::attach(&c(&long)).unwrap_err(), LedgerError::PathTooLong);
+}
