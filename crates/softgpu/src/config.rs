@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::engine::board::GRANULARITY;
+use crate::engine::pool::GROWTH_STEP;
 use crate::faults::{FaultError, FaultPlan};
 use crate::profiles::{PROFILES, Profile};
 
@@ -62,7 +64,13 @@ pub const ENVIRONMENT: &[EnvironmentVariable] = &[
         name: "MILLPOND_SOFT_CONTEXT_BYTES",
         values: "bytes, as above",
         default: "0",
-        meaning: "What a process's contexts take from a device while the process lives",
+        meaning: "What each context takes from its device while it lives",
+    },
+    EnvironmentVariable {
+        name: "MILLPOND_SOFT_POOL_STEP",
+        values: "bytes, as above",
+        default: "32M",
+        meaning: "How much a memory pool takes from its device at a time, rounded up to 2 MiB",
     },
     EnvironmentVariable {
         name: "MILLPOND_SOFT_FAULTS",
@@ -112,6 +120,8 @@ pub struct Config {
     pub adversarial: bool,
     /// What contexts cost.
     pub context_bytes: u64,
+    /// How much a memory pool takes at a time.
+    pub pool_step: u64,
     /// Calls that fail or wait on purpose.
     pub faults: Arc<FaultPlan>,
 }
@@ -194,6 +204,10 @@ impl Config {
             strict: flag("MILLPOND_SOFT_STRICT")?,
             adversarial: flag("MILLPOND_SOFT_ADVERSARIAL")?,
             context_bytes: bytes("MILLPOND_SOFT_CONTEXT_BYTES")?.unwrap_or(0),
+            pool_step: bytes("MILLPOND_SOFT_POOL_STEP")?
+                .unwrap_or(GROWTH_STEP)
+                .clamp(GRANULARITY, 1 << 40)
+                .next_multiple_of(GRANULARITY),
             faults: Arc::new(FaultPlan::parse(
                 &text("MILLPOND_SOFT_FAULTS").unwrap_or_default(),
                 crate::bridge::full_name,
@@ -263,6 +277,7 @@ mod tests {
             "MILLPOND_SOFT_STRICT",
             "MILLPOND_SOFT_ADVERSARIAL",
             "MILLPOND_SOFT_CONTEXT_BYTES",
+            "MILLPOND_SOFT_POOL_STEP",
             "MILLPOND_SOFT_FAULTS",
         ] {
             let error = read(&[("MILLPOND_SOFT_DIR", "/x"), (name, "12x")]).unwrap_err();

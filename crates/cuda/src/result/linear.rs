@@ -1,4 +1,4 @@
-//! `cuMemAlloc` and `cuMemFree`.
+//! Memory that is not shared by handle: plain, pitched, managed.
 
 use crate::error::CudaError;
 use crate::sys::{CUdeviceptr, CudaTable};
@@ -12,6 +12,41 @@ pub fn alloc(table: &CudaTable, bytes: usize) -> Result<CUdeviceptr, CudaError> 
     // SAFETY: the out-pointer is valid for the call.
     unsafe { call!(table, cuMemAlloc_v2(&raw mut address, bytes)) }
         .map_err(|error| error.with_detail(format!("requested {bytes} bytes")))?;
+    Ok(address)
+}
+
+/// `cuMemAllocPitch` in the current context: the address, and the bytes from one row to the next.
+///
+/// # Errors
+/// `OUT_OF_MEMORY`; `INVALID_VALUE` for an element size other than 4, 8 and 16.
+pub fn alloc_pitch(
+    table: &CudaTable,
+    width: usize,
+    height: usize,
+    element: u32,
+) -> Result<(CUdeviceptr, usize), CudaError> {
+    let (mut address, mut pitch) = (0, 0);
+    // SAFETY: both out-pointers are valid for the call.
+    unsafe {
+        call!(table, cuMemAllocPitch_v2(&raw mut address, &raw mut pitch, width, height, element))
+    }
+    .map_err(|error| error.with_detail(format!("requested {height} rows of {width} bytes")))?;
+    Ok((address, pitch))
+}
+
+/// `cuMemAllocManaged` in the current context.
+///
+/// # Errors
+/// `OUT_OF_MEMORY`; `INVALID_VALUE` for other flags than global or host.
+pub fn alloc_managed(
+    table: &CudaTable,
+    bytes: usize,
+    flags: u32,
+) -> Result<CUdeviceptr, CudaError> {
+    let mut address = 0;
+    // SAFETY: the out-pointer is valid for the call.
+    unsafe { call!(table, cuMemAllocManaged(&raw mut address, bytes, flags)) }
+        .map_err(|error| error.with_detail(format!("requested {bytes} managed bytes")))?;
     Ok(address)
 }
 

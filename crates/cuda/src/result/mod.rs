@@ -15,12 +15,14 @@ pub mod copy;
 pub mod device;
 pub mod driver;
 pub mod event;
+pub mod graph;
 pub mod host;
 pub mod linear;
 pub mod mem;
 pub mod module;
 pub mod nvml;
 pub mod pointer;
+pub mod pool;
 pub mod stream;
 
 /// Reads the text up to the first NUL of a buffer that C filled.

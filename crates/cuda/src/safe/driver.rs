@@ -37,9 +37,9 @@ struct Inner {
 /// Where the functions come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
-    Library,
+    Library(&'static Library),
     /// A library that was asked for by path.
-    Path,
+    Path(&'static Library),
     Provider(&'static Provider),
 }
 
@@ -74,7 +74,7 @@ impl Driver {
     ) -> Result<Self, DriverError> {
         match choice {
             DriverChoice::Cuda => Self::real(),
-            DriverChoice::Path(path) => Self::from_library(&[path], Source::Path),
+            DriverChoice::Path(path) => Self::from_library(&[path], true),
             DriverChoice::Soft => Self::from_provider(soft.ok_or(DriverError::NoSoftDriver)?),
             DriverChoice::Auto => {
                 Self::real().and_then(Self::with_a_device).or_else(|error| match soft {
@@ -89,7 +89,7 @@ impl Driver {
     }
 
     fn real() -> Result<Self, DriverError> {
-        Self::from_library(&CUDA_CANDIDATES.map(PathBuf::from), Source::Library)
+        Self::from_library(&CUDA_CANDIDATES.map(PathBuf::from), false)
     }
 
     fn with_a_device(self) -> Result<Self, DriverError> {
@@ -100,14 +100,17 @@ impl Driver {
         Ok(self)
     }
 
-    fn from_library(candidates: &[PathBuf], source: Source) -> Result<Self, DriverError> {
+    fn from_library(candidates: &[PathBuf], by_path: bool) -> Result<Self, DriverError> {
         // SAFETY: the fixed names are the driver's, and a path is the user's explicit wish.
         let library = unsafe { Library::open(candidates) }
             .map_err(|error| DriverError::library("the CUDA driver", error))?;
+        // Never unloaded anyway: kept for symbols that are not in the table.
+        let library: &'static Library = Box::leak(Box::new(library));
+        let source = if by_path { Source::Path(library) } else { Source::Library(library) };
         // A bare name can be found anywhere; a path stays what the user wrote, so that what lies
         // beside it is found beside it.
         let found = match source {
-            Source::Path => None,
+            Source::Path(_) => None,
             _ => library_containing(library.symbol("cuInit")),
         };
         let path = found.unwrap_or_else(|| library.path().to_owned());
@@ -159,7 +162,7 @@ impl Driver {
     #[must_use]
     pub fn kind(&self) -> DriverKind {
         match self.inner.source {
-            Source::Library | Source::Path => DriverKind::Cuda,
+            Source::Library(_) | Source::Path(_) => DriverKind::Cuda,
             Source::Provider(_) => DriverKind::Soft,
         }
     }
@@ -168,7 +171,7 @@ impl Driver {
     #[must_use]
     pub fn name(&self) -> &str {
         match self.inner.source {
-            Source::Library | Source::Path => "cuda",
+            Source::Library(_) | Source::Path(_) => "cuda",
             Source::Provider(provider) => provider.name,
         }
     }
@@ -189,6 +192,17 @@ impl Driver {
     #[must_use]
     pub fn table(&self) -> &CudaTable {
         &self.inner.table
+    }
+
+    /// The address of any function that the driver exports, also one that is not in the table;
+    /// `None` when it has none of that name. This is `dlsym`, not `cuGetProcAddress`.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<NonNull<c_void>> {
+        let address = match self.inner.source {
+            Source::Library(library) | Source::Path(library) => library.symbol(name),
+            Source::Provider(provider) => (provider.cuda_symbol)(name),
+        };
+        NonNull::new(address.cast_mut())
     }
 
     pub(crate) fn source(&self) -> Source {

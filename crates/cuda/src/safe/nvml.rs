@@ -8,6 +8,7 @@ use crate::sys::{self, Library, MissingSymbol, NvmlStatus, NvmlTable, library_co
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::path::PathBuf;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Where NVML is looked for, in this order.
@@ -28,6 +29,23 @@ pub struct Nvml {
 struct Inner {
     table: NvmlTable,
     library: PathBuf,
+    lookup: Lookup,
+}
+
+/// Where symbols beyond the table come from.
+#[derive(Clone, Copy)]
+enum Lookup {
+    Library(&'static Library),
+    Provider(&'static sys::Provider),
+}
+
+impl Lookup {
+    fn symbol(self, name: &str) -> *const c_void {
+        match self {
+            Self::Library(library) => library.symbol(name),
+            Self::Provider(provider) => (provider.nvml_symbol)(name),
+        }
+    }
 }
 
 /// One GPU as NVML sees it.
@@ -72,13 +90,13 @@ impl Nvml {
         match driver.source() {
             Source::Provider(provider) => {
                 // SAFETY: a provider promises the signatures of the list.
-                unsafe { Self::from_lookup(provider.nvml_symbol, provider.name.into()) }
+                unsafe { Self::from_lookup(Lookup::Provider(provider), provider.name.into()) }
             }
-            Source::Path => {
+            Source::Path(_) => {
                 let beside = driver.library().with_file_name("libnvidia-ml.so.1");
                 Self::from_library(std::iter::once(beside))
             }
-            Source::Library => Self::from_library(std::iter::empty()),
+            Source::Library(_) => Self::from_library(std::iter::empty()),
         }
     }
 
@@ -87,30 +105,39 @@ impl Nvml {
         // SAFETY: these are NVML's names, or a neighbour of the driver that the user chose.
         let library = unsafe { Library::open(&candidates) }
             .map_err(|error| DriverError::library("NVML", error))?;
+        // Never unloaded anyway: kept for symbols that are not in the table.
+        let library: &'static Library = Box::leak(Box::new(library));
         let found = library_containing(library.symbol("nvmlInit_v2"));
         let path = found.unwrap_or_else(|| library.path().to_owned());
         // SAFETY: NVML exports these symbols with these signatures, and is never unloaded.
-        unsafe { Self::from_lookup(|name| library.symbol(name), path) }
+        unsafe { Self::from_lookup(Lookup::Library(library), path) }
     }
 
     /// # Safety
     /// As for [`NvmlTable::fill`].
-    unsafe fn from_lookup(
-        lookup: impl Fn(&'static str) -> *const c_void,
-        library: PathBuf,
-    ) -> Result<Self, DriverError> {
+    unsafe fn from_lookup(lookup: Lookup, library: PathBuf) -> Result<Self, DriverError> {
         // SAFETY: as for the caller.
-        let table = unsafe { NvmlTable::fill(lookup) }.map_err(|MissingSymbol(symbol)| {
-            DriverError::MissingSymbol { symbol, library: library.clone(), version: None }
-        })?;
+        let table = unsafe { NvmlTable::fill(|name| lookup.symbol(name)) }.map_err(
+            |MissingSymbol(symbol)| DriverError::MissingSymbol {
+                symbol,
+                library: library.clone(),
+                version: None,
+            },
+        )?;
         nvml::init(&table)?;
-        Ok(Self { inner: Arc::new(Inner { table, library }) })
+        Ok(Self { inner: Arc::new(Inner { table, library, lookup }) })
     }
 
     /// The functions, for the `result` layer.
     #[must_use]
     pub fn table(&self) -> &NvmlTable {
         &self.inner.table
+    }
+
+    /// The address of any function that NVML exports, also one that is not in the table.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<NonNull<c_void>> {
+        NonNull::new(self.inner.lookup.symbol(name).cast_mut())
     }
 
     /// The file that was loaded, or the name of the provider.

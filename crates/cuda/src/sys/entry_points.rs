@@ -91,6 +91,46 @@ macro_rules! cuda_entry_points {
             cuModuleUnload(module: CUmodule);
             cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
             cuLaunchKernel(function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint, block_y: c_uint, block_z: c_uint, shared_bytes: c_uint, stream: CUstream, params: *mut *mut c_void, extra: *mut *mut c_void);
+            // Pitched and managed memory
+            cuMemAllocPitch_v2(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint);
+            cuMemAllocManaged(pointer: *mut CUdeviceptr, size: usize, flags: c_uint);
+            // Stream-ordered memory and pools
+            cuMemAllocAsync(pointer: *mut CUdeviceptr, size: usize, stream: CUstream);
+            cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, size: usize, pool: CUmemoryPool, stream: CUstream);
+            cuMemFreeAsync(pointer: CUdeviceptr, stream: CUstream);
+            cuMemPoolCreate(pool: *mut CUmemoryPool, props: *const CUmemPoolProps);
+            cuMemPoolDestroy(pool: CUmemoryPool);
+            cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize);
+            cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void);
+            cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void);
+            cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize);
+            cuMemPoolGetAccess(flags: *mut u32, pool: CUmemoryPool, location: *mut CUmemLocation);
+            cuMemPoolExportToShareableHandle(shareable: *mut c_void, pool: CUmemoryPool, handle_type: u32, flags: u64);
+            cuMemPoolImportFromShareableHandle(pool: *mut CUmemoryPool, os_handle: *mut c_void, handle_type: u32, flags: u64);
+            cuMemPoolExportPointer(data: *mut CUmemPoolPtrExportData, pointer: CUdeviceptr);
+            cuMemPoolImportPointer(pointer: *mut CUdeviceptr, pool: CUmemoryPool, data: *mut CUmemPoolPtrExportData);
+            cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice);
+            cuDeviceGetMemPool(pool: *mut CUmemoryPool, device: CUdevice);
+            cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool);
+            // Capture, and graphs as holders of memory
+            cuStreamBeginCapture_v2(stream: CUstream, mode: u32);
+            cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+            cuStreamIsCapturing(stream: CUstream, status: *mut u32);
+            cuStreamGetCaptureInfo_v2(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, count: *mut usize);
+            cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+            cuGraphDestroy(graph: CUgraph);
+            cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS);
+            cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, pointer: CUdeviceptr);
+            cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext);
+            cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+            cuGraphNodeGetType(node: CUgraphNode, kind: *mut u32);
+            cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS);
+            cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64);
+            cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
+            cuGraphExecDestroy(exec: CUgraphExec);
+            cuDeviceGetGraphMemAttribute(device: CUdevice, attribute: u32, value: *mut c_void);
+            cuDeviceSetGraphMemAttribute(device: CUdevice, attribute: u32, value: *mut c_void);
+            cuDeviceGraphMemTrim(device: CUdevice);
         }
     };
 }

@@ -2,21 +2,28 @@
 //!
 //! Types and constants are those of `cudarc`; functions are not, see the crate documentation.
 
+mod arrays;
 mod entry_points;
 mod library;
+mod pool_types;
 mod status;
 mod table;
 mod types;
 
+pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
 pub use library::{Library, LoadError, library_containing};
+pub use pool_types::{AllocNodeParameters, PoolProperties};
 pub use status::{NvmlStatus, Status};
 pub use table::{CudaTable, MissingSymbol, NvmlTable};
 pub use types::{AllocationProperties, constants};
 
 pub use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
+    CUmemoryPool, CUmodule, CUstream, CUuuid,
 };
+pub use cudarc::driver::sys::{CUarray, CUipcEventHandle, CUipcMemHandle, CUmipmappedArray};
 
 use std::ffi::{c_uint, c_ulonglong, c_void};
 

@@ -69,6 +69,7 @@ status_codes!(Status, "CUDA_ERROR", {
     NO_BINARY_FOR_GPU = 209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image for the device";
     NOT_MAPPED = 211, "CUDA_ERROR_NOT_MAPPED", "resource not mapped";
     ECC_UNCORRECTABLE = 214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error";
+    UNSUPPORTED_LIMIT = 215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture";
     INVALID_PTX = 218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed";
     NVLINK_UNCORRECTABLE = 220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "uncorrectable NVLink error";
     JIT_COMPILER_NOT_FOUND = 221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler not found";
@@ -102,7 +103,13 @@ status_codes!(Status, "CUDA_ERROR", {
     MPS_CLIENT_TERMINATED = 810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "MPS client was terminated";
     STREAM_CAPTURE_UNSUPPORTED = 900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing";
     STREAM_CAPTURE_INVALIDATED = 901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "a prior error invalidated the capture";
+    STREAM_CAPTURE_MERGE = 902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would merge two captures";
+    STREAM_CAPTURE_UNMATCHED = 903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was not begun in this stream";
+    STREAM_CAPTURE_UNJOINED = 904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "the capture has work that was not joined to the first stream";
+    STREAM_CAPTURE_ISOLATION = 905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "a capture would depend on work outside of it";
     STREAM_CAPTURE_IMPLICIT = 906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream";
+    CAPTURED_EVENT = 907, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream";
+    STREAM_CAPTURE_WRONG_THREAD = 908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "the capture was begun by another thread";
     TIMEOUT = 909, "CUDA_ERROR_TIMEOUT", "wait operation timed out";
     UNKNOWN = 999, "CUDA_ERROR_UNKNOWN", "unknown error";
 });
@@ -122,6 +129,7 @@ status_codes!(NvmlStatus, "NVML_ERROR", {
     FUNCTION_NOT_FOUND = 13, "NVML_ERROR_FUNCTION_NOT_FOUND", "function not found";
     GPU_IS_LOST = 15, "NVML_ERROR_GPU_IS_LOST", "GPU is lost";
     LIB_RM_VERSION_MISMATCH = 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "driver and library versions do not match";
+    ARGUMENT_VERSION_MISMATCH = 25, "NVML_ERROR_ARGUMENT_VERSION_MISMATCH", "the structure's version is not known";
     UNKNOWN = 999, "NVML_ERROR_UNKNOWN", "unknown error";
 });
 

@@ -2,9 +2,11 @@
 
 // The list names every type that some signature uses.
 use super::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice,
-    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
+    CUmemoryPool, CUmodule, CUstream, CUuuid, NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus,
+    Status,
 };
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::fmt;

@@ -27,6 +27,7 @@ type Role = fn(&Peer);
 const ROLES: &[(&str, Role)] = &[
     ("before_init", crate::devices::before_init),
     ("primary_state", crate::contexts::primary_state),
+    ("reset_primary", crate::own_contexts::reset_primary),
     ("create_without_context", crate::processes::create_without_context),
     ("create_and_fill", crate::processes::create_and_fill),
     ("import_and_export", crate::processes::import_and_export),

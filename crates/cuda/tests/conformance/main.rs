@@ -16,14 +16,18 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
+mod arrays;
 mod child;
 mod contexts;
 mod devices;
+mod extra;
 mod faults;
 mod lifetime;
+mod lookup;
 mod mapping;
 mod modules;
 mod nvml;
+mod own_contexts;
 mod physical;
 mod pinned;
 mod processes;

@@ -7,10 +7,8 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, Status,
-};
+// The lists name every type that some signature uses.
+use millpond_cuda::sys::*;
 use millpond_softgpu::bridge;
 
 /// Exports functions under their own names, and answers their addresses by name.
@@ -62,9 +60,12 @@ macro_rules! listed { ($($list:tt)*) => { exports!(listed_address; $($list)*); }
 macro_rules! extra { ($($list:tt)*) => { exports!(extra_address; $($list)*); } }
 millpond_cuda::cuda_entry_points!(listed);
 millpond_softgpu::extra_entry_points!(extra);
+macro_rules! twins { ($($twin:ident = $name:ident($($args:tt)*);)*) => { exports!(twin_address; $($twin($($args)*);)*); } }
+millpond_softgpu::twin_entry_points!(twins);
 millpond_softgpu::alias_entry_points!(aliases);
 
 fn address(name: &str) -> *const c_void {
-    let listed = listed_address(name);
-    if listed.is_null() { extra_address(name) } else { listed }
+    let tables = [listed_address, extra_address, twin_address];
+    let found = tables.iter().map(|table| table(name)).find(|address| !address.is_null());
+    found.unwrap_or(std::ptr::null())
 }

@@ -5,13 +5,14 @@ use std::ffi::{c_char, c_int};
 use millpond_cuda::sys::{CUdevice, CUuuid, Status};
 
 use super::{Out, entries, put_text};
+use crate::engine::board::Device;
 use crate::engine::system::to_usize;
 
 /// `CU_DEVICE_ATTRIBUTE_PCI_BUS_ID`: the one attribute in which devices of one board differ.
 const PCI_BUS_ID: u32 = 33;
 
-fn bus_number(ordinal: CUdevice) -> c_int {
-    ordinal
+fn bus_number(device: &Device) -> c_int {
+    c_int::try_from(device.index).unwrap_or(c_int::MAX)
 }
 
 fn uuid(out: *mut CUuuid, device: CUdevice) -> Result<(), Status> {
@@ -34,7 +35,7 @@ entries! {
 
     fn cuDeviceGetCount(count: *mut c_int) |engine| {
         // SAFETY: as the caller promised.
-        unsafe { Out::new(count)? }.set(c_int::try_from(engine.board.devices.len()).unwrap_or(c_int::MAX));
+        unsafe { Out::new(count)? }.set(c_int::try_from(engine.visible.len()).unwrap_or(c_int::MAX));
         Ok(())
     }
 
@@ -66,7 +67,8 @@ entries! {
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: u32, device: CUdevice) |engine| {
         // SAFETY: as the caller promised.
         let value = unsafe { Out::new(value)? };
-        let known = engine.device(device)?.profile.attribute(attribute).ok_or(Status::INVALID_VALUE)?;
+        let device = engine.device(device)?;
+        let known = device.profile.attribute(attribute).ok_or(Status::INVALID_VALUE)?;
         value.set(if attribute == PCI_BUS_ID { bus_number(device) } else { known });
         Ok(())
     }
@@ -90,7 +92,7 @@ entries! {
     }
 
     fn cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, device: CUdevice) |engine| {
-        engine.device(device)?;
+        let device = engine.device(device)?;
         let len = usize::try_from(len).map_err(|_| Status::INVALID_VALUE)?;
         let text = format!("0000:{:02X}:00.0", bus_number(device));
         // SAFETY: the buffer is not null and has `len` bytes, as the caller promised.

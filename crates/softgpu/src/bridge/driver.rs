@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use millpond_cuda::sys::Status;
+use millpond_cuda::sys::{CUuuid, Status};
 
 use super::lookup::{CUDA_VERSION, Found, exported_address, resolve};
 use super::{Out, guard};
@@ -121,4 +121,17 @@ pub unsafe extern "C" fn cuGetProcAddress(
     let status =
         unsafe { cuGetProcAddress_v2(symbol, function, cuda_version, flags, &raw mut found) };
     if status == Status::SUCCESS && found != 0 { Status::NOT_FOUND } else { status }
+}
+
+/// `cuGetExportTable`: no table is given out. They are NVIDIA's private interfaces, and a program
+/// that finds none does without.
+///
+/// # Safety
+/// The first pointer is null or valid for writing.
+pub unsafe extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const CUuuid) -> Status {
+    guard(|| {
+        // SAFETY: as the caller promised.
+        unsafe { Out::new(table)? }.set(std::ptr::null());
+        Err(Status::NOT_FOUND)
+    })
 }

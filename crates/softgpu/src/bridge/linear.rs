@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use millpond_cuda::sys::{CUcontext, CUdeviceptr, Status};
+use millpond_cuda::sys::{CUcontext, CUdeviceptr, CUmemoryPool, Status};
 
 use super::{Out, entries, host_address, opaque};
 use crate::engine::Engine;
@@ -14,6 +14,9 @@ use crate::engine::system::{to_u64, to_usize};
 const HOST_ALLOC_FLAGS: c_uint = 7;
 /// `CU_MEMHOSTREGISTER_*`: portable, device map, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 15;
+
+/// `CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE`.
+const MEMPOOL_HANDLE: u32 = 17;
 
 fn allocate_host(
     engine: &'static Engine,
@@ -37,12 +40,12 @@ unsafe fn device_attribute(
     at: u64,
     info: &PointerInfo,
 ) -> Result<(), Status> {
-    let device =
-        c_int::try_from(info.allocation.device.index).map_err(|_| Status::INVALID_DEVICE)?;
+    let device = crate::engine::engine()?.ordinal(&info.allocation.device)?;
     let types = match info.allocation.origin {
         Origin::Created(types) => types & HANDLE_TYPE_FD,
         _ => 0,
     };
+    let managed = info.allocation.origin == Origin::Managed;
     // SAFETY: every arm writes the type that CUDA documents for the attribute, as the caller promised.
     unsafe {
         match attribute {
@@ -50,7 +53,8 @@ unsafe fn device_attribute(
             2 => Out::new(data.cast::<c_uint>())?.set(2),
             3 => Out::new(data.cast::<CUdeviceptr>())?.set(at),
             7 => Out::new(data.cast::<u64>())?.set(info.allocation.handle),
-            8 => Out::new(data.cast::<u8>())?.set(0),
+            4 if managed => Out::new(data.cast::<*mut c_void>())?.set(opaque(at)),
+            8 => Out::new(data.cast::<u8>())?.set(u8::from(managed)),
             9 => Out::new(data.cast::<c_int>())?.set(device),
             11 => Out::new(data.cast::<CUdeviceptr>())?.set(info.start),
             12 => Out::new(data.cast::<usize>())?.set(to_usize(info.bytes)),
@@ -90,6 +94,17 @@ unsafe fn host_attribute(
         }
     }
     Ok(())
+}
+
+/// What is known about an address. Of the driver's own memory only what is allocated counts.
+fn known(engine: &'static Engine, at: u64) -> Option<PointerInfo> {
+    let info = engine.space.pointer(at)?;
+    if info.allocation.origin != Origin::Own {
+        return Some(info);
+    }
+    let pooled = engine.pools.around(at).map(|(_, start, bytes)| (start, bytes));
+    let (start, bytes) = pooled.or_else(|| engine.graphs.around(at))?;
+    Some(PointerInfo { start, bytes, ..info })
 }
 
 entries! {
@@ -139,7 +154,7 @@ entries! {
     }
 
     fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) |engine| {
-        let info = engine.space.pointer(pointer).ok_or(Status::NOT_FOUND)?;
+        let info = known(engine, pointer).ok_or(Status::NOT_FOUND)?;
         // SAFETY: as the caller promised; either may be null.
         unsafe {
             if let Ok(base) = Out::new(base) {
@@ -153,7 +168,12 @@ entries! {
     }
 
     fn cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr) |engine| {
-        if let Some(info) = engine.space.pointer(pointer) {
+        if let (MEMPOOL_HANDLE, Some((pool, ..))) = (attribute, engine.pools.around(pointer)) {
+            // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
+            unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool.id));
+            return Ok(());
+        }
+        if let Some(info) = known(engine, pointer) {
             // SAFETY: as the caller promised.
             return unsafe { device_attribute(data, attribute, pointer, &info) };
         }

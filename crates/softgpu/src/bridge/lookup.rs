@@ -4,20 +4,17 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use millpond_cuda::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmodule, CUstream, CUuuid, NvmlDevice,
-    NvmlMemory, NvmlProcessInfo, NvmlStatus, Status,
-};
+// The lists name every type that some signature uses.
+use millpond_cuda::sys::*;
+
+use super::versions::introduced;
 
 /// The CUDA version that the driver speaks.
 pub const CUDA_VERSION: c_int = 13_000;
 
 /// Makes a table from a list; each function is checked to have exactly the listed signature.
 macro_rules! table {
-    ($names:ident, $address:ident, $status:ty; $($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
-        const $names: &[&str] = &[$(stringify!($name)),*];
-
+    ($address:ident, $status:ty; $($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
         fn $address(name: &str) -> Option<*const c_void> {
             match name {
                 $(stringify!($name) => {
@@ -29,12 +26,23 @@ macro_rules! table {
         }
     };
 }
-macro_rules! cuda_table { ($($list:tt)*) => { table!(CUDA, cuda_address, Status; $($list)*); } }
-macro_rules! extra_table { ($($list:tt)*) => { table!(EXTRA, extra_address, Status; $($list)*); } }
-macro_rules! nvml_table { ($($list:tt)*) => { table!(NVML, nvml_address, NvmlStatus; $($list)*); } }
+macro_rules! named_table {
+    ($names:ident, $address:ident, $status:ty; $($name:ident($($args:tt)*);)*) => {
+        const $names: &[&str] = &[$(stringify!($name)),*];
+        table!($address, $status; $($name($($args)*);)*);
+    };
+}
+macro_rules! cuda_table { ($($list:tt)*) => { named_table!(CUDA, cuda_address, Status; $($list)*); } }
+macro_rules! extra_table { ($($list:tt)*) => { named_table!(EXTRA, extra_address, Status; $($list)*); } }
+macro_rules! nvml_table { ($($list:tt)*) => { named_table!(NVML, nvml_address, NvmlStatus; $($list)*); } }
 millpond_cuda::cuda_entry_points!(cuda_table);
 millpond_cuda::nvml_entry_points!(nvml_table);
 crate::extra_entry_points!(extra_table);
+macro_rules! twin_table { ($($twin:ident = $name:ident($($args:tt)*);)*) => {
+    table!(twin_address, Status; $($twin($($args)*);)*);
+    const TWINS: &[(&str, &str)] = &[$((stringify!($twin), stringify!($name))),*];
+} }
+crate::twin_entry_points!(twin_table);
 
 macro_rules! aliases { ($($alias:ident = $name:ident($($arg:ident: $type:ty),*);)*) => { &[$((stringify!($alias), stringify!($name))),*] } }
 const ALIASES: &[(&str, &str)] = crate::alias_entry_points!(aliases);
@@ -48,7 +56,10 @@ fn through_alias<'a>(name: &'a str, aliases: &'static [(&str, &str)]) -> &'a str
 #[must_use]
 pub fn cuda_symbol(name: &str) -> *const c_void {
     let name = through_alias(name, ALIASES);
-    cuda_address(name).or_else(|| extra_address(name)).unwrap_or(ptr::null())
+    cuda_address(name)
+        .or_else(|| extra_address(name))
+        .or_else(|| twin_address(name))
+        .unwrap_or(ptr::null())
 }
 
 /// The same for `nvml*`.
@@ -76,52 +87,12 @@ pub fn announce_exports(exports: Exports) {
 }
 
 fn base(symbol: &str) -> &str {
-    symbol.strip_suffix("_v2").or_else(|| symbol.strip_suffix("_v3")).unwrap_or(symbol)
+    ["_v2", "_v3", "_v4"].iter().find_map(|end| symbol.strip_suffix(end)).unwrap_or(symbol)
 }
 
-/// The CUDA version that brought a function, where it is later than anybody asks for.
-fn introduced(symbol: &str) -> c_int {
-    match symbol {
-        "cuDevicePrimaryCtxRelease_v2"
-        | "cuDevicePrimaryCtxSetFlags_v2"
-        | "cuMemRetainAllocationHandle" => 11_000,
-        "cuGetProcAddress" => 11_030,
-        "cuDeviceGetUuid_v2" => 11_040,
-        "cuGetProcAddress_v2" => 12_000,
-        "cuDeviceGetUuid" => 9_020,
-        "cuThreadExchangeStreamCaptureMode" => 10_010,
-        "cuMemAddressReserve"
-        | "cuMemAddressFree"
-        | "cuMemCreate"
-        | "cuMemRelease"
-        | "cuMemMap"
-        | "cuMemUnmap"
-        | "cuMemSetAccess"
-        | "cuMemGetAccess"
-        | "cuMemExportToShareableHandle"
-        | "cuMemImportFromShareableHandle"
-        | "cuMemGetAllocationGranularity"
-        | "cuMemGetAllocationPropertiesFromHandle" => 10_020,
-        "cuDevicePrimaryCtxRetain" | "cuDevicePrimaryCtxGetState" => 7_000,
-        "cuMemHostRegister_v2" => 6_050,
-        "cuGetErrorName" | "cuGetErrorString" => 6_000,
-        _ => 4_000,
-    }
-}
-
-/// Functions of which the real driver has a second one for the per-thread default stream.
-fn has_per_thread_variant(base: &str) -> bool {
-    [
-        "cuMemcpy",
-        "cuMemset",
-        "cuStreamSynchronize",
-        "cuStreamQuery",
-        "cuStreamWaitEvent",
-        "cuEventRecord",
-        "cuLaunchKernel",
-    ]
-    .iter()
-    .any(|prefix| base.starts_with(prefix))
+/// The function of the same work whose stream 0 is the thread's own, where there is one.
+fn twin(symbol: &'static str) -> &'static str {
+    TWINS.iter().find(|(_, name)| *name == symbol).map_or(symbol, |(twin, _)| twin)
 }
 
 /// What a look-up found.
@@ -136,18 +107,25 @@ pub enum Found {
 }
 
 /// `cuGetProcAddress`: the newest function of a base name that the caller's version knows.
+///
+/// A version newer than the driver's major one is refused, as on the card.
 pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> {
     const PER_THREAD: u64 = 2;
     if flags > PER_THREAD || version > CUDA_VERSION + 999 {
         return Err(Status::INVALID_VALUE);
     }
-    let candidates: Vec<&'static str> =
-        CUDA.iter().chain(EXTRA).copied().filter(|symbol| base(symbol) == name).collect();
-    if candidates.is_empty() || (flags == PER_THREAD && has_per_thread_variant(name)) {
+    let of_name = CUDA.iter().chain(EXTRA).copied().filter(|symbol| base(symbol) == name);
+    let candidates: Vec<_> =
+        of_name.map(|symbol| (introduced(symbol).unwrap_or_default(), symbol)).collect();
+    if candidates.is_empty() {
         return Ok(Found::Absent);
     }
-    let known = candidates.into_iter().filter(|symbol| introduced(symbol) <= version);
-    Ok(known.max_by_key(|symbol| introduced(symbol)).map_or(Found::TooNew, Found::Symbol))
+    let known = candidates.into_iter().filter(|(since, _)| *since <= version);
+    Ok(match known.max_by_key(|(since, _)| *since) {
+        None => Found::TooNew,
+        Some((_, symbol)) if flags == PER_THREAD => Found::Symbol(twin(symbol)),
+        Some((_, symbol)) => Found::Symbol(symbol),
+    })
 }
 
 /// The address that the program gets for a full name.
@@ -164,7 +142,8 @@ mod tests {
 
     #[test]
     fn every_listed_function_has_an_address() {
-        for name in CUDA.iter().chain(EXTRA).chain(ALIASES.iter().map(|alias| &alias.0)) {
+        let others = TWINS.iter().chain(ALIASES).map(|other| &other.0);
+        for name in CUDA.iter().chain(EXTRA).chain(others) {
             assert!(!cuda_symbol(name).is_null(), "{name}");
         }
         for name in NVML.iter().chain(NVML_ALIASES.iter().map(|alias| &alias.0)) {
@@ -181,8 +160,37 @@ mod tests {
         assert_eq!(resolve("cuMemCreate", 99_000, 0), Err(Status::INVALID_VALUE));
         assert_eq!(resolve("cuDeviceGetUuid", 9_020, 0), Ok(Found::Symbol("cuDeviceGetUuid")));
         assert_eq!(resolve("cuDeviceGetUuid", 11_040, 0), Ok(Found::Symbol("cuDeviceGetUuid_v2")));
-        assert_eq!(resolve("cuMemcpyHtoD", 12_000, 2), Ok(Found::Absent));
+        assert_eq!(resolve("cuGetProcAddress", 11_080, 0), Ok(Found::Symbol("cuGetProcAddress")));
+        let second = Ok(Found::Symbol("cuGetProcAddress_v2"));
+        assert_eq!(resolve("cuGetProcAddress", 12_000, 0), second);
+    }
+
+    #[test]
+    fn flags_choose_the_twin() {
+        let plain = Ok(Found::Symbol("cuMemcpyHtoD_v2"));
+        assert_eq!(resolve("cuMemcpyHtoD", 12_000, 0), plain);
+        assert_eq!(resolve("cuMemcpyHtoD", 12_000, 1), plain);
+        assert_eq!(resolve("cuMemcpyHtoD", 12_000, 2), Ok(Found::Symbol("cuMemcpyHtoD_v2_ptds")));
+        assert_eq!(resolve("cuEventRecord", 12_000, 2), Ok(Found::Symbol("cuEventRecord_ptsz")));
         assert_eq!(resolve("cuMemAlloc", 12_000, 2), Ok(Found::Symbol("cuMemAlloc_v2")));
+        assert_eq!(resolve("cuMemcpyHtoD", 12_000, 4), Err(Status::INVALID_VALUE));
+        assert_eq!(resolve("cuEventRecord_ptsz", 12_000, 0), Ok(Found::Absent));
+    }
+
+    #[test]
+    fn twins_are_other_functions_of_known_ones() {
+        for (twin, name) in TWINS {
+            assert!(CUDA.contains(name) || EXTRA.contains(name), "{name}");
+            assert_ne!(cuda_symbol(twin), cuda_symbol(name), "{twin}");
+            assert!([format!("{name}_ptsz"), format!("{name}_ptds")].contains(&(*twin).to_owned()));
+        }
+    }
+
+    #[test]
+    fn every_function_has_its_version() {
+        for name in CUDA.iter().chain(EXTRA) {
+            assert!(introduced(name).is_some(), "{name} is not in versions.rs");
+        }
     }
 
     #[test]

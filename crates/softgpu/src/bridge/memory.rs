@@ -26,9 +26,9 @@ const HANDLE_TYPES_WINDOWS: u32 = 2 | 4;
 /// `CUmemLocation` with numbers where the binding has closed enums.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct RawLocation {
-    kind: u32,
-    id: c_int,
+pub(super) struct RawLocation {
+    pub(super) kind: u32,
+    pub(super) id: c_int,
 }
 
 /// `CUmemAllocationProp`, likewise.
@@ -48,9 +48,9 @@ struct RawProp {
 /// `CUmemAccessDesc`, likewise.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct RawAccess {
-    location: RawLocation,
-    flags: u32,
+pub(super) struct RawAccess {
+    pub(super) location: RawLocation,
+    pub(super) flags: u32,
 }
 
 const _: () = assert!(size_of::<RawLocation>() == size_of::<CUmemLocation>());
@@ -60,7 +60,7 @@ const _: () = assert!(size_of::<RawAccess>() == size_of::<CUmemAccessDesc>());
 
 /// # Safety
 /// The pointer is null or valid for reading one `T`, for which any bytes are a value.
-unsafe fn read<T: Copy>(pointer: *const T) -> Result<T, Status> {
+pub(super) unsafe fn read<T: Copy>(pointer: *const T) -> Result<T, Status> {
     if pointer.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -79,7 +79,7 @@ fn device_of(engine: &'static Engine, prop: &RawProp) -> Result<&'static Arc<Dev
 }
 
 /// The access that a C flag means.
-fn access_of(flags: u32) -> Result<Access, Status> {
+pub(super) fn access_of(flags: u32) -> Result<Access, Status> {
     match flags {
         0 => Ok(Access::None),
         1 => Ok(Access::Read),
@@ -88,10 +88,9 @@ fn access_of(flags: u32) -> Result<Access, Status> {
     }
 }
 
-fn device_index(engine: &Engine, location: RawLocation) -> Result<usize, Status> {
-    let index =
-        usize::try_from(location.id).ok().filter(|index| *index < engine.board.devices.len());
-    index.filter(|_| location.kind == DEVICE).ok_or(Status::INVALID_VALUE)
+pub(super) fn device_index(engine: &Engine, location: RawLocation) -> Result<usize, Status> {
+    let device = engine.device(location.id).ok().filter(|_| location.kind == DEVICE);
+    device.map(|device| device.index).ok_or(Status::INVALID_VALUE)
 }
 
 entries! {
@@ -177,7 +176,7 @@ entries! {
             return Err(Status::INVALID_VALUE);
         }
         let fd = c_int::try_from(os_handle.addr()).map_err(|_| Status::UNKNOWN)?;
-        handle.set(engine.handles.import(&engine.board.devices, fd)?);
+        handle.set(engine.handles.import(&engine.visible, fd)?);
         Ok(())
     }
 
@@ -195,7 +194,7 @@ entries! {
         // SAFETY: as the caller promised; both types have the same layout.
         let prop = unsafe { Out::new(prop.cast::<RawProp>())? };
         let allocation = engine.handles.get(handle)?;
-        let id = c_int::try_from(allocation.device.index).map_err(|_| Status::INVALID_DEVICE)?;
+        let id = engine.ordinal(&allocation.device)?;
         let handle_types = if let Origin::Created(types) = allocation.origin { types } else { 0 };
         prop.set(RawProp {
             kind: PINNED,

@@ -6,26 +6,37 @@
 
 #![allow(non_snake_case, reason = "the functions have the names of the C functions")]
 
+mod arrays;
 mod contexts;
 mod copies;
 mod devices;
 mod driver;
+mod graphs;
 mod linear;
 mod lookup;
+mod managed;
 mod memory;
 mod modules;
 mod nvml;
+mod pools;
 mod streams;
+mod twins;
+mod versions;
 
+pub use arrays::*;
 pub use contexts::*;
 pub use copies::*;
 pub use devices::*;
 pub use driver::*;
+pub use graphs::*;
 pub use linear::*;
+pub use managed::*;
 pub use memory::*;
 pub use modules::*;
 pub use nvml::*;
+pub use pools::*;
 pub use streams::*;
+pub use twins::*;
 
 pub use lookup::{announce_exports, cuda_symbol, full_name, nvml_symbol};
 
@@ -46,18 +57,53 @@ macro_rules! extra_entry_points {
     ($callback:ident) => {
         $callback! {
             cuGetProcAddress(symbol: *const c_char, function: *mut *mut c_void, cuda_version: c_int, flags: u64);
+            cuGetExportTable(table: *mut *const c_void, id: *const CUuuid);
             cuDeviceGetUuid(uuid: *mut CUuuid, device: CUdevice);
             cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: CUdevice);
             cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
             cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
+            cuDevicePrimaryCtxReset_v2(device: CUdevice);
             cuCtxCreate_v2(context: *mut CUcontext, flags: c_uint, device: CUdevice);
+            cuCtxCreate_v3(context: *mut CUcontext, affinities: *mut c_void, count: c_int, flags: c_uint, device: CUdevice);
+            cuCtxCreate_v4(context: *mut CUcontext, params: *mut c_void, flags: c_uint, device: CUdevice);
             cuCtxDestroy_v2(context: CUcontext);
+            cuCtxGetDevice_v2(device: *mut CUdevice, context: CUcontext);
+            cuCtxSynchronize_v2(context: CUcontext);
+            cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint);
+            cuCtxGetId(context: CUcontext, id: *mut u64);
+            cuCtxGetFlags(flags: *mut c_uint);
+            cuCtxGetLimit(value: *mut usize, limit: u32);
+            cuCtxSetLimit(limit: u32, value: usize);
             cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
             cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
             cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
+            cuArrayCreate_v2(array: *mut CUarray, descriptor: *const ArrayDescriptor);
+            cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const Array3dDescriptor);
+            cuArrayDestroy(array: CUarray);
+            cuArrayGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: CUarray);
+            cuArray3DGetDescriptor_v2(descriptor: *mut Array3dDescriptor, array: CUarray);
+            cuArrayGetMemoryRequirements(out: *mut ArrayMemoryRequirements, array: CUarray, device: CUdevice);
+            cuMipmappedArrayCreate(mipmap: *mut CUmipmappedArray, descriptor: *const Array3dDescriptor, levels: c_uint);
+            cuMipmappedArrayDestroy(mipmap: CUmipmappedArray);
+            cuMipmappedArrayGetLevel(array: *mut CUarray, mipmap: CUmipmappedArray, level: c_uint);
+            cuMipmappedArrayGetMemoryRequirements(out: *mut ArrayMemoryRequirements, mipmap: CUmipmappedArray, device: CUdevice);
+            cuMemcpyHtoA_v2(to: CUarray, offset: usize, from: *const c_void, bytes: usize);
+            cuMemcpyAtoH_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize);
+            cuMemcpyDtoA_v2(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize);
+            cuMemcpyAtoD_v2(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize);
+            cuMemcpyAtoA_v2(to: CUarray, to_offset: usize, from: CUarray, from_offset: usize, bytes: usize);
+            cuMemcpyHtoAAsync_v2(to: CUarray, offset: usize, from: *const c_void, bytes: usize, stream: CUstream);
+            cuMemcpyAtoHAsync_v2(to: *mut c_void, from: CUarray, offset: usize, bytes: usize, stream: CUstream);
             cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);
             cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream);
             cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
+            // Managed memory, pools, graphs
+            cuMemPrefetchAsync_v2(pointer: CUdeviceptr, bytes: usize, location: u64, flags: c_uint, stream: CUstream);
+            cuMemAdvise_v2(pointer: CUdeviceptr, bytes: usize, advice: u32, location: u64);
+            cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut u32, id: *mut u64, graph: *mut CUgraph, dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize);
+            cuGraphMemFreeNodeGetParams(node: CUgraphNode, pointer: *mut CUdeviceptr);
+            cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut c_void);
+            cuGraphUpload(exec: CUgraphExec, stream: CUstream);
         }
     };
 }
@@ -71,6 +117,7 @@ macro_rules! alias_entry_points {
             cuDeviceTotalMem = cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
             cuDevicePrimaryCtxRelease = cuDevicePrimaryCtxRelease_v2(device: CUdevice);
             cuDevicePrimaryCtxSetFlags = cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: c_uint);
+            cuDevicePrimaryCtxReset = cuDevicePrimaryCtxReset_v2(device: CUdevice);
             cuCtxCreate = cuCtxCreate_v2(context: *mut CUcontext, flags: c_uint, device: CUdevice);
             cuCtxDestroy = cuCtxDestroy_v2(context: CUcontext);
             cuCtxPushCurrent = cuCtxPushCurrent_v2(context: CUcontext);
@@ -78,10 +125,15 @@ macro_rules! alias_entry_points {
             cuMemGetInfo = cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
             cuMemAlloc = cuMemAlloc_v2(pointer: *mut CUdeviceptr, size: usize);
             cuMemFree = cuMemFree_v2(pointer: CUdeviceptr);
+            cuMemAllocPitch = cuMemAllocPitch_v2(pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint);
             cuMemAllocHost = cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
             cuMemHostGetDevicePointer = cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
             cuMemHostRegister = cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint);
             cuMemGetAddressRange = cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
+            cuArrayCreate = cuArrayCreate_v2(array: *mut CUarray, descriptor: *const ArrayDescriptor);
+            cuArray3DCreate = cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const Array3dDescriptor);
+            cuArrayGetDescriptor = cuArrayGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: CUarray);
+            cuArray3DGetDescriptor = cuArray3DGetDescriptor_v2(descriptor: *mut Array3dDescriptor, array: CUarray);
             cuMemcpyHtoD = cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize);
             cuMemcpyDtoH = cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize);
             cuMemcpyDtoD = cuMemcpyDtoD_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize);

@@ -6,7 +6,9 @@ use millpond_cuda::sys::{CUevent, CUstream, Status};
 
 use super::{Out, entries, number, opaque};
 use crate::engine::Engine;
+use crate::engine::default_stream::is_default;
 use crate::engine::job::Job;
+use crate::engine::queue::LEGACY;
 use crate::engine::system::to_u64;
 
 fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Result<(), Status> {
@@ -17,11 +19,6 @@ fn create(engine: &'static Engine, stream: *mut CUstream, flags: c_uint) -> Resu
     Ok(())
 }
 
-/// 0, 1 and 2 are the default streams, which cannot be destroyed.
-fn is_default(stream: CUstream) -> bool {
-    stream.addr() <= 2
-}
-
 entries! {
     fn cuStreamCreate(stream: *mut CUstream, flags: c_uint) |engine| { create(engine, stream, flags) }
 
@@ -30,23 +27,29 @@ entries! {
     }
 
     fn cuStreamDestroy_v2(stream: CUstream) |engine| {
-        if is_default(stream) {
+        if is_default(number(stream)) {
             return Err(Status::INVALID_HANDLE);
         }
+        engine.captures.drop_stream(number(stream));
         engine.streams.destroy(number(stream))
     }
 
     fn cuStreamSynchronize(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
-        if is_default(stream) {
-            // The default stream comes after all blocking streams: a place in it waits for them.
-            return context.queue.run(lane, Job::Nothing);
+        engine.captures.refuse_stream(lane, &context)?;
+        if lane == LEGACY {
+            // The legacy stream comes after all blocking streams: a place in it waits for them.
+            context.queue.run(lane, Job::Nothing)?;
+        } else {
+            context.queue.wait(context.queue.end(lane))?;
         }
-        context.queue.wait(context.queue.end(lane))
+        engine.pools.relax();
+        Ok(())
     }
 
     fn cuStreamQuery(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
+        engine.captures.refuse_stream(lane, &context)?;
         context.queue.query(context.queue.end(lane))
     }
 
@@ -54,6 +57,9 @@ entries! {
         let (context, lane) = engine.lane(number(stream))?;
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
+        }
+        if engine.captures.wait(lane, number(event), &context)? {
+            return Ok(());
         }
         match engine.events.last_record(number(event))? {
             None => Ok(()),
@@ -77,10 +83,14 @@ entries! {
 
     fn cuEventRecord(event: CUevent, stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
+        if engine.captures.record(number(event), lane, &context)? {
+            return Ok(());
+        }
         engine.events.record(number(event), &context, lane)
     }
 
     fn cuEventQuery(event: CUevent) |engine| {
+        engine.captures.refuse_event(number(event))?;
         match engine.events.last_record(number(event))? {
             None => Ok(()),
             Some(record) => record.context.queue.query(record.position),
@@ -88,10 +98,12 @@ entries! {
     }
 
     fn cuEventSynchronize(event: CUevent) |engine| {
-        match engine.events.last_record(number(event))? {
-            None => Ok(()),
-            Some(record) => record.context.queue.wait(record.position),
+        engine.captures.refuse_event(number(event))?;
+        if let Some(record) = engine.events.last_record(number(event))? {
+            record.context.queue.wait(record.position)?;
+            engine.pools.relax();
         }
+        Ok(())
     }
 
     fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) |engine| {

@@ -51,6 +51,8 @@ struct Mapping {
 struct Tables {
     reservations: BTreeMap<u64, u64>,
     mappings: BTreeMap<u64, Mapping>,
+    /// Reservations of the driver's own, which the program cannot map into or free.
+    own: BTreeMap<u64, u64>,
 }
 
 /// What is known about an address.
@@ -193,7 +195,7 @@ impl AddressSpace {
         }
         for key in starts {
             let Some(mapping) = tables.mappings.get_mut(&key) else { continue };
-            if mapping.allocation.origin == Origin::Linear {
+            if !matches!(mapping.allocation.origin, Origin::Created(_) | Origin::Imported) {
                 return Err(Status::INVALID_VALUE);
             }
             let mut wanted = mapping.access;
@@ -225,6 +227,10 @@ impl AddressSpace {
         let start = system::reserve(pages, alignment).map_err(out_of_memory)?;
         let mut access = [Access::None; MAX_DEVICES];
         *access.get_mut(allocation.device.index).ok_or(Status::INVALID_DEVICE)? = Access::ReadWrite;
+        let managed = allocation.origin == Origin::Managed;
+        if managed {
+            access = [Access::ReadWrite; MAX_DEVICES];
+        }
         let mut mapping = Mapping {
             bytes,
             pages,
@@ -233,7 +239,7 @@ impl AddressSpace {
             shown: false,
             context: Some(context),
         };
-        if !self.strict && mapping.show(start, access).is_err() {
+        if (managed || !self.strict) && mapping.show(start, access).is_err() {
             // SAFETY: the range was just reserved and shows nothing. If the kernel has no room even
             // for this, the addresses stay reserved, which harms nobody.
             let _ = unsafe { system::release(start, pages) };
@@ -297,7 +303,7 @@ impl AddressSpace {
     /// True when an address belongs to the device, mapped or not.
     pub fn is_device_address(&self, at: u64) -> bool {
         let tables = self.read();
-        tables.containing(at).is_some() || tables.is_reserved(at, 1)
+        tables.containing(at).is_some() || tables.is_reserved(at, 1) || tables.is_own(at)
     }
 
     /// The memory behind a range, when a device has this access to all of it.
@@ -390,6 +396,8 @@ impl Tables {
             .collect()
     }
 }
+
+mod own;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use millpond_cuda::sys::Status;
@@ -11,6 +11,7 @@ use super::address::AddressSpace;
 use super::board::Device;
 use super::ids;
 use super::job::Site;
+use super::physical::Allocation;
 use super::queue::Queue;
 use super::registry::CreateError;
 
@@ -23,10 +24,32 @@ pub struct Context {
     pub device: Arc<Device>,
     /// Its streams' work.
     pub queue: Arc<Queue>,
+    /// `CU_CTX_*`, as the program set them.
+    pub flags: AtomicU32,
+    /// `CU_LIMIT_*`, as the program set them.
+    pub limits: Limits,
+    /// Memory that is not at any address, by the number of its owner: it goes with the context.
+    memory: Mutex<HashMap<u64, Allocation>>,
     alive: AtomicBool,
 }
 
 impl Context {
+    /// Keeps memory until it is taken out again or the context ends.
+    pub fn keep(&self, owner: u64, allocation: Allocation) {
+        self.memory().insert(owner, allocation);
+    }
+
+    /// Frees what was kept for an owner.
+    pub fn free(&self, owner: u64) {
+        // Freeing takes long: after the lock.
+        let gone = self.memory().remove(&owner);
+        drop(gone);
+    }
+
+    fn memory(&self) -> MutexGuard<'_, HashMap<u64, Allocation>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// An error when the context has ended or was lost.
     pub fn check(&self) -> Result<(), Status> {
         if !self.alive.load(Ordering::Acquire) {
@@ -36,10 +59,48 @@ impl Context {
     }
 }
 
+/// The sizes that `cuCtxSetLimit` keeps. Nothing here depends on them.
+#[derive(Debug)]
+pub struct Limits([AtomicU64; LIMITS.len()]);
+
+/// `CU_LIMIT_*` that can be asked for, and what they are at first.
+const LIMITS: [(u32, u64); 6] =
+    [(0, 1 << 10), (1, 1 << 20), (2, 8 << 20), (4, 2048), (5, 64), (6, 0)];
+
+/// `CU_LIMIT_*` that exist, but not here, end before this number.
+const LIMITS_END: u32 = 10;
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self(LIMITS.map(|(_, first)| AtomicU64::new(first)))
+    }
+}
+
+impl Limits {
+    /// The place of one limit.
+    pub fn find(&self, limit: u32) -> Result<&AtomicU64, Status> {
+        let known = LIMITS.iter().zip(&self.0).find(|((number, _), _)| *number == limit);
+        let missing =
+            if limit < LIMITS_END { Status::UNSUPPORTED_LIMIT } else { Status::INVALID_VALUE };
+        known.map(|(_, place)| place).ok_or(missing)
+    }
+}
+
+/// One way to wait at most, and no flag that CUDA does not have.
+fn check_flags(flags: u32) -> Result<(), Status> {
+    const WAITING: u32 = 7;
+    const ALL: u32 = 0xff;
+    let one_way = (flags & WAITING).count_ones() <= 1;
+    if flags & !ALL == 0 && one_way { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
 #[derive(Debug, Default)]
 struct Primary {
     id: u64,
     retained: u64,
+    /// False before the first retain and after a reset, also while it is retained.
+    open: bool,
+    flags: u32,
     lost: Option<Status>,
 }
 
@@ -51,7 +112,6 @@ pub struct Contexts {
     bytes: u64,
     table: RwLock<HashMap<u64, Arc<Context>>>,
     primaries: Mutex<Vec<Primary>>,
-    charged: Mutex<Vec<usize>>,
 }
 
 thread_local! {
@@ -69,7 +129,6 @@ impl Contexts {
             bytes,
             table: RwLock::default(),
             primaries: Mutex::new(primaries),
-            charged: Mutex::default(),
         }
     }
 
@@ -77,33 +136,38 @@ impl Contexts {
         self.primaries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, id: u64, device: &Arc<Device>) -> Result<(), Status> {
-        let mut charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner);
-        if !charged.contains(&device.index) {
-            device.registry.charge_context(self.bytes).map_err(|error| match error {
-                CreateError::Full => Status::OUT_OF_MEMORY,
-                CreateError::System(_) => Status::OPERATING_SYSTEM,
-            })?;
-            charged.push(device.index);
-        }
+    fn open(&self, id: u64, device: &Arc<Device>, flags: u32) -> Result<(), Status> {
+        device.registry.charge_context(self.bytes).map_err(|error| match error {
+            CreateError::Full => Status::OUT_OF_MEMORY,
+            CreateError::System(_) => Status::OPERATING_SYSTEM,
+        })?;
         let site = Site { space: Arc::clone(&self.space), device: device.index };
         let context = Context {
             id,
             device: Arc::clone(device),
             queue: Queue::new(site, self.adversarial),
+            flags: AtomicU32::new(flags),
+            limits: Limits::default(),
+            memory: Mutex::default(),
             alive: AtomicBool::new(true),
         };
         self.table.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(context));
         Ok(())
     }
 
-    /// Ends a context: its work is finished, its linear memory freed. Answers the fault that lost it.
+    /// Ends a context: its work is finished, its memory freed. Answers the fault that lost it.
     fn end(&self, id: u64) -> Option<Status> {
         let context = self.find(id).ok()?;
         let fault = context.queue.wait_all().err();
-        context.alive.store(false, Ordering::Release);
-        context.queue.close_all();
-        self.space.unmap_context(id);
+        // Of two threads that end it, one gives its bytes back.
+        if context.alive.swap(false, Ordering::AcqRel) {
+            context.queue.close_all();
+            self.space.unmap_context(id);
+            let kept = std::mem::take(&mut *context.memory());
+            drop(kept);
+            // A failure leaves the bytes charged until the process ends.
+            let _ = context.device.registry.return_context(self.bytes);
+        }
         fault
     }
 
@@ -114,8 +178,9 @@ impl Contexts {
         if let Some(lost) = primary.lost {
             return Err(lost);
         }
-        if primary.retained == 0 {
-            self.open(primary.id, device)?;
+        if !primary.open {
+            self.open(primary.id, device, primary.flags)?;
+            primary.open = true;
         }
         primary.retained += 1;
         Ok(primary.id)
@@ -126,22 +191,46 @@ impl Contexts {
         let mut primaries = self.primaries();
         let primary = primaries.get_mut(device.index).ok_or(Status::INVALID_DEVICE)?;
         primary.retained = primary.retained.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
-        if primary.retained == 0 {
+        if primary.retained == 0 && std::mem::take(&mut primary.open) {
             // As on the card: a lost context stays lost for the process, also when made anew.
-            primary.lost = self.end(primary.id);
+            primary.lost = primary.lost.or(self.end(primary.id));
         }
         Ok(())
     }
 
-    /// Whether a device's primary context is active.
-    pub fn primary_is_active(&self, device: &Arc<Device>) -> bool {
-        self.primaries().get(device.index).is_some_and(|primary| primary.retained > 0)
+    /// `cuDevicePrimaryCtxReset`: ends the context for all who retain it. They must still release it.
+    pub fn reset_primary(&self, device: &Arc<Device>) -> Result<(), Status> {
+        let mut primaries = self.primaries();
+        let primary = primaries.get_mut(device.index).ok_or(Status::INVALID_DEVICE)?;
+        if std::mem::take(&mut primary.open) {
+            primary.lost = primary.lost.or(self.end(primary.id));
+        }
+        Ok(())
+    }
+
+    /// `cuDevicePrimaryCtxSetFlags`, for the context of now and all later ones.
+    pub fn set_primary_flags(&self, device: &Arc<Device>, flags: u32) -> Result<(), Status> {
+        check_flags(flags)?;
+        let mut primaries = self.primaries();
+        let primary = primaries.get_mut(device.index).ok_or(Status::INVALID_DEVICE)?;
+        primary.flags = flags;
+        if primary.open {
+            self.find(primary.id)?.flags.store(flags, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The flags of a device's primary context, and whether it is active.
+    pub fn primary_state(&self, device: &Arc<Device>) -> (u32, bool) {
+        let primaries = self.primaries();
+        primaries.get(device.index).map_or((0, false), |primary| (primary.flags, primary.open))
     }
 
     /// `cuCtxCreate`: a context of the program's own, made current.
-    pub fn create(&self, device: &Arc<Device>) -> Result<u64, Status> {
+    pub fn create(&self, device: &Arc<Device>, flags: u32) -> Result<u64, Status> {
+        check_flags(flags)?;
         let id = ids::next();
-        self.open(id, device)?;
+        self.open(id, device, flags)?;
         self.push(id)?;
         Ok(id)
     }

@@ -15,7 +15,7 @@ use super::system::{self, to_u64, to_usize};
 const CHUNK: usize = 1 << 20;
 
 /// One end of a copy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Place {
     /// A device address.
     Device(u64),
@@ -37,7 +37,7 @@ impl Stamp {
 }
 
 /// One piece of work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Job {
     /// Moves bytes.
     Copy {
@@ -68,6 +68,8 @@ pub enum Job {
     },
     /// Sets a stamp.
     Stamp(Arc<Stamp>),
+    /// Frees linear memory, by its first address.
+    FreeLinear(u64),
     /// Only waits for its turn.
     Nothing,
 }
@@ -124,7 +126,7 @@ impl Job {
             }
             Self::Fill { to, bytes, .. } => device(*to, *bytes, Access::ReadWrite),
             // A kernel's addresses are its own affair until it runs.
-            Self::Touch { .. } | Self::Stamp(_) | Self::Nothing => Ok(()),
+            Self::Touch { .. } | Self::Stamp(_) | Self::FreeLinear(_) | Self::Nothing => Ok(()),
         }
     }
 
@@ -139,6 +141,9 @@ impl Job {
             Self::Stamp(stamp) => {
                 let _ = stamp.0.set(Instant::now());
                 Ok(())
+            }
+            Self::FreeLinear(at) => {
+                site.space.unmap_linear(*at).map_err(|_| JobError::IllegalAddress)
             }
             Self::Nothing => Ok(()),
         }

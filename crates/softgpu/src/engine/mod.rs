@@ -1,32 +1,45 @@
 //! The driver's state: devices, memory, addresses, contexts, streams. No C types in here.
 
 pub mod address;
+pub mod arrays;
 pub mod board;
+pub mod capture;
 pub mod contexts;
+pub mod default_stream;
+pub mod fence;
+pub mod graph;
+pub mod graph_memory;
 pub mod host;
 mod ids;
 pub mod job;
 mod layout;
 pub mod modules;
+mod ordered;
 pub mod physical;
+pub mod pool;
+pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
 pub mod streams;
 pub mod system;
+mod visible;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use millpond_cuda::sys::Status;
 
 use address::AddressSpace;
+use arrays::Arrays;
 use board::{Board, Device, StartError, board};
+use capture::Captures;
 use contexts::{Context, Contexts};
+use graph::Graphs;
 use host::HostMemory;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
-use queue::LEGACY;
+use pools::Pools;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
@@ -46,14 +59,18 @@ fn stage(at: usize, bytes: u64) -> Place {
 /// Everything that `cuInit` makes.
 #[derive(Debug)]
 pub struct Engine {
-    /// The devices.
+    /// All devices.
     pub board: &'static Board,
+    /// The devices that this process may use, by ordinal.
+    pub visible: Vec<&'static Arc<Device>>,
     /// Handles to physical memory.
     pub handles: Handles,
     /// Reservations and mappings.
     pub space: Arc<AddressSpace>,
     /// Contexts.
     pub contexts: Contexts,
+    /// Arrays.
+    pub arrays: Arrays,
     /// Streams.
     pub streams: Streams,
     /// Events.
@@ -62,6 +79,12 @@ pub struct Engine {
     pub modules: Modules,
     /// Pinned host memory.
     pub host: HostMemory,
+    /// Memory pools.
+    pub pools: Pools,
+    /// Graphs and their memory.
+    pub graphs: Graphs,
+    /// Streams that capture.
+    pub captures: Captures,
     pid: u32,
 }
 
@@ -76,6 +99,9 @@ pub fn start() -> Result<(), Status> {
             StartError::Config(_) => Status::SYSTEM_NOT_READY,
             StartError::Folder { .. } => Status::OPERATING_SYSTEM,
         })?;
+        if engine.visible.is_empty() {
+            return Err(Status::NO_DEVICE);
+        }
         let _ = ENGINE.set(engine);
     }
     engine().map(drop)
@@ -107,6 +133,7 @@ impl Engine {
         let space = Arc::new(AddressSpace::new(config.strict));
         Ok(Self {
             board,
+            visible: visible::visible(board).map_err(failed)?,
             handles: Handles::default(),
             contexts: Contexts::new(
                 Arc::clone(&space),
@@ -114,7 +141,11 @@ impl Engine {
                 config.context_bytes,
                 board.devices.len(),
             ),
+            pools: Pools::new(&board.devices, &space, config.pool_step),
+            graphs: Graphs::new(&board.devices, &space),
+            captures: Captures::default(),
             space,
+            arrays: Arrays::default(),
             streams: Streams::default(),
             events: Events::default(),
             modules: Modules::default(),
@@ -127,16 +158,25 @@ impl Engine {
     pub fn device(&self, ordinal: i32) -> Result<&'static Arc<Device>, Status> {
         usize::try_from(ordinal)
             .ok()
-            .and_then(|index| self.board.devices.get(index))
+            .and_then(|index| self.visible.get(index))
+            .copied()
             .ok_or(Status::INVALID_DEVICE)
     }
 
-    /// The context and the lane of a stream handle; 0, 1 and 2 are the current context's default stream.
+    /// The ordinal by which this process knows a device.
+    pub fn ordinal(&self, device: &Device) -> Result<i32, Status> {
+        let found = self.visible.iter().position(|visible| visible.index == device.index);
+        found.and_then(|ordinal| i32::try_from(ordinal).ok()).ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// The context and the lane of a stream handle; 0, 1 and 2 are default streams of the current context.
     pub fn lane(&self, stream: u64) -> Result<(Arc<Context>, u64), Status> {
-        let (context, lane) = match stream {
-            0..=2 => (self.contexts.current()?, LEGACY),
-            id => (self.streams.find(id)?, id),
-        };
+        if default_stream::is_default(stream) {
+            let context = self.contexts.current()?;
+            let lane = default_stream::lane(&context, stream);
+            return Ok((context, lane));
+        }
+        let (context, lane) = (self.streams.find(stream)?, stream);
         context.check()?;
         Ok((context, lane))
     }
@@ -154,7 +194,9 @@ impl Engine {
     /// from pageable memory: a card returns when it has taken the bytes, and writes them later; in
     /// adversarial mode as late as it can.
     pub fn run(&self, job: Job) -> Result<(), Status> {
-        let context = self.contexts.current()?;
+        let (context, lane) = self.lane(0)?;
+        self.captures.refuse_stream(lane, &context)?;
+        self.captures.refuse_unsafe_call()?;
         job.check(context.queue.site())?;
         match job {
             Job::Copy { to: to @ Place::Device(_), from: Place::Host(at), bytes }
@@ -163,14 +205,15 @@ impl Engine {
                     && !self.host.is_pinned(at, to_usize(bytes)) =>
             {
                 let from = stage(at, bytes);
-                context.queue.submit(LEGACY, Job::Copy { to, from, bytes }).map(drop)
+                context.queue.submit(lane, Job::Copy { to, from, bytes }).map(drop)
             }
-            job => context.queue.run(LEGACY, job),
+            job => context.queue.run(lane, job),
         }
     }
 
     /// Work of an asynchronous call.
     pub fn submit(&self, stream: u64, job: Job) -> Result<(), Status> {
+        let Some(job) = self.capture(stream, job)? else { return Ok(()) };
         let (context, lane) = self.lane(stream)?;
         job.check(context.queue.site())?;
         match job {
@@ -195,6 +238,7 @@ impl Engine {
     /// `cuMemAlloc`.
     pub fn allocate_linear(&self, bytes: u64) -> Result<u64, Status> {
         let context = self.contexts.current()?;
+        self.captures.refuse_unsafe_call()?;
         let pages = bytes.checked_next_multiple_of(4096).filter(|_| bytes != 0);
         let pages =
             pages.ok_or(if bytes == 0 { Status::INVALID_VALUE } else { Status::OUT_OF_MEMORY })?;
@@ -209,6 +253,10 @@ impl Engine {
         }
         if at == 0 {
             return Ok(());
+        }
+        self.captures.refuse_unsafe_call()?;
+        if let Some(freed) = self.free_unordered(at) {
+            return freed;
         }
         let owner = self.space.linear_context(at).ok_or(Status::INVALID_VALUE)?;
         self.contexts.find(owner)?.queue.wait_all()?;

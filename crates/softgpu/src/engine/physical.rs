@@ -24,6 +24,10 @@ pub enum Origin {
     Imported,
     /// `cuMemAlloc`: has no handle.
     Linear,
+    /// `cuMemAllocManaged`: neither, and the host may always touch it.
+    Managed,
+    /// Taken by the driver for a pool or for graphs; likewise without a handle.
+    Own,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
@@ -72,7 +76,7 @@ impl Allocation {
     }
 
     /// Takes part in memory that another process made, or this one.
-    pub fn import(devices: &[Arc<Device>], fd: RawFd) -> Result<Self, Status> {
+    pub fn import(devices: &[&'static Arc<Device>], fd: RawFd) -> Result<Self, Status> {
         // The real driver answers 999 for every fd that is not one of its own.
         let file = File::from(system::duplicate(fd).map_err(|_| Status::UNKNOWN)?);
         for device in devices {
@@ -139,7 +143,7 @@ impl Handles {
     }
 
     /// Makes a handle to the memory behind an fd.
-    pub fn import(&self, devices: &[Arc<Device>], fd: RawFd) -> Result<u64, Status> {
+    pub fn import(&self, devices: &[&'static Arc<Device>], fd: RawFd) -> Result<u64, Status> {
         Ok(self.insert(Allocation::import(devices, fd)?))
     }
 
@@ -154,7 +158,7 @@ impl Handles {
 
     /// One more reference to mapped memory, also when its handle was released long ago.
     pub fn retain(&self, allocation: &Arc<Allocation>) -> Result<u64, Status> {
-        if allocation.origin == Origin::Linear {
+        if !matches!(allocation.origin, Origin::Created(_) | Origin::Imported) {
             return Err(Status::INVALID_VALUE);
         }
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);

@@ -73,12 +73,22 @@ impl Processes {
         Ok(())
     }
 
-    /// Counts a context of this process. What it costs is charged once and stays while the process lives.
+    /// Counts a context of this process, and what it costs.
     pub fn add_context(&self, layout: &Layout, bytes: u64) -> io::Result<()> {
         if let Some(index) = self.own.get() {
             let slot = layout.process(*index)?;
-            slot.context.fetch_max(bytes, Relaxed);
+            slot.context.fetch_add(bytes, Relaxed);
             slot.contexts.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The opposite of [`Processes::add_context`].
+    pub fn remove_context(&self, layout: &Layout, bytes: u64) -> io::Result<()> {
+        if let Some(index) = self.own.get() {
+            let slot = layout.process(*index)?;
+            slot.context.fetch_sub(bytes, Relaxed);
+            slot.contexts.fetch_sub(1, Relaxed);
         }
         Ok(())
     }

@@ -59,6 +59,8 @@ struct Lane {
     running: bool,
     has_thread: bool,
     closed: bool,
+    /// How far this lane's future comes after other lanes, by what it was told to wait for.
+    seen: HashMap<u64, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -291,6 +293,24 @@ impl Queue {
         state.fault.map_or(Ok(()), Err)
     }
 
+    /// Whether a place was passed, asked by the driver itself: it lets nothing run.
+    pub fn passed(&self, position: Position) -> bool {
+        let state = self.lock();
+        state.fault.is_some() || state.is_done(position)
+    }
+
+    /// Whether whatever is submitted to a lane from now on comes after a place.
+    pub fn orders(&self, lane: u64, position: Position) -> bool {
+        let state = self.lock();
+        let seen = state.lanes.get(&lane).and_then(|entry| entry.seen.get(&position.lane));
+        lane == position.lane || seen.is_some_and(|number| *number >= position.number)
+    }
+
+    /// Whether a lane and the legacy stream wait for each other.
+    pub fn is_blocking(&self, lane: u64) -> bool {
+        self.lock().lanes.get(&lane).is_some_and(|entry| entry.blocking)
+    }
+
     /// Whether a place was passed.
     pub fn query(&self, position: Position) -> Result<(), Status> {
         let mut state = self.lock();
@@ -336,6 +356,10 @@ impl State {
         let entry = self.lanes.get_mut(&lane).ok_or(Status::INVALID_HANDLE)?;
         entry.submitted += 1;
         let number = entry.submitted;
+        for position in &before {
+            let seen = entry.seen.entry(position.lane).or_insert(0);
+            *seen = (*seen).max(position.number);
+        }
         entry.items.push_back(Item {
             number,
             job,

@@ -363,6 +363,12 @@ impl Registry {
         Ok(self.layout.header()?.peak.load(Relaxed))
     }
 
+    /// Gives a context's bytes back.
+    pub fn return_context(&self, bytes: u64) -> io::Result<()> {
+        let _locked = self.lock()?;
+        self.processes.remove_context(&self.layout, bytes)
+    }
+
     /// Notes that this process holds more or less of what it made.
     pub fn note_created(&self, bytes: u64, more: bool) -> io::Result<()> {
         self.processes.note_created(&self.layout, bytes, more)

@@ -1,0 +1,167 @@
+//! Stream-ordered memory and memory pools.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use millpond_cuda::sys::{
+    CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemPoolPtrExportData,
+    CUmemoryPool, CUstream, PoolProperties, Status, constants,
+};
+
+use super::memory::{RawAccess, RawLocation, access_of, device_index, read};
+use super::{Out, entries, number, opaque};
+use crate::engine::Engine;
+use crate::engine::address::Access;
+use crate::engine::board::Device;
+use crate::engine::physical::HANDLE_TYPE_FD;
+use crate::engine::system::to_u64;
+
+/// Whose memory a pool or an allocation node is to have, when it may have these properties.
+pub(super) fn device_of_pool(
+    engine: &'static Engine,
+    props: &PoolProperties,
+) -> Result<&'static Arc<Device>, Status> {
+    let possible = props.kind == constants::ALLOCATION_PINNED
+        && props.location_kind == constants::LOCATION_DEVICE
+        && props.handle_types & !HANDLE_TYPE_FD == 0;
+    if possible { engine.device(props.location_id) } else { Err(Status::INVALID_VALUE) }
+}
+
+entries! {
+    fn cuMemAllocAsync(pointer: *mut CUdeviceptr, size: usize, stream: CUstream) |engine| {
+        // SAFETY: as the caller promised.
+        let pointer = unsafe { Out::new(pointer)? };
+        pointer.set(engine.allocate_ordered(to_u64(size), None, number(stream))?);
+        Ok(())
+    }
+
+    fn cuMemAllocFromPoolAsync(pointer: *mut CUdeviceptr, size: usize, pool: CUmemoryPool, stream: CUstream) |engine| {
+        // SAFETY: as the caller promised.
+        let pointer = unsafe { Out::new(pointer)? };
+        let pool = engine.pools.find(number(pool))?;
+        pointer.set(engine.allocate_ordered(to_u64(size), Some(pool), number(stream))?);
+        Ok(())
+    }
+
+    fn cuMemFreeAsync(pointer: CUdeviceptr, stream: CUstream) |engine| {
+        engine.free_ordered(pointer, number(stream))
+    }
+
+    fn cuMemPoolCreate(pool: *mut CUmemoryPool, props: *const CUmemPoolProps) |engine| {
+        // SAFETY: as the caller promised; any bytes are a PoolProperties.
+        let (pool, props) = unsafe { (Out::new(pool)?, read(props.cast::<PoolProperties>())?) };
+        let device = device_of_pool(engine, &props)?;
+        pool.set(opaque(engine.pools.create(device, to_u64(props.max_bytes), props.handle_types)));
+        Ok(())
+    }
+
+    fn cuMemPoolDestroy(pool: CUmemoryPool) |engine| { engine.pools.destroy(number(pool)) }
+
+    fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize) |engine| {
+        engine.pools.find(number(pool))?.trim(to_u64(keep));
+        Ok(())
+    }
+
+    fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void) |engine| {
+        let pool = engine.pools.find(number(pool))?;
+        let mut state = pool.state();
+        // SAFETY: as the caller promised: a value of the attribute's type, or null.
+        let flag = || unsafe { read(value.cast::<c_int>()) }.map(|value| value != 0);
+        // SAFETY: as above.
+        let bytes = || unsafe { read(value.cast::<u64>()) };
+        match attribute {
+            constants::POOL_REUSE_EVENTS => state.reuse.events = flag()?,
+            constants::POOL_REUSE_OPPORTUNISTIC => state.reuse.opportunistic = flag()?,
+            constants::POOL_REUSE_INTERNAL => state.reuse.internal = flag()?,
+            constants::POOL_RELEASE_THRESHOLD => state.threshold = bytes()?,
+            // High-water marks can only be reset.
+            constants::POOL_RESERVED_HIGH if bytes()? == 0 => state.reserved.reset(),
+            constants::POOL_USED_HIGH if bytes()? == 0 => state.used.reset(),
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void) |engine| {
+        let pool = engine.pools.find(number(pool))?;
+        let state = pool.state();
+        // SAFETY: as the caller promised: room for a value of the attribute's type, or null.
+        let flag = |set: bool| Ok(unsafe { Out::new(value.cast::<c_int>())? }.set(c_int::from(set)));
+        // SAFETY: as above.
+        let bytes = |bytes: u64| Ok(unsafe { Out::new(value.cast::<u64>())? }.set(bytes));
+        match attribute {
+            constants::POOL_REUSE_EVENTS => flag(state.reuse.events),
+            constants::POOL_REUSE_OPPORTUNISTIC => flag(state.reuse.opportunistic),
+            constants::POOL_REUSE_INTERNAL => flag(state.reuse.internal),
+            constants::POOL_RELEASE_THRESHOLD => bytes(state.threshold),
+            constants::POOL_RESERVED_CURRENT => bytes(state.reserved.current),
+            constants::POOL_RESERVED_HIGH => bytes(state.reserved.high),
+            constants::POOL_USED_CURRENT => bytes(state.used.current),
+            constants::POOL_USED_HIGH => bytes(state.used.high),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) |engine| {
+        let pool = engine.pools.find(number(pool))?;
+        let mut wanted = Vec::new();
+        for index in 0..count {
+            // SAFETY: as the caller promised: `count` descriptors, for which any bytes are a value.
+            let entry = unsafe { read(map.cast::<RawAccess>().wrapping_add(index))? };
+            let device = device_index(engine, entry.location)?;
+            let access = access_of(entry.flags)?;
+            if device == pool.device.index && access != Access::ReadWrite {
+                return Err(Status::INVALID_VALUE);
+            }
+            wanted.push((device, access));
+        }
+        wanted.into_iter().try_for_each(|(device, access)| pool.set_access(device, access))
+    }
+
+    fn cuMemPoolGetAccess(flags: *mut u32, pool: CUmemoryPool, location: *mut CUmemLocation) |engine| {
+        let pool = engine.pools.find(number(pool))?;
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let (flags, location) = unsafe { (Out::new(flags)?, read(location.cast::<RawLocation>())?) };
+        flags.set(match pool.access(device_index(engine, location)?)? {
+            Access::None => 0,
+            Access::Read => 1,
+            Access::ReadWrite => 3,
+        });
+        Ok(())
+    }
+
+    fn cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice) |engine| {
+        // SAFETY: as the caller promised.
+        let pool = unsafe { Out::new(pool)? };
+        pool.set(opaque(engine.pools.default_of(engine.device(device)?.index)?.id));
+        Ok(())
+    }
+
+    fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, device: CUdevice) |engine| {
+        // SAFETY: as the caller promised.
+        let pool = unsafe { Out::new(pool)? };
+        pool.set(opaque(engine.pools.current_of(engine.device(device)?.index)?.id));
+        Ok(())
+    }
+
+    fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) |engine| {
+        engine.pools.set_current(engine.device(device)?.index, number(pool))
+    }
+
+    fn cuMemPoolExportToShareableHandle(_shareable: *mut c_void, pool: CUmemoryPool, _handle_type: u32, _flags: u64) |engine| {
+        engine.pools.find(number(pool))?;
+        Err(Status::NOT_SUPPORTED)
+    }
+
+    fn cuMemPoolImportFromShareableHandle(_pool: *mut CUmemoryPool, _os_handle: *mut c_void, _handle_type: u32, _flags: u64) |_engine| {
+        Err(Status::NOT_SUPPORTED)
+    }
+
+    fn cuMemPoolExportPointer(_data: *mut CUmemPoolPtrExportData, _pointer: CUdeviceptr) |_engine| {
+        Err(Status::NOT_SUPPORTED)
+    }
+
+    fn cuMemPoolImportPointer(_pointer: *mut CUdeviceptr, _pool: CUmemoryPool, _data: *mut CUmemPoolPtrExportData) |_engine| {
+        Err(Status::NOT_SUPPORTED)
+    }
+}

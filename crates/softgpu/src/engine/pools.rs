@@ -1,0 +1,134 @@
+//! The pools of this process: each device's default, those of the program, and which is current.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use millpond_cuda::sys::Status;
+
+use super::address::AddressSpace;
+use super::board::Device;
+use super::pool::{Pool, PoolSettings};
+
+#[derive(Debug)]
+struct Tables {
+    pools: BTreeMap<u64, Arc<Pool>>,
+    defaults: Vec<Arc<Pool>>,
+    current: Vec<Arc<Pool>>,
+}
+
+/// All pools.
+#[derive(Debug)]
+pub struct Pools {
+    space: Arc<AddressSpace>,
+    step: u64,
+    tables: RwLock<Tables>,
+}
+
+impl Pools {
+    /// The default pools alone, which are empty.
+    pub fn new(devices: &[Arc<Device>], space: &Arc<AddressSpace>, step: u64) -> Self {
+        let settings = PoolSettings { step, ..PoolSettings::default() };
+        let defaults: Vec<Arc<Pool>> =
+            devices.iter().map(|device| Arc::new(Pool::new(device, space, settings))).collect();
+        let pools = defaults.iter().map(|pool| (pool.id, Arc::clone(pool))).collect();
+        let tables = Tables { pools, current: defaults.clone(), defaults };
+        Self { space: Arc::clone(space), step, tables: RwLock::new(tables) }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `cuMemPoolCreate`.
+    pub fn create(&self, device: &Arc<Device>, max_bytes: u64, handle_types: u32) -> u64 {
+        let settings = PoolSettings { max_bytes, handle_types, step: self.step };
+        let pool = Arc::new(Pool::new(device, &self.space, settings));
+        let id = pool.id;
+        self.write().pools.insert(id, pool);
+        id
+    }
+
+    /// A pool by its number.
+    pub fn find(&self, id: u64) -> Result<Arc<Pool>, Status> {
+        let tables = self.read();
+        let pool = tables.pools.get(&id).filter(|pool| !pool.is_destroyed());
+        pool.cloned().ok_or(Status::INVALID_VALUE)
+    }
+
+    /// `cuMemPoolDestroy`: a device whose pool it was goes back to its default.
+    pub fn destroy(&self, id: u64) -> Result<(), Status> {
+        let pool = self.find(id)?;
+        let mut tables = self.write();
+        if tables.defaults.iter().any(|default| default.id == id) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let default = tables.defaults.get(pool.device.index).cloned();
+        if let (Some(current), Some(default)) = (tables.current.get_mut(pool.device.index), default)
+            && current.id == id
+        {
+            *current = default;
+        }
+        drop(tables);
+        pool.destroy();
+        self.bury();
+        Ok(())
+    }
+
+    /// Lets go of destroyed pools that hold nothing any more.
+    fn bury(&self) {
+        let any = self.read().pools.values().any(|pool| pool.is_destroyed());
+        if any {
+            self.write().pools.retain(|_, pool| !pool.is_over());
+        }
+    }
+
+    /// `cuDeviceGetDefaultMemPool`.
+    pub fn default_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
+        self.read().defaults.get(device).cloned().ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// `cuDeviceGetMemPool`.
+    pub fn current_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
+        self.read().current.get(device).cloned().ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// `cuDeviceSetMemPool`.
+    pub fn set_current(&self, device: usize, id: u64) -> Result<(), Status> {
+        let pool = self.find(id)?;
+        if pool.device.index != device {
+            return Err(Status::INVALID_DEVICE);
+        }
+        *self.write().current.get_mut(device).ok_or(Status::INVALID_DEVICE)? = pool;
+        Ok(())
+    }
+
+    /// The pool that has an allocation starting at an address, with its size.
+    pub fn owner_of(&self, at: u64) -> Option<(Arc<Pool>, u64)> {
+        let tables = self.read();
+        tables
+            .pools
+            .values()
+            .find_map(|pool| pool.size_at(at).map(|bytes| (Arc::clone(pool), bytes)))
+    }
+
+    /// The pool and the allocation around an address.
+    pub fn around(&self, at: u64) -> Option<(Arc<Pool>, u64, u64)> {
+        let tables = self.read();
+        tables
+            .pools
+            .values()
+            .find_map(|pool| pool.around(at).map(|(start, bytes)| (Arc::clone(pool), start, bytes)))
+    }
+
+    /// Called when the program has waited for work: memory over the thresholds goes back.
+    pub fn relax(&self) {
+        for pool in self.read().pools.values() {
+            pool.relax();
+        }
+        self.bury();
+    }
+}
