@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use millpond_ledger::{Book, BookSettings, NO_LIMIT, Patience, UNIT, Uuid};
+use millpond_ledger::{Book, BookSettings, Memory, NO_LIMIT, Patience, UNIT, Uuid};
 use millpond_softgpu::meter::Meter;
 
 use crate::driver::is_soft;
@@ -52,6 +52,19 @@ impl Budget {
     /// If the group cannot be made.
     #[must_use]
     pub fn with(limit: u64, preload: &Preload, environment: &[(&str, &str)]) -> Self {
+        Self::made(limit, preload, environment, Memory::Segment)
+    }
+
+    /// A group whose slots are in its file, as for members in several containers.
+    ///
+    /// # Panics
+    /// If the group cannot be made.
+    #[must_use]
+    pub fn in_file(limit: u64) -> Self {
+        Self::made(limit, &Preload::Right, &[], Memory::File)
+    }
+
+    fn made(limit: u64, preload: &Preload, environment: &[(&str, &str)], memory: Memory) -> Self {
         let library = match preload {
             Preload::Right => binaries::preload().to_owned(),
             Preload::Broken(feature) => binaries::broken_preload(feature),
@@ -66,7 +79,7 @@ impl Budget {
         let own = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
         let budget = Self { folder, library, environment: environment.iter().map(own).collect() };
         std::fs::create_dir(budget.group()).unwrap();
-        let settings = BookSettings { name: b"test", owner: None, everyone: false };
+        let settings = BookSettings { name: b"test", owner: None, everyone: false, memory };
         Book::create(&budget.c_group(), settings).unwrap();
         budget.set_limit(None, limit);
         budget

@@ -32,6 +32,7 @@ mod options;
 mod pond;
 pub mod process;
 pub mod raw;
+pub mod storm;
 mod tenant;
 pub mod tool;
 mod wait;
