@@ -43,7 +43,8 @@ const OWN: &[Variable] = &[
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];
 
-/// Every variable that Millpond reads: its own, the settings of `serve`, the software driver's.
+/// Every variable that Millpond reads: its own, the settings of `serve`, those of the library in
+/// limited programs, the software driver's.
 pub fn table() -> Vec<(&'static str, String)> {
     let own = OWN.iter().map(|variable| (variable.name, variable.meaning.to_owned()));
     let settings = KEYS.iter().map(|key| {
@@ -60,5 +61,30 @@ pub fn table() -> Vec<(&'static str, String)> {
         );
         (variable.name, text)
     });
-    settings.chain(own).chain(soft).collect()
+    let limits = millpond_preload::ENVIRONMENT.iter().map(|variable| {
+        (variable.name, format!("In limited programs: {}; {}", variable.meaning, variable.values))
+    });
+    settings.chain(own).chain(limits).chain(soft).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_reads_what_run_sets() {
+        for name in [LEDGER, MEMORY_LIMIT, GROUP] {
+            assert!(millpond_preload::ENVIRONMENT.iter().any(|known| known.name == name), "{name}");
+        }
+    }
+
+    /// The page has the same table, and says who reads what.
+    #[test]
+    fn the_page_about_limits_has_every_variable_of_the_library() {
+        let page = include_str!("../../../docs/limits.md");
+        for variable in millpond_preload::ENVIRONMENT {
+            assert!(page.contains(&format!("| `{}` |", variable.name)), "{}", variable.name);
+        }
+        assert!(page.contains(&format!("| `{PRELOAD}` |")));
+    }
 }
