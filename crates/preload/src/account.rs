@@ -1,0 +1,450 @@
+//! Reserving and giving back, in the ledger's name.
+//!
+//! A call that takes memory is made between [`Reservation::new`] and [`Reservation::keep`]: what is
+//! not kept goes back when the reservation is dropped. Without a usable ledger there is no memory.
+
+use core::ffi::{c_int, c_uint};
+use core::fmt::Write as _;
+use core::sync::atomic::Ordering;
+
+use millpond_ledger::{
+    Column, DeviceIndex, LedgerError, LimitOf, Member, NO_LIMIT, Refused, Size, UNIT, Uuid,
+    establish, units_for,
+};
+
+use crate::driver::others;
+use crate::message::{Level, Line, Shown, say};
+use crate::settings::{self, Source, Stated, Text};
+use crate::state::{self, DEVICES, State};
+use crate::types::status;
+
+const NONE: u32 = 0;
+const BUSY: u32 = 1;
+const ATTACHED: u32 = 2;
+const BROKEN: u32 = 3;
+
+/// Where there is no daemon, groups are in a folder of the user's in this one.
+const FOLDER: &str = "/dev/shm";
+
+/// This process's slot; `None` when there is none to be had, which means no memory.
+pub(crate) fn member() -> Option<&'static Member> {
+    let state = state::get()?;
+    loop {
+        match state.attached.load(Ordering::Acquire) {
+            // SAFETY: written before `ATTACHED` was stored, and never again.
+            ATTACHED => return Some(unsafe { (*state.member.get()).assume_init_ref() }),
+            BROKEN => return None,
+            NONE => {
+                let order = (Ordering::AcqRel, Ordering::Relaxed);
+                if state.attached.compare_exchange(NONE, BUSY, order.0, order.1).is_ok() {
+                    attach(state);
+                }
+            }
+            // SAFETY: no conditions.
+            _ => unsafe {
+                libc::sched_yield();
+            },
+        }
+    }
+}
+
+#[cold]
+fn attach(state: &State) {
+    let next = match settings::get().map(|settings| (settings, folder(settings))) {
+        None => NONE,
+        Some((_, None)) => BROKEN,
+        Some((_, Some(folder))) => match Member::attach(folder.as_c_str()) {
+            Ok(member) => {
+                // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
+                unsafe { (*state.member.get()).write(member) };
+                ATTACHED
+            }
+            Err(error) => {
+                complain(state, format_args!("{error}; this program gets no GPU memory"));
+                // A full or busy group may have room later.
+                if matches!(error, LedgerError::Full | LedgerError::Busy) { NONE } else { BROKEN }
+            }
+        },
+    };
+    if next == NONE && state.attached.load(Ordering::Relaxed) == BUSY {
+        state.attached.store(BROKEN, Ordering::Release);
+        return;
+    }
+    state.attached.store(next, Ordering::Release);
+}
+
+/// Says one error for this process, the first.
+fn complain(state: &State, text: core::fmt::Arguments<'_>) {
+    if state.said.swap(1, Ordering::Relaxed) == 0 {
+        say(Level::Error, text);
+    }
+}
+
+/// The folder of the group that the settings mean, made when it is a stated limit.
+fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
+    let state = state::get()?;
+    match &settings.source {
+        Source::None => None,
+        Source::Ledger(folder) => Some(*folder),
+        Source::Bad { variable, text, why } => {
+            match why {
+                settings::Why::Size(why) => complain(
+                    state,
+                    format_args!("{variable}='{}': {why}; this program gets no GPU memory", Shown(text.as_bytes())),
+                ),
+                settings::Why::TooLong => complain(
+                    state,
+                    format_args!("{variable} is too long; this program gets no GPU memory"),
+                ),
+                settings::Why::Slash => complain(
+                    state,
+                    format_args!("{variable}='{}' is not a group's name; this program gets no GPU memory", Shown(text.as_bytes())),
+                ),
+            }
+            None
+        }
+        Source::Stated { all, some } => {
+            let limits = stated_limits(*all, some);
+            let (folder, name) = stated_folder(settings.group.as_bytes(), *all, some, &limits)?;
+            let limits = limits.entries.get(..limits.count)?;
+            match establish(folder.as_c_str(), name.as_bytes(), limits) {
+                Ok(millpond_ledger::Established::JoinedWithOtherLimits) => say(
+                    Level::Warn,
+                    format_args!("the group '{}' exists with other limits; those hold", Shown(name.as_bytes())),
+                ),
+                Ok(_) => {}
+                Err(error) => {
+                    complain(state, format_args!("{error}; this program gets no GPU memory"));
+                    return None;
+                }
+            }
+            Some(folder)
+        }
+    }
+}
+
+/// The folder of a stated limit, without making it: for processes that only look.
+pub(crate) fn folder_for_reading(settings: &settings::Settings) -> Option<Text<1024>> {
+    match &settings.source {
+        Source::Ledger(folder) => Some(*folder),
+        Source::Stated { all, some } => {
+            let limits = stated_limits(*all, some);
+            stated_folder(settings.group.as_bytes(), *all, some, &limits).map(|found| found.0)
+        }
+        Source::None | Source::Bad { .. } => None,
+    }
+}
+
+struct Limits {
+    entries: [LimitOf; DEVICES + 1],
+    count: usize,
+}
+
+impl Limits {
+    fn push(&mut self, limit: LimitOf) {
+        if let Some(place) = self.entries.get_mut(self.count) {
+            *place = limit;
+            self.count += 1;
+        }
+    }
+}
+
+/// The stated limits by UUID: a CUDA number means something in this process only.
+fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS]) -> Limits {
+    let none = LimitOf { device: None, units: NO_LIMIT };
+    let mut limits = Limits { entries: [none; DEVICES + 1], count: 0 };
+    if let Some(Size::Bytes(bytes)) = all {
+        limits.push(LimitOf { device: None, units: bytes / UNIT });
+    }
+    let by_device = matches!(all, Some(Size::Part(_))) || some.iter().any(Option::is_some);
+    if !by_device {
+        return limits;
+    }
+    for (ordinal, own) in (0..device_count()).zip(some) {
+        let size = match own {
+            Some(Stated::None) => None,
+            Some(Stated::Limit(size)) => Some(*size),
+            None => match all {
+                Some(Size::Part(part)) => Some(Size::Part(part)),
+                _ => continue,
+            },
+        };
+        let Some(uuid) = uuid_of(ordinal) else { continue };
+        let units = match size {
+            None => NO_LIMIT,
+            Some(Size::Bytes(bytes)) => bytes / UNIT,
+            Some(Size::Part(part)) => part_of(real_total(ordinal), part) / UNIT,
+        };
+        limits.push(LimitOf { device: Some(uuid), units });
+    }
+    limits
+}
+
+/// A part of a card in thousandths.
+pub(crate) fn part_of(total: u64, part: u32) -> u64 {
+    let part = u128::from(total) * u128::from(part) / 1000;
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
+fn stated_folder(
+    group: &[u8],
+    all: Option<Size>,
+    some: &[Option<Stated>; settings::ORDINALS],
+    limits: &Limits,
+) -> Option<(Text<1024>, Text<64>)> {
+    let mut name = Line::new();
+    if !group.is_empty() {
+        let _ = write!(name, "{}", Shown(group));
+    } else if some.iter().any(Option::is_some) {
+        // Several limits: named by what they are.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
+            let device = limit.device.unwrap_or([0; 16]);
+            for byte in device.into_iter().chain(limit.units.to_le_bytes()) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        let _ = write!(name, "limits-{hash:016x}");
+    } else {
+        let _ = match all {
+            Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
+            Some(Size::Part(part)) => write!(name, "limit-part-{part}"),
+            None => return None,
+        };
+    }
+    let mut folder = Line::new();
+    // SAFETY: no conditions.
+    let user = unsafe { libc::geteuid() };
+    let _ = write!(folder, "{FOLDER}/millpond-{user}/{}", Shown(name.as_bytes()));
+    Some((Text::new(folder.as_bytes())?, Text::new(name.as_bytes())?))
+}
+
+/// How many GPUs the program sees.
+pub(crate) fn device_count() -> c_int {
+    let Some(state) = state::get() else { return 0 };
+    let known = state.device_count.load(Ordering::Relaxed);
+    if known != 0 {
+        return c_int::try_from(known).unwrap_or(0);
+    }
+    let mut count = 0;
+    // SAFETY: the pointer is to an int.
+    let status = unsafe { others::cuDeviceGetCount(&raw mut count) };
+    if status != status::SUCCESS {
+        return 0;
+    }
+    state.device_count.store(u32::try_from(count).unwrap_or(0), Ordering::Relaxed);
+    count
+}
+
+/// A GPU's UUID.
+pub(crate) fn uuid_of(ordinal: c_int) -> Option<Uuid> {
+    let mut uuid = [0_u8; 16];
+    // SAFETY: the pointer is to 16 bytes.
+    let mut status = unsafe { others::cuDeviceGetUuid_v2(&raw mut uuid, ordinal) };
+    if status == status::NOT_INITIALIZED {
+        // SAFETY: as above; a driver before 11.4 has this one only.
+        status = unsafe { others::cuDeviceGetUuid(&raw mut uuid, ordinal) };
+    }
+    (status == status::SUCCESS).then_some(uuid)
+}
+
+/// The card's own size.
+pub(crate) fn real_total(ordinal: c_int) -> u64 {
+    let mut bytes = 0_usize;
+    // SAFETY: the pointer is to a size.
+    let status = unsafe { crate::driver::real::cuDeviceTotalMem_v2(&raw mut bytes, ordinal) };
+    if status == status::SUCCESS { u64::try_from(bytes).unwrap_or(u64::MAX) } else { 0 }
+}
+
+/// The device of the current context; `None` when there is none.
+pub(crate) fn current_device() -> Option<c_int> {
+    // With one GPU there is nothing to ask: without a context the call itself fails.
+    if device_count() == 1 {
+        return Some(0);
+    }
+    let mut device = 0;
+    // SAFETY: the pointer is to an int.
+    let status = unsafe { others::cuCtxGetDevice(&raw mut device) };
+    (status == status::SUCCESS).then_some(device)
+}
+
+/// What is known about a GPU.
+pub(crate) fn device_state(ordinal: c_int) -> Option<&'static state::Device> {
+    state::get()?.devices.get(usize::try_from(ordinal).ok()?)
+}
+
+/// The GPU's number in the ledger.
+pub(crate) fn device_index(member: &Member, ordinal: c_int) -> Option<DeviceIndex> {
+    const WRITING: u32 = 1;
+    const KNOWN: u32 = 2;
+    let device = device_state(ordinal)?;
+    if device.known.load(Ordering::Acquire) == KNOWN {
+        // SAFETY: written before `KNOWN` was stored, and never again.
+        return Some(unsafe { (*device.index.get()).assume_init() });
+    }
+    match member.device(uuid_of(ordinal)?) {
+        Ok(index) => {
+            let order = (Ordering::Acquire, Ordering::Relaxed);
+            if device.known.compare_exchange(0, WRITING, order.0, order.1).is_ok() {
+                // SAFETY: `WRITING` is ours, and nobody reads before `KNOWN`.
+                unsafe { (*device.index.get()).write(index) };
+                device.known.store(KNOWN, Ordering::Release);
+            }
+            Some(index)
+        }
+        Err(error) => {
+            if let Some(state) = state::get() {
+                complain(state, format_args!("{error}; this program gets no memory of GPU {ordinal}"));
+            }
+            None
+        }
+    }
+}
+
+/// A process's right to some memory of one GPU.
+#[derive(Clone, Copy)]
+pub(crate) struct Account {
+    member: &'static Member,
+    device: DeviceIndex,
+    ordinal: c_int,
+}
+
+impl Account {
+    /// `None` when no memory can be given.
+    pub(crate) fn of(ordinal: c_int) -> Option<Self> {
+        let member = member()?;
+        Some(Self { member, device: device_index(member, ordinal)?, ordinal })
+    }
+
+    pub(crate) fn ordinal(self) -> c_int {
+        self.ordinal
+    }
+
+    /// Reserves; when refused, asks this process's own pools for what they do not use and tries
+    /// once more.
+    pub(crate) fn reserve(self, units: u32) -> bool {
+        if units == 0 {
+            return true;
+        }
+        match self.member.reserve(self.device, units) {
+            Ok(()) => true,
+            Err(refused) => self.reserve_again(units, refused),
+        }
+    }
+
+    /// Reserves without a second try.
+    pub(crate) fn reserve_once(self, units: u32) -> bool {
+        units == 0 || self.member.reserve(self.device, units).is_ok()
+    }
+
+    #[cold]
+    fn reserve_again(self, units: u32, refused: Refused) -> bool {
+        if let Refused::Broken(error) = refused {
+            if let Some(state) = state::get() {
+                complain(state, format_args!("{error}; this program gets no more GPU memory"));
+            }
+            return false;
+        }
+        crate::hooks::pools::give_back_unused(self.ordinal);
+        let granted = self.reserve_once(units);
+        if !granted {
+            say(
+                Level::Debug,
+                format_args!("{} bytes of GPU {} refused: the limit is reached", u64::from(units) * UNIT, self.ordinal),
+            );
+        }
+        granted
+    }
+
+    pub(crate) fn release(self, units: u32) {
+        if units > 0 {
+            self.member.release(self.device, units);
+        }
+    }
+
+    pub(crate) fn charge(self, units: u32) {
+        if units > 0 {
+            self.member.charge(self.device, units);
+        }
+    }
+
+    pub(crate) fn add_column(self, column: Column, units: i64) {
+        self.member.add_column(column, self.device, units);
+    }
+
+    pub(crate) fn context_bytes(self) -> Option<u64> {
+        self.member.context_bytes(self.device)
+    }
+
+    pub(crate) fn note_context_bytes(self, bytes: u64) {
+        self.member.note_context_bytes(self.device, bytes);
+    }
+
+    pub(crate) fn own_used(self) -> u64 {
+        self.member.own_used(self.device)
+    }
+
+    /// Limit and what the group holds, in bytes; the limit is `u64::MAX` when there is none.
+    pub(crate) fn reading(self) -> (u64, u64) {
+        let limit = self.member.limit(self.device);
+        let limit = if limit == NO_LIMIT { u64::MAX } else { limit.saturating_mul(UNIT) };
+        (limit, self.member.group_used(self.device).saturating_mul(UNIT))
+    }
+}
+
+/// Memory that is promised and not there yet. Dropped, it goes back.
+pub(crate) struct Reservation {
+    account: Account,
+    units: u32,
+}
+
+impl Reservation {
+    /// `None` means out of memory.
+    pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
+        let account = Account::of(ordinal)?;
+        let units = units_for(bytes);
+        account.reserve(units).then_some(Self { account, units })
+    }
+
+    pub(crate) fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// The memory is there: it is charged until somebody releases it.
+    pub(crate) fn keep(mut self) -> u32 {
+        core::mem::take(&mut self.units)
+    }
+
+    /// The memory is there, and more or less than was thought.
+    pub(crate) fn keep_exactly(mut self, units: u32) {
+        let held = core::mem::take(&mut self.units);
+        if units > held {
+            self.account.charge(units - held);
+        } else {
+            self.account.release(held - units);
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.account.release(self.units);
+    }
+}
+
+/// Gives memory back that the driver has back.
+pub(crate) fn release(ordinal: c_int, units: u32) {
+    if let Some(account) = Account::of(ordinal) {
+        account.release(units);
+    }
+}
+
+/// Bytes as C counts them.
+pub(crate) fn bytes(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+/// A flag of C.
+pub(crate) fn flag(flags: c_uint, bit: c_uint) -> bool {
+    flags & bit != 0
+}

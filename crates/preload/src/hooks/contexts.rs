@@ -1,0 +1,527 @@
+//! Contexts: reserved before they are made, at the size that the group has measured.
+
+use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::Ordering;
+
+use millpond_ledger::{Column, UNIT, Uuid, units_for};
+
+use super::{arrays, linear, written};
+use crate::account::{self, Account};
+use crate::driver::{others, real};
+use crate::state::{self, Context, State};
+use crate::types::{NvmlProcess, Status, status};
+
+/// What a context is taken for until somebody has measured one: more than any measured, and less on
+/// cards that are small.
+const GUESS: u64 = 640 << 20;
+const GUESS_PART: u64 = 128;
+
+/// A context's place in the table plus one, or 0: who owns what is allocated now.
+pub(crate) fn current_number() -> u16 {
+    let mut context = 0;
+    // SAFETY: the pointer is to a context.
+    let status = unsafe { others::cuCtxGetCurrent(&raw mut context) };
+    if status == status::SUCCESS { number_of(context) } else { 0 }
+}
+
+fn number_of(context: usize) -> u16 {
+    let Some(state) = state::get() else { return 0 };
+    find(state, context).map_or(0, |found| found.0)
+}
+
+fn find(state: &State, context: usize) -> Option<(u16, &Context)> {
+    if context == 0 {
+        return None;
+    }
+    (1_u16..)
+        .zip(&state.contexts)
+        .find(|(_, known)| known.handle.load(Ordering::Acquire) == context)
+}
+
+/// Notes a context. Without a place its memory is counted, but not told apart.
+fn note(context: usize, ordinal: c_int, units: u32) {
+    let Some(state) = state::get() else { return };
+    let device = u64::from(ordinal.unsigned_abs()) + 1;
+    if let Some((_, known)) = find(state, context) {
+        known.holds.fetch_add(1, Ordering::AcqRel);
+        return;
+    }
+    for known in &state.contexts {
+        // Filled before it can be found.
+        const FILLING: usize = usize::MAX;
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        if known.handle.load(Ordering::Relaxed) == 0
+            && known.handle.compare_exchange(0, FILLING, order.0, order.1).is_ok()
+        {
+            known.word.store(device << 32 | u64::from(units), Ordering::Relaxed);
+            known.holds.store(1, Ordering::Relaxed);
+            known.stack.store(0, Ordering::Relaxed);
+            known.heap.store(0, Ordering::Relaxed);
+            known.handle.store(context, Ordering::Release);
+            return;
+        }
+    }
+}
+
+/// The device and units of a context's word.
+fn word_of(word: u64) -> (c_int, u32) {
+    let [a, b, c, d, device, ..] = word.to_le_bytes();
+    (c_int::from(device) - 1, u32::from_le_bytes([a, b, c, d]))
+}
+
+/// A context has ended: all that was its own goes back.
+fn end(state: &State, context: usize) {
+    let Some((number, known)) = find(state, context) else { return };
+    let (ordinal, units) = word_of(known.word.swap(0, Ordering::AcqRel));
+    let stack = known.stack.swap(0, Ordering::AcqRel);
+    let heap = known.heap.swap(0, Ordering::AcqRel);
+    linear::forget_context(number);
+    arrays::forget_context(number);
+    known.handle.store(0, Ordering::Release);
+    if let Some(account) = Account::of(ordinal) {
+        account.release(units.saturating_add(stack).saturating_add(heap));
+        account.add_column(Column::Contexts, -i64::from(units));
+    }
+}
+
+/// Makes a context between reservation and note; says what it was charged.
+fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
+    let Some(account) = Account::of(ordinal) else { return (status::OUT_OF_MEMORY, 0) };
+    let known = account.context_bytes();
+    let reserved = units_for(
+        known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)),
+    );
+    if !account.reserve(reserved) {
+        return (status::OUT_OF_MEMORY, 0);
+    }
+    let before = account.own_used().saturating_sub(u64::from(reserved));
+    let status = call();
+    if status != status::SUCCESS {
+        account.release(reserved);
+        return (status, 0);
+    }
+    let mut units = reserved;
+    if known.is_none()
+        && let Some(bytes) = measure(ordinal, before.saturating_mul(UNIT))
+    {
+        if bytes > 0 {
+            account.note_context_bytes(bytes);
+        }
+        units = units_for(bytes);
+        if units > reserved {
+            account.charge(units - reserved);
+        } else {
+            account.release(reserved - units);
+        }
+    }
+    account.add_column(Column::Contexts, i64::from(units));
+    (status, units)
+}
+
+/// What NVML says that this process has on a GPU, less what is known to be something else. Done
+/// once in a group; `None` where NVML is missing or counts other process numbers than ours.
+#[cold]
+fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
+    const MOST: usize = 256;
+    let uuid = account::uuid_of(ordinal)?;
+    // SAFETY: the text ends with a zero; the library is the driver's own and stays loaded.
+    let library = unsafe {
+        libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL)
+    };
+    if library.is_null() {
+        return None;
+    }
+    // SAFETY: no conditions.
+    if unsafe { others::nvmlInit_v2() } != status::SUCCESS {
+        return None;
+    }
+    let text = uuid_text(uuid);
+    let (mut device, mut count) = (0_usize, 256_u32);
+    let mut processes = [NvmlProcess::default(); MOST];
+    // SAFETY: pointers to values of the right types, and `count` entries.
+    let found = unsafe {
+        let status = others::nvmlDeviceGetHandleByUUID(text.as_ptr().cast(), &raw mut device);
+        status == status::SUCCESS
+            && others::nvmlDeviceGetComputeRunningProcesses_v3(
+                device,
+                &raw mut count,
+                processes.as_mut_ptr(),
+            ) == status::SUCCESS
+    };
+    // SAFETY: no conditions; the count of users goes back to what it was.
+    unsafe {
+        others::nvmlShutdown();
+    }
+    if !found {
+        return None;
+    }
+    // SAFETY: no conditions.
+    let own = u32::try_from(unsafe { libc::getpid() }).ok()?;
+    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    let used = processes.get(..count)?.iter().find(|process| process.pid == own)?.used;
+    (used != u64::MAX).then(|| used.saturating_sub(others_bytes))
+}
+
+/// `GPU-` and the UUID as NVML writes it, with a zero at the end.
+fn uuid_text(uuid: Uuid) -> [u8; 41] {
+    let mut text = [0_u8; 41];
+    let digits = b"0123456789abcdef";
+    let hex = uuid.iter().enumerate().flat_map(|(place, byte)| {
+        let dash = matches!(place, 4 | 6 | 8 | 10).then_some(b'-');
+        let [high, low] = [byte >> 4, byte & 15].map(|digit| {
+            digits.get(usize::from(digit)).copied().unwrap_or(b'0')
+        });
+        [dash, Some(high), Some(low)].into_iter().flatten()
+    });
+    for (place, byte) in text.iter_mut().zip(b"GPU-".iter().copied().chain(hex)) {
+        *place = byte;
+    }
+    text
+}
+
+unsafe fn create(context: *mut usize, ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
+    if context.is_null() || ordinal < 0 || ordinal >= account::device_count() {
+        return call();
+    }
+    let (status, units) = make(ordinal, call);
+    if status == status::SUCCESS {
+        // SAFETY: the call has succeeded.
+        note(unsafe { written(context) }, ordinal, units);
+    }
+    status
+}
+
+/// Holds a device's primary context once more; the first one makes it.
+fn hold_primary(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
+    let Some(device) = account::device_state(ordinal) else { return call() };
+    if ordinal >= account::device_count() {
+        return call();
+    }
+    if device.primary.load(Ordering::Acquire) > 0 {
+        let status = call();
+        if status == status::SUCCESS {
+            device.primary.fetch_add(1, Ordering::AcqRel);
+        }
+        return status;
+    }
+    let (status, units) = make(ordinal, call);
+    if status == status::SUCCESS {
+        if device.primary.fetch_add(1, Ordering::AcqRel) == 0 {
+            device.primary_units.store(units, Ordering::Release);
+        } else if let Some(account) = Account::of(ordinal) {
+            // Another thread was first, and its charge stands for both.
+            account.release(units);
+            account.add_column(Column::Contexts, -i64::from(units));
+        }
+    }
+    status
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = hold_primary(device, || unsafe { real::cuDevicePrimaryCtxRetain(context, device) });
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+    {
+        // Its charge is the device's, so it is noted without one.
+        // SAFETY: the call has succeeded.
+        let primary = unsafe { written(context) };
+        if find(state, primary).is_none() {
+            note(primary, device, 0);
+        }
+        if let Some(known) = account::device_state(device) {
+            known.primary_context.store(primary, Ordering::Release);
+        }
+    }
+    status
+}
+
+/// The primary context is gone, by its last release or by a reset.
+fn primary_gone(ordinal: c_int) {
+    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else { return };
+    let units = device.primary_units.swap(0, Ordering::AcqRel);
+    end(state, device.primary_context.swap(0, Ordering::AcqRel));
+    if let Some(account) = Account::of(ordinal) {
+        account.release(units);
+        account.add_column(Column::Contexts, -i64::from(units));
+    }
+}
+
+fn drop_primary(ordinal: c_int) {
+    let Some(device) = account::device_state(ordinal) else { return };
+    let less = |count: u32| count.checked_sub(1);
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    if device.primary.fetch_update(order.0, order.1, less) == Ok(1) {
+        primary_gone(ordinal);
+    }
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxRelease(device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDevicePrimaryCtxRelease(device) };
+    if status == status::SUCCESS {
+        drop_primary(device);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDevicePrimaryCtxRelease_v2(device) };
+    if status == status::SUCCESS {
+        drop_primary(device);
+    }
+    status
+}
+
+/// A reset ends the context's memory; who held it holds it still, and the next use makes it anew.
+fn reset(ordinal: c_int, status: Status) -> Status {
+    if status != status::SUCCESS {
+        return status;
+    }
+    let Some(device) = account::device_state(ordinal) else { return status };
+    if let Some(state) = state::get() {
+        let primary = device.primary_context.load(Ordering::Acquire);
+        let number = find(state, primary).map_or(0, |found| found.0);
+        linear::forget_context(number);
+        arrays::forget_context(number);
+    }
+    if device.primary.load(Ordering::Acquire) == 0 {
+        primary_gone(ordinal);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxReset(device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    reset(device, unsafe { real::cuDevicePrimaryCtxReset(device) })
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    reset(device, unsafe { real::cuDevicePrimaryCtxReset_v2(device) })
+}
+
+pub(crate) unsafe fn cuCtxCreate(context: *mut usize, flags: c_uint, device: c_int) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { create(context, device, || real::cuCtxCreate(context, flags, device)) }
+}
+
+pub(crate) unsafe fn cuCtxCreate_v2(context: *mut usize, flags: c_uint, device: c_int) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { create(context, device, || real::cuCtxCreate_v2(context, flags, device)) }
+}
+
+pub(crate) unsafe fn cuCtxCreate_v3(
+    context: *mut usize,
+    affinity: *mut c_void,
+    count: c_int,
+    flags: c_uint,
+    device: c_int,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        create(context, device, || real::cuCtxCreate_v3(context, affinity, count, flags, device))
+    }
+}
+
+pub(crate) unsafe fn cuCtxCreate_v4(
+    context: *mut usize,
+    parameters: *mut c_void,
+    flags: c_uint,
+    device: c_int,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        create(context, device, || real::cuCtxCreate_v4(context, parameters, flags, device))
+    }
+}
+
+pub(crate) unsafe fn cuGLCtxCreate(context: *mut usize, flags: c_uint, device: c_int) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { create(context, device, || real::cuGLCtxCreate(context, flags, device)) }
+}
+
+pub(crate) unsafe fn cuGLCtxCreate_v2(
+    context: *mut usize,
+    flags: c_uint,
+    device: c_int,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { create(context, device, || real::cuGLCtxCreate_v2(context, flags, device)) }
+}
+
+pub(crate) unsafe fn cuVDPAUCtxCreate(
+    context: *mut usize,
+    flags: c_uint,
+    device: c_int,
+    display: u32,
+    lookup: *mut c_void,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        create(context, device, || {
+            real::cuVDPAUCtxCreate(context, flags, device, display, lookup)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuVDPAUCtxCreate_v2(
+    context: *mut usize,
+    flags: c_uint,
+    device: c_int,
+    display: u32,
+    lookup: *mut c_void,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        create(context, device, || {
+            real::cuVDPAUCtxCreate_v2(context, flags, device, display, lookup)
+        })
+    }
+}
+
+fn destroyed(context: usize, status: Status) -> Status {
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+    {
+        end(state, context);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuCtxDestroy(context: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    destroyed(context, unsafe { real::cuCtxDestroy(context) })
+}
+
+pub(crate) unsafe fn cuCtxDestroy_v2(context: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    destroyed(context, unsafe { real::cuCtxDestroy_v2(context) })
+}
+
+pub(crate) unsafe fn cuCtxAttach(context: *mut usize, flags: c_uint) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuCtxAttach(context, flags) };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        // SAFETY: the call has succeeded.
+        && let Some((_, known)) = find(state, unsafe { written(context) })
+    {
+        known.holds.fetch_add(1, Ordering::AcqRel);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuCtxDetach(context: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuCtxDetach(context) };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && let Some((_, known)) = find(state, context)
+        && known.holds.fetch_sub(1, Ordering::AcqRel) <= 1
+    {
+        end(state, context);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuGreenCtxCreate(
+    context: *mut usize,
+    description: usize,
+    device: c_int,
+    flags: c_uint,
+) -> Status {
+    // A green context holds its device's primary context.
+    let status = hold_primary(device, || {
+        // SAFETY: the caller's arguments, unchanged.
+        unsafe { real::cuGreenCtxCreate(context, description, device, flags) }
+    });
+    if status == status::SUCCESS {
+        // SAFETY: the call has succeeded.
+        note(unsafe { written(context) }, device, 0);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuGreenCtxDestroy(context: usize) -> Status {
+    let ordinal = state::get()
+        .and_then(|state| find(state, context))
+        .map(|(_, known)| word_of(known.word.load(Ordering::Acquire)).0);
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuGreenCtxDestroy(context) };
+    if status == status::SUCCESS
+        && let Some(ordinal) = ordinal
+    {
+        destroyed(context, status);
+        drop_primary(ordinal);
+    }
+    status
+}
+
+/// Stacks and the heap of kernels: memory that a context takes by a number.
+pub(crate) unsafe fn cuCtxSetLimit(limit: u32, value: usize) -> Status {
+    const STACK: u32 = 0;
+    const HEAP: u32 = 2;
+    // What a context has without asking is in its size.
+    const STACK_DEFAULT: u64 = 1 << 10;
+    const HEAP_DEFAULT: u64 = 8 << 20;
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || unsafe { real::cuCtxSetLimit(limit, value) };
+    if limit != STACK && limit != HEAP {
+        return call();
+    }
+    let mut context = 0;
+    // SAFETY: the pointer is to a context.
+    let status = unsafe { others::cuCtxGetCurrent(&raw mut context) };
+    let (Some(ordinal), Some(state)) = (account::current_device(), state::get()) else {
+        return call();
+    };
+    let Some((_, known)) = find(state, context).filter(|_| status == status::SUCCESS) else {
+        return call();
+    };
+    let asked = account::bytes(value);
+    let bytes = if limit == STACK {
+        asked.saturating_sub(STACK_DEFAULT).saturating_mul(resident_threads(ordinal))
+    } else {
+        asked.saturating_sub(HEAP_DEFAULT)
+    };
+    let place = if limit == STACK { &known.stack } else { &known.heap };
+    let Some(account) = Account::of(ordinal) else { return call() };
+    let (units, had) = (units_for(bytes), place.load(Ordering::Acquire));
+    if !account.reserve(units.saturating_sub(had)) {
+        return status::OUT_OF_MEMORY;
+    }
+    let status = call();
+    if status == status::SUCCESS {
+        place.store(units, Ordering::Release);
+        account.release(had.saturating_sub(units));
+    } else {
+        account.release(units.saturating_sub(had));
+    }
+    status
+}
+
+/// How many threads have a stack at once.
+fn resident_threads(ordinal: c_int) -> u64 {
+    const PROCESSORS: u32 = 16;
+    const THREADS: u32 = 39;
+    let attribute = |which: u32| {
+        let mut value = 0;
+        // SAFETY: the pointer is to an int.
+        let status = unsafe { others::cuDeviceGetAttribute(&raw mut value, which, ordinal) };
+        if status == status::SUCCESS { u64::try_from(value).unwrap_or(0) } else { 0 }
+    };
+    attribute(PROCESSORS).saturating_mul(attribute(THREADS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_written_as_nvml_does() {
+        let uuid = core::array::from_fn(|place| u8::try_from(place * 17).unwrap_or(0));
+        assert_eq!(&uuid_text(uuid), b"GPU-00112233-4455-6677-8899-aabbccddeeff\0");
+    }
+}

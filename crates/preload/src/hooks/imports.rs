@@ -1,0 +1,304 @@
+//! Memory that other processes made: charged to whoever imports it, unless somebody else in the
+//! group pays.
+
+use core::ffi::{CStr, c_int, c_uint, c_void};
+
+use millpond_ledger::{Column, units_for};
+
+use super::physical::{Counted, note_handle};
+use super::{key, linear, written};
+use crate::account::{self, Account, Reservation};
+use crate::driver::{others, real};
+use crate::settings::{self, Text};
+use crate::state;
+use crate::types::{AllocationProperties, ExternalMemory, IpcHandle, Location, Status, status};
+
+const MARK: u64 = 1 << 63;
+const SHARED: u64 = 1 << 62;
+
+/// The device of an imported allocation; `None` when it is not on a device.
+fn device_of(handle: u64) -> Option<c_int> {
+    let mut properties = AllocationProperties {
+        kind: 0,
+        handle_types: 0,
+        location: Location { kind: 0, id: 0 },
+        win32: 0,
+        flags: 0,
+    };
+    // SAFETY: the pointer is to a struct of the right layout; the handle was just imported.
+    let status =
+        unsafe { others::cuMemGetAllocationPropertiesFromHandle(&raw mut properties, handle) };
+    if status == status::SUCCESS { properties.location.device() } else { account::current_device() }
+}
+
+unsafe fn import(handle: *mut u64, os_handle: *mut c_void, kind: u32, counted: Counted) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemImportFromShareableHandle(handle, os_handle, kind) };
+    if status != status::SUCCESS {
+        return status;
+    }
+    // SAFETY: the call has succeeded.
+    let imported = unsafe { written(handle) };
+    let Some(ordinal) = device_of(imported) else { return status };
+    if note_handle(imported, counted, ordinal, 0) {
+        return status;
+    }
+    // SAFETY: the handle was just made, and the program has not seen it.
+    unsafe {
+        real::cuMemRelease(imported);
+        handle.write_unaligned(0);
+    }
+    status::OUT_OF_MEMORY
+}
+
+pub(crate) unsafe fn cuMemImportFromShareableHandle(
+    handle: *mut u64,
+    os_handle: *mut c_void,
+    kind: u32,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { import(handle, os_handle, kind, Counted::Imported) }
+}
+
+/// Imports memory for which somebody else pays: the pond's.
+///
+/// # Safety
+/// As CUDA documents for `cuMemImportFromShareableHandle`.
+pub unsafe fn import_shared(handle: *mut u64, os_handle: *mut c_void, kind: u32) -> Status {
+    if settings::active() {
+        // SAFETY: as the caller promised.
+        unsafe { import(handle, os_handle, kind, Counted::Shared) }
+    } else {
+        // SAFETY: as the caller promised.
+        unsafe { real::cuMemImportFromShareableHandle(handle, os_handle, kind) }
+    }
+}
+
+/// Legacy handles that members of the group have exported, by hash: a file beside the ledger, read
+/// and written by position, so that whatever happens to it can only lose notes. Handles are never
+/// given twice, so an old note is harmless. A member that cannot write it loses a discount only.
+struct Exports {
+    fd: c_int,
+}
+
+impl Exports {
+    const PLACES: u64 = 1 << 14;
+
+    fn open(create: bool) -> Option<Self> {
+        let folder: Text<1024> = account::folder_for_reading(settings::get()?)?;
+        let mut path = [0_u8; 1100];
+        let folder = folder.as_bytes();
+        let name = b"/exports";
+        path.get_mut(..folder.len())?.copy_from_slice(folder);
+        path.get_mut(folder.len()..folder.len() + name.len())?.copy_from_slice(name);
+        let path = CStr::from_bytes_until_nul(&path).ok()?;
+        let create = if create { libc::O_CREAT } else { 0 };
+        let flags = libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOFOLLOW | create;
+        // SAFETY: the path ends with a zero.
+        let fd = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+        (fd >= 0).then_some(Self { fd })
+    }
+
+    fn place(hash: u64) -> libc::off_t {
+        libc::off_t::try_from(hash % Self::PLACES * 8).unwrap_or(0)
+    }
+
+    fn add(&self, hash: u64) {
+        let bytes = hash.to_le_bytes();
+        // SAFETY: the buffer is ours.
+        unsafe { libc::pwrite(self.fd, bytes.as_ptr().cast(), 8, Self::place(hash)) };
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let mut bytes = [0_u8; 8];
+        // SAFETY: the buffer is ours.
+        let read = unsafe { libc::pread(self.fd, bytes.as_mut_ptr().cast(), 8, Self::place(hash)) };
+        read == 8 && u64::from_le_bytes(bytes) == hash
+    }
+}
+
+impl Drop for Exports {
+    fn drop(&mut self) {
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(self.fd) };
+    }
+}
+
+fn hash_of(handle: &IpcHandle) -> u64 {
+    let hash = handle.bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash ^ hash >> 29 | 1
+}
+
+pub(crate) unsafe fn cuIpcGetMemHandle(handle: *mut IpcHandle, pointer: u64) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuIpcGetMemHandle(handle, pointer) };
+    if status == status::SUCCESS {
+        // SAFETY: the call has succeeded.
+        let hash = hash_of(&unsafe { written(handle) });
+        if let Some(exports) = Exports::open(true)
+            && !exports.has(hash)
+        {
+            exports.add(hash);
+        }
+    }
+    status
+}
+
+unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Status) -> Status {
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    let Some(state) = state::get() else { return status };
+    // SAFETY: the call has succeeded.
+    let at = unsafe { written(pointer) };
+    // The same handle opened again is the same pointer: opens are counted.
+    let more = |word: u64| Some(word + (1 << 40));
+    if state.others.update(at, more).is_some() {
+        return status;
+    }
+    let Some(ordinal) = account::current_device() else { return status };
+    let bytes = linear::size_at(at).unwrap_or(0);
+    let units = units_for(bytes.checked_next_multiple_of(linear::BLOCK).unwrap_or(u64::MAX));
+    let place = u64::from(units) | u64::from(ordinal.unsigned_abs() & 0xff) << 32 | 1 << 40 | MARK;
+    if Exports::open(false).is_some_and(|exports| exports.has(hash_of(handle))) {
+        state.others.insert(at, place | SHARED);
+        if let Some(account) = Account::of(ordinal) {
+            account.add_column(Column::Shared, i64::from(units));
+        }
+        return status;
+    }
+    // It exists already, so asking after the fact takes nothing from the card.
+    match Reservation::new(ordinal, u64::from(units) * millpond_ledger::UNIT) {
+        Some(reservation) => {
+            reservation.keep();
+            state.others.insert(at, place);
+            status
+        }
+        None => {
+            // SAFETY: just opened, and the program has not seen it.
+            unsafe {
+                real::cuIpcCloseMemHandle(at);
+                pointer.write_unaligned(0);
+            }
+            status::OUT_OF_MEMORY
+        }
+    }
+}
+
+pub(crate) unsafe fn cuIpcOpenMemHandle(
+    pointer: *mut u64,
+    handle: IpcHandle,
+    flags: c_uint,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { open(pointer, &handle, || real::cuIpcOpenMemHandle(pointer, handle, flags)) }
+}
+
+pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
+    pointer: *mut u64,
+    handle: IpcHandle,
+    flags: c_uint,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { open(pointer, &handle, || real::cuIpcOpenMemHandle_v2(pointer, handle, flags)) }
+}
+
+pub(crate) unsafe fn cuIpcCloseMemHandle(pointer: u64) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuIpcCloseMemHandle(pointer) };
+    if status != status::SUCCESS {
+        return status;
+    }
+    let Some(state) = state::get() else { return status };
+    let opens = |word: u64| word >> 40 & 0xffff;
+    let less = |word: u64| (opens(word) > 1).then(|| word - (1 << 40));
+    if let Some(word) = state.others.update(pointer, less)
+        && opens(word) <= 1
+    {
+        let [a, b, c, d, ordinal, ..] = word.to_le_bytes();
+        let (units, ordinal) = (u32::from_le_bytes([a, b, c, d]), c_int::from(ordinal));
+        if word & SHARED == 0 {
+            account::release(ordinal, units);
+        } else if let Some(account) = Account::of(ordinal) {
+            account.add_column(Column::Shared, -i64::from(units));
+        }
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemPoolImportPointer(
+    pointer: *mut u64,
+    pool: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemPoolImportPointer(pointer, pool, data) };
+    if status != status::SUCCESS {
+        return status;
+    }
+    let Some(ordinal) = account::current_device() else { return status };
+    // SAFETY: the call has succeeded.
+    let at = unsafe { written(pointer) };
+    let bytes = linear::size_at(at).unwrap_or(0);
+    match Reservation::new(ordinal, bytes) {
+        Some(reservation) => {
+            let units = reservation.keep();
+            let entry = linear::Entry { ordinal, units, context: 0, kind: linear::Kind::Own };
+            linear::put_back(at, entry);
+            status
+        }
+        None => {
+            // SAFETY: just imported, and the program has not seen it.
+            unsafe {
+                real::cuMemFree_v2(at);
+                pointer.write_unaligned(0);
+            }
+            status::OUT_OF_MEMORY
+        }
+    }
+}
+
+pub(crate) unsafe fn cuImportExternalMemory(
+    memory: *mut usize,
+    description: *const ExternalMemory,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || unsafe { real::cuImportExternalMemory(memory, description) };
+    if memory.is_null() || description.is_null() {
+        return call();
+    }
+    let Some(ordinal) = account::current_device() else { return call() };
+    // SAFETY: not null, and a struct as the caller promised.
+    let bytes = unsafe { written(description) }.bytes;
+    let Some(reservation) = Reservation::new(ordinal, bytes) else {
+        return status::OUT_OF_MEMORY;
+    };
+    let status = call();
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+    {
+        let units = u64::from(reservation.keep());
+        let word = MARK | 1 << 40 | u64::from(ordinal.unsigned_abs() & 0xff) << 32 | units;
+        // SAFETY: the call has succeeded.
+        state.others.insert(key(unsafe { written(memory) }), word);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuDestroyExternalMemory(memory: usize) -> Status {
+    let taken = state::get().and_then(|state| state.others.take(key(memory)));
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDestroyExternalMemory(memory) };
+    if let Some(word) = taken {
+        if status == status::SUCCESS {
+            let [a, b, c, d, ordinal, ..] = word.to_le_bytes();
+            account::release(c_int::from(ordinal), u32::from_le_bytes([a, b, c, d]));
+        } else if let Some(state) = state::get() {
+            state.others.insert(key(memory), word);
+        }
+    }
+    status
+}

@@ -1,0 +1,405 @@
+//! `cuMemCreate`: charged until the last handle is released and the last mapping is gone.
+
+use core::ffi::{c_int, c_uint, c_void};
+use core::sync::atomic::Ordering;
+
+use millpond_ledger::{Column, UNIT, units_for};
+
+use super::written;
+use crate::account::{self, Account, Reservation};
+use crate::driver::real;
+use crate::state::{self, OBJECTS, Object, State};
+use crate::types::{AllocationProperties, ArrayMapInfo, Status, status};
+
+const MARK: u64 = 1 << 63;
+
+/// How an object is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counted {
+    /// Charged to this process.
+    Charged = 1,
+    /// Imported: charged when its size is known, which is when it is mapped.
+    Imported = 2,
+    /// Imported, and somebody else pays: shown only.
+    Shared = 3,
+}
+
+fn kind_word(counted: Counted, ordinal: c_int) -> u32 {
+    (counted as u32) << 8 | (ordinal.unsigned_abs() & 0xff)
+}
+
+fn kind_of(word: u32) -> (Counted, c_int) {
+    let [ordinal, counted, ..] = word.to_le_bytes();
+    let counted = match counted {
+        2 => Counted::Imported,
+        3 => Counted::Shared,
+        _ => Counted::Charged,
+    };
+    (counted, c_int::from(ordinal))
+}
+
+/// Takes a free place for an object with one holder.
+fn new_object(state: &State, counted: Counted, ordinal: c_int, units: u32) -> Option<usize> {
+    let start = state.next_object.fetch_add(1, Ordering::Relaxed);
+    (0..OBJECTS).map(|step| start.wrapping_add(step) % OBJECTS).find(|place| {
+        let Some(object) = state.objects.get(*place) else { return false };
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        if object.holders.load(Ordering::Relaxed) != 0
+            || object.holders.compare_exchange(0, 1, order.0, order.1).is_err()
+        {
+            return false;
+        }
+        object.kind.store(kind_word(counted, ordinal), Ordering::Relaxed);
+        object.units.store(units, Ordering::Release);
+        true
+    })
+}
+
+/// One holder less; the last one gives the memory back.
+fn drop_holder(state: &State, place: usize) {
+    let Some(object) = state.objects.get(place) else { return };
+    let mut holders = object.holders.load(Ordering::Acquire);
+    while holders > 0 {
+        let (units, kind) =
+            (object.units.load(Ordering::Acquire), object.kind.load(Ordering::Acquire));
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        match object.holders.compare_exchange(holders, holders - 1, order.0, order.1) {
+            Ok(1) => {
+                let (counted, ordinal) = kind_of(kind);
+                let Some(account) = Account::of(ordinal) else { return };
+                match counted {
+                    Counted::Shared => account.add_column(Column::Shared, -i64::from(units)),
+                    _ => account.release(units),
+                }
+                return;
+            }
+            Ok(_) => return,
+            Err(now) => holders = now,
+        }
+    }
+}
+
+fn add_holder(object: &Object) {
+    object.holders.fetch_add(1, Ordering::AcqRel);
+}
+
+fn handle_word(place: usize, count: u64) -> u64 {
+    MARK | (count & 0x3fff_ffff) << 32 | (u64::try_from(place).unwrap_or(0) & 0xffff_ffff)
+}
+
+fn place_of(word: u64) -> usize {
+    usize::try_from(word & 0xffff_ffff).unwrap_or(usize::MAX)
+}
+
+fn handle_count(word: u64) -> u64 {
+    word >> 32 & 0x3fff_ffff
+}
+
+/// Notes a new handle of an object.
+pub(crate) fn note_handle(handle: u64, counted: Counted, ordinal: c_int, units: u32) -> bool {
+    let Some(state) = state::get() else { return false };
+    let Some(place) = new_object(state, counted, ordinal, units) else { return false };
+    if state.handles.insert(handle, handle_word(place, 1)) {
+        return true;
+    }
+    if let Some(object) = state.objects.get(place) {
+        object.holders.store(0, Ordering::Release);
+    }
+    false
+}
+
+pub(crate) unsafe fn cuMemCreate(
+    handle: *mut u64,
+    bytes: usize,
+    properties: *const AllocationProperties,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || unsafe { real::cuMemCreate(handle, bytes, properties, flags) };
+    if handle.is_null() || properties.is_null() {
+        return call();
+    }
+    // SAFETY: not null, and a struct as the caller promised.
+    let Some(ordinal) = unsafe { written(properties) }.location.device() else { return call() };
+    if ordinal < 0 || ordinal >= account::device_count() {
+        return call();
+    }
+    let Some(reservation) = Reservation::new(ordinal, account::bytes(bytes)) else {
+        return status::OUT_OF_MEMORY;
+    };
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    // SAFETY: the call has succeeded.
+    let made = unsafe { written(handle) };
+    if note_handle(made, Counted::Charged, ordinal, reservation.units()) {
+        reservation.keep();
+        return status;
+    }
+    // There is no place to remember it: better none than one that nobody counts.
+    // SAFETY: the handle was just made, and the program has not seen it.
+    unsafe {
+        real::cuMemRelease(made);
+        handle.write_unaligned(0);
+    }
+    status::OUT_OF_MEMORY
+}
+
+pub(crate) unsafe fn cuMemRelease(handle: u64) -> Status {
+    let Some(state) = state::get() else {
+        // SAFETY: the caller's arguments, unchanged.
+        return unsafe { real::cuMemRelease(handle) };
+    };
+    // The note goes first: the driver may give the same handle to another thread at once.
+    let taken = state.handles.update(handle, |word| match handle_count(word) {
+        0 | 1 => None,
+        count => Some(handle_word(place_of(word), count - 1)),
+    });
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemRelease(handle) };
+    let Some(word) = taken else { return status };
+    if status == status::SUCCESS {
+        drop_holder(state, place_of(word));
+    } else {
+        hold_again(state, handle, place_of(word));
+    }
+    status
+}
+
+/// One more count of a handle.
+fn hold_again(state: &State, handle: u64, place: usize) {
+    let more = |word: u64| Some(handle_word(place_of(word), handle_count(word) + 1));
+    if state.handles.update(handle, more).is_none() {
+        state.handles.insert(handle, handle_word(place, 1));
+    }
+}
+
+pub(crate) unsafe fn cuMemRetainAllocationHandle(
+    handle: *mut u64,
+    address: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemRetainAllocationHandle(handle, address) };
+    if status != status::SUCCESS {
+        return status;
+    }
+    let Some(state) = state::get() else { return status };
+    // SAFETY: the call has succeeded.
+    let retained = unsafe { written(handle) };
+    let at = u64::try_from(address.addr()).unwrap_or(0);
+    // Its last handle may be gone while it is mapped: then the mapping says which it is.
+    let place = state
+        .handles
+        .get(retained)
+        .map(place_of)
+        .or_else(|| state.mappings.get(at).map(mapping_place))
+        .or_else(|| state.mappings.get(super::linear::base_at(at)?).map(mapping_place));
+    if let Some(place) = place
+        && let Some(object) = state.objects.get(place)
+    {
+        add_holder(object);
+        hold_again(state, retained, place);
+    }
+    status
+}
+
+fn mapping_word(place: usize, units: u32) -> u64 {
+    MARK | (u64::try_from(place).unwrap_or(0) & 0xff_ffff) << 32 | u64::from(units)
+}
+
+fn mapping_place(word: u64) -> usize {
+    usize::try_from(word >> 32 & 0xff_ffff).unwrap_or(usize::MAX)
+}
+
+fn mapping_bytes(word: u64) -> u64 {
+    (word & u64::from(u32::MAX)) * UNIT
+}
+
+pub(crate) unsafe fn cuMemMap(
+    pointer: u64,
+    bytes: usize,
+    offset: usize,
+    handle: u64,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || unsafe { real::cuMemMap(pointer, bytes, offset, handle, flags) };
+    let Some(state) = state::get() else { return call() };
+    let known = state.handles.get(handle).map(place_of);
+    let Some((place, object)) = known.and_then(|place| Some((place, state.objects.get(place)?)))
+    else {
+        return call();
+    };
+    let units = units_for(account::bytes(bytes));
+    let (counted, ordinal) = kind_of(object.kind.load(Ordering::Acquire));
+    let mut charge = None;
+    if counted == Counted::Imported && object.units.load(Ordering::Acquire) == 0 {
+        let Some(reservation) = Reservation::new(ordinal, account::bytes(bytes)) else {
+            return status::OUT_OF_MEMORY;
+        };
+        charge = Some(reservation);
+    }
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    add_holder(object);
+    state.mappings.insert(pointer, mapping_word(place, units));
+    if counted != Counted::Charged {
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        let first = object.units.compare_exchange(0, units, order.0, order.1).is_ok();
+        match charge {
+            Some(reservation) if first => {
+                reservation.keep();
+            }
+            None if first && counted == Counted::Shared => {
+                if let Some(account) = Account::of(ordinal) {
+                    account.add_column(Column::Shared, i64::from(units));
+                }
+            }
+            _ => {}
+        }
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemUnmap(pointer: u64, bytes: usize) -> Status {
+    const AT_ONCE: usize = 256;
+    // SAFETY: the caller's arguments, unchanged.
+    let call = || unsafe { real::cuMemUnmap(pointer, bytes) };
+    let Some(state) = state::get() else { return call() };
+    let end = pointer.saturating_add(account::bytes(bytes));
+    let mut taken = [(0_u64, 0_u64); AT_ONCE];
+    let mut count = 0;
+    let mut at = pointer;
+    // Notes go first: the address may be mapped again by another thread at once.
+    while at < end && count < AT_ONCE {
+        match state.mappings.take(at) {
+            Some(word) => {
+                if let Some(place) = taken.get_mut(count) {
+                    *place = (at, word);
+                }
+                count += 1;
+                at = at.saturating_add(mapping_bytes(word).max(UNIT));
+            }
+            None => at = at.saturating_add(super::linear::BLOCK),
+        }
+    }
+    let status = call();
+    let taken = taken.get(..count).unwrap_or(&[]);
+    if status != status::SUCCESS {
+        for (at, word) in taken {
+            state.mappings.insert(*at, *word);
+        }
+        return status;
+    }
+    taken.iter().for_each(|(_, word)| drop_holder(state, mapping_place(*word)));
+    while at < end {
+        match state.mappings.take(at) {
+            Some(word) => {
+                drop_holder(state, mapping_place(word));
+                at = at.saturating_add(mapping_bytes(word).max(UNIT));
+            }
+            None => at = at.saturating_add(super::linear::BLOCK),
+        }
+    }
+    status
+}
+
+/// An array's part holds the memory from now on, and says at no time that it ends: such memory stays
+/// charged until the process ends.
+fn pin(handle: u64) {
+    if let Some(state) = state::get()
+        && let Some(object) =
+            state.handles.get(handle).and_then(|word| state.objects.get(place_of(word)))
+    {
+        add_holder(object);
+    }
+}
+
+/// # Safety
+/// `list` has `count` entries when the driver has accepted it.
+unsafe fn pin_mapped(status: Status, list: *const ArrayMapInfo, count: c_uint) {
+    const MAP: u32 = 1;
+    if status != status::SUCCESS || list.is_null() {
+        return;
+    }
+    for index in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: as the caller promised.
+        let info = unsafe { written(list.add(index)) };
+        if info.operation == MAP {
+            pin(info.handle);
+        }
+    }
+}
+
+pub(crate) unsafe fn cuMemMapArrayAsync(
+    list: *mut ArrayMapInfo,
+    count: c_uint,
+    stream: usize,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemMapArrayAsync(list, count, stream) };
+    // SAFETY: as the caller promised.
+    unsafe { pin_mapped(status, list, count) };
+    status
+}
+
+pub(crate) unsafe fn cuMemMapArrayAsync_ptsz(
+    list: *mut ArrayMapInfo,
+    count: c_uint,
+    stream: usize,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemMapArrayAsync_ptsz(list, count, stream) };
+    // SAFETY: as the caller promised.
+    unsafe { pin_mapped(status, list, count) };
+    status
+}
+
+/// Where a binding is noted: beside all addresses, by its multicast object and offset.
+fn binding_key(multicast: u64, offset: usize) -> u64 {
+    multicast.rotate_left(20) ^ account::bytes(offset) | 1
+}
+
+pub(crate) unsafe fn cuMulticastBindMem(
+    multicast: u64,
+    multicast_offset: usize,
+    handle: u64,
+    offset: usize,
+    bytes: usize,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe {
+        real::cuMulticastBindMem(multicast, multicast_offset, handle, offset, bytes, flags)
+    };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && let Some(place) = state.handles.get(handle).map(place_of)
+        && let Some(object) = state.objects.get(place)
+    {
+        add_holder(object);
+        let word = mapping_word(place, units_for(account::bytes(bytes)));
+        state.mappings.insert(binding_key(multicast, multicast_offset), word);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMulticastUnbind(
+    multicast: u64,
+    device: c_int,
+    offset: usize,
+    bytes: usize,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMulticastUnbind(multicast, device, offset, bytes) };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && let Some(word) = state.mappings.take(binding_key(multicast, offset))
+    {
+        drop_holder(state, mapping_place(word));
+    }
+    status
+}

@@ -1,0 +1,597 @@
+//! Stream-ordered memory: charged by what a pool has taken from the card, not by what was asked.
+//!
+//! The worst that a request can make a pool grow is reserved before the call; after it the pool is
+//! asked what it holds, and the rest goes back. No synchronisation, no system call. During a capture
+//! such a question would break the capture, unless this thread's mode is relaxed for its length.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use millpond_ledger::{UNIT, units_for};
+
+use super::{linear, written};
+use crate::account::{self, Account};
+use crate::driver::{others, real};
+use crate::state::{self, NO_DEVICE, POOLS, Pool, State};
+use crate::types::{Location, PoolProperties, Status, status};
+
+/// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
+pub(crate) const STEP: u64 = 32 << 20;
+
+const RESERVED_NOW: u32 = 5;
+const GRAPH_RESERVED_NOW: u32 = 2;
+const MODE_RELAXED: u32 = 2;
+
+/// While it lives, questions about pools do not break this thread's captures.
+struct Relaxed(Option<u32>);
+
+impl Relaxed {
+    fn new(state: &State) -> Self {
+        if state.captures.load(Ordering::Relaxed) == 0 {
+            return Self(None);
+        }
+        let mut mode = MODE_RELAXED;
+        // SAFETY: the pointer is to a mode, which the call exchanges.
+        let status = unsafe { others::cuThreadExchangeStreamCaptureMode(&raw mut mode) };
+        Self((status == status::SUCCESS).then_some(mode))
+    }
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        if let Some(mut mode) = self.0 {
+            // SAFETY: as above.
+            unsafe { others::cuThreadExchangeStreamCaptureMode(&raw mut mode) };
+        }
+    }
+}
+
+/// Whether a stream is being captured: then its allocations become a graph's.
+pub(crate) fn is_capturing(state: &State, stream: usize, per_thread: bool) -> bool {
+    if state.captures.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    let mut capturing = 0;
+    // SAFETY: the pointer is to a status; the stream is the caller's.
+    let status = unsafe {
+        if per_thread {
+            others::cuStreamIsCapturing_ptsz(stream, &raw mut capturing)
+        } else {
+            others::cuStreamIsCapturing(stream, &raw mut capturing)
+        }
+    };
+    status == status::SUCCESS && capturing != 0
+}
+
+/// What a pool holds, in units.
+fn pool_units(state: &State, pool: usize) -> Option<u32> {
+    let _relaxed = Relaxed::new(state);
+    let mut bytes = 0_u64;
+    // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
+    let status = unsafe { others::cuMemPoolGetAttribute(pool, RESERVED_NOW, &raw mut bytes) };
+    (status == status::SUCCESS).then(|| units_for(bytes))
+}
+
+/// What graphs hold on a device, in units.
+fn graph_units(ordinal: c_int) -> Option<u32> {
+    let mut bytes = 0_u64;
+    // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
+    let status = unsafe {
+        others::cuDeviceGetGraphMemAttribute(ordinal, GRAPH_RESERVED_NOW, &raw mut bytes)
+    };
+    (status == status::SUCCESS).then(|| units_for(bytes))
+}
+
+/// The units in a word of changes and units.
+fn charged_units(word: u64) -> u32 {
+    let [a, b, c, d, ..] = word.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// Brings a charge to what is there now, with `held` units already reserved for it.
+///
+/// The word's count goes up each time, so a reading that another thread's settling has overtaken is
+/// taken again: a charge never falls below what is there.
+fn settle(word: &AtomicU64, account: Account, held: u32, read: impl Fn() -> Option<u32>) {
+    loop {
+        let before = word.load(Ordering::Acquire);
+        let old = charged_units(before);
+        // When it cannot be read, what was reserved stays charged until it can.
+        let now = read().unwrap_or_else(|| old.saturating_add(held));
+        let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(now);
+        if word.compare_exchange(before, next, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            continue;
+        }
+        let has = old.saturating_add(held);
+        if now > has {
+            account.charge(now - has);
+        } else {
+            account.release(has - now);
+        }
+        return;
+    }
+}
+
+/// The entry of a pool, made when it is new.
+fn entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
+    if handle == 0 {
+        return None;
+    }
+    let home = (handle >> 4).wrapping_mul(0x9e37_79b9) % POOLS;
+    let places = || (0..POOLS).filter_map(move |step| state.pools.get((home + step) % POOLS));
+    if let Some(first) = state.pools.get(home)
+        && first.handle.load(Ordering::Acquire) == handle
+    {
+        return Some(first);
+    }
+    if let Some(known) = places().find(|pool| pool.handle.load(Ordering::Acquire) == handle) {
+        return Some(known);
+    }
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    for pool in places() {
+        match pool.handle.compare_exchange(0, handle, order.0, order.1) {
+            Ok(_) => {
+                let device = u32::try_from(ordinal).map_or(NO_DEVICE, |ordinal| ordinal + 1);
+                pool.device.store(device, Ordering::Release);
+                return Some(pool);
+            }
+            Err(now) if now == handle => return Some(pool),
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+/// The device of a pool; `None` when it has none.
+fn pool_device(pool: &Pool, fallback: c_int) -> Option<c_int> {
+    match pool.device.load(Ordering::Acquire) {
+        0 => Some(fallback),
+        NO_DEVICE => None,
+        device => c_int::try_from(device - 1).ok(),
+    }
+}
+
+/// Notes where a pool's memory is.
+fn learn(handle: usize, location: Option<c_int>) {
+    if let Some(state) = state::get() {
+        let _ = entry(state, handle, location.unwrap_or(-1));
+    }
+}
+
+/// The stream's device. Only with several GPUs can it be another than the current context's.
+fn stream_device(stream: usize) -> Option<c_int> {
+    // 0, 1 and 2 are the default streams.
+    if stream > 2 && account::device_count() > 1 {
+        let mut device = 0;
+        // SAFETY: the pointer is to an int; the stream is the caller's.
+        if unsafe { others::cuStreamGetDevice(stream, &raw mut device) } == status::SUCCESS {
+            return Some(device);
+        }
+    }
+    account::current_device()
+}
+
+/// The pool that plain allocations on a device come from.
+fn current_pool(ordinal: c_int) -> Option<usize> {
+    let device = account::device_state(ordinal)?;
+    let known = device.pool.load(Ordering::Relaxed);
+    if known != 0 {
+        return Some(known);
+    }
+    let mut pool = 0;
+    // SAFETY: the pointer is to a pool.
+    let status = unsafe { real::cuDeviceGetMemPool(&raw mut pool, ordinal) };
+    if status != status::SUCCESS || pool == 0 {
+        return None;
+    }
+    device.pool.store(pool, Ordering::Relaxed);
+    Some(pool)
+}
+
+/// An allocation from a pool.
+fn allocate(
+    state: &'static State,
+    handle: usize,
+    ordinal: c_int,
+    bytes: u64,
+    call: impl FnOnce() -> Status,
+) -> Status {
+    let Some(pool) = entry(state, handle, ordinal) else { return status::OUT_OF_MEMORY };
+    let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
+    let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
+    let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
+    let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
+    let worst = units_for(worst);
+    if !account.reserve(worst) {
+        return status::OUT_OF_MEMORY;
+    }
+    let before = charged_units(pool.charged.load(Ordering::Relaxed));
+    let status = call();
+    settle(&pool.charged, account, worst, || pool_units(state, handle));
+    if status == status::SUCCESS {
+        let growth = charged_units(pool.charged.load(Ordering::Relaxed)).saturating_sub(before);
+        if growth > worst {
+            // It grew by more than it could, or another thread made it grow too: be careful.
+            pool.step.fetch_max(growth.next_power_of_two().min(1 << 18), Ordering::Relaxed);
+        }
+    }
+    status
+}
+
+unsafe fn allocate_current(
+    pointer: *mut u64,
+    bytes: usize,
+    stream: usize,
+    per_thread: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
+    let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
+    if pointer.is_null() || bytes == 0 {
+        return call();
+    }
+    if is_capturing(state, stream, per_thread) {
+        state.allocation_nodes.store(1, Ordering::Relaxed);
+        return call();
+    }
+    let Some(ordinal) = stream_device(stream) else { return call() };
+    // Without a pool the driver has a reason to refuse, and says it.
+    let Some(handle) = current_pool(ordinal) else { return call() };
+    allocate(state, handle, ordinal, account::bytes(bytes), call)
+}
+
+unsafe fn allocate_from(
+    pointer: *mut u64,
+    bytes: usize,
+    pool: usize,
+    stream: usize,
+    per_thread: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
+    let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
+    if pointer.is_null() || bytes == 0 || pool == 0 {
+        return call();
+    }
+    if is_capturing(state, stream, per_thread) {
+        state.allocation_nodes.store(1, Ordering::Relaxed);
+        return call();
+    }
+    let Some(ordinal) = account::current_device() else { return call() };
+    allocate(state, pool, ordinal, account::bytes(bytes), call)
+}
+
+pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        allocate_current(pointer, bytes, stream, false, || {
+            real::cuMemAllocAsync(pointer, bytes, stream)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuMemAllocAsync_ptsz(
+    pointer: *mut u64,
+    bytes: usize,
+    stream: usize,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        allocate_current(pointer, bytes, stream, true, || {
+            real::cuMemAllocAsync_ptsz(pointer, bytes, stream)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuMemAllocFromPoolAsync(
+    pointer: *mut u64,
+    bytes: usize,
+    pool: usize,
+    stream: usize,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        allocate_from(pointer, bytes, pool, stream, false, || {
+            real::cuMemAllocFromPoolAsync(pointer, bytes, pool, stream)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
+    pointer: *mut u64,
+    bytes: usize,
+    pool: usize,
+    stream: usize,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe {
+        allocate_from(pointer, bytes, pool, stream, true, || {
+            real::cuMemAllocFromPoolAsync_ptsz(pointer, bytes, pool, stream)
+        })
+    }
+}
+
+fn free_async(pointer: u64, call: impl FnOnce() -> Status) -> Status {
+    // Memory of `cuMemAlloc` may be freed this way too.
+    let taken = linear::take(pointer);
+    let status = call();
+    match taken {
+        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry),
+        Some(entry) => linear::put_back(pointer, entry),
+        None => {}
+    }
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && state.dirty.load(Ordering::Relaxed) == 0
+    {
+        state.dirty.store(1, Ordering::Relaxed);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    free_async(pointer, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+}
+
+pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    free_async(pointer, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+}
+
+/// Looks at one pool again.
+fn settle_pool(state: &'static State, pool: &'static Pool) {
+    let handle = pool.handle.load(Ordering::Acquire);
+    let word = pool.charged.load(Ordering::Relaxed);
+    if handle == 0 || charged_units(word) == 0 {
+        return;
+    }
+    if let Some(account) = pool_device(pool, 0).and_then(Account::of) {
+        settle(&pool.charged, account, 0, || pool_units(state, handle));
+    }
+}
+
+/// Looks at every pool again: some of their memory may have gone back to the card.
+pub(crate) fn settle_all() {
+    let Some(state) = state::get() else { return };
+    state.pools.iter().for_each(|pool| settle_pool(state, pool));
+    for (ordinal, device) in (0..).zip(&state.devices) {
+        let pending = device.pending.swap(0, Ordering::Relaxed);
+        if pending != 0 {
+            account::release(ordinal, pending);
+        }
+    }
+}
+
+/// Brings the charge of a device's graphs to what they hold, with `held` units reserved for it.
+pub(crate) fn settle_graphs(account: Account, held: u32) {
+    if let Some(device) = account::device_state(account.ordinal()) {
+        settle(&device.graph, account, held, || graph_units(account.ordinal()));
+    }
+}
+
+/// What graphs are charged on a device.
+pub(crate) fn graphs_charged(ordinal: c_int) -> u32 {
+    account::device_state(ordinal)
+        .map_or(0, |device| charged_units(device.graph.load(Ordering::Relaxed)))
+}
+
+/// Asks the driver for what this process's pools and graphs hold and do not use.
+pub(crate) fn give_back_unused(ordinal: c_int) {
+    let Some(state) = state::get() else { return };
+    for pool in &state.pools {
+        let handle = pool.handle.load(Ordering::Acquire);
+        let charged = charged_units(pool.charged.load(Ordering::Relaxed));
+        if handle == 0 || charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
+            continue;
+        }
+        {
+            let _relaxed = Relaxed::new(state);
+            // SAFETY: a pool that the program uses, and the call keeps what is in use.
+            unsafe { real::cuMemPoolTrimTo(handle, 0) };
+        }
+        settle_pool(state, pool);
+    }
+    if graphs_charged(ordinal) != 0 {
+        // SAFETY: no conditions; what graphs use stays.
+        unsafe { real::cuDeviceGraphMemTrim(ordinal) };
+        if let Some(account) = Account::of(ordinal) {
+            settle_graphs(account, 0);
+        }
+    }
+}
+
+pub(crate) unsafe fn cuMemPoolCreate(
+    pool: *mut usize,
+    properties: *const PoolProperties,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemPoolCreate(pool, properties) };
+    if status == status::SUCCESS {
+        // SAFETY: the driver has read one and written the other.
+        let (handle, properties) = unsafe { (written(pool), written(properties)) };
+        learn(handle, properties.location.device());
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
+    const USED_NOW: u32 = 7;
+    let Some(state) = state::get() else {
+        // SAFETY: the caller's arguments, unchanged.
+        return unsafe { real::cuMemPoolDestroy(pool) };
+    };
+    let known = state.pools.iter().find(|known| known.handle.load(Ordering::Acquire) == pool);
+    let mut used = 0_u64;
+    if known.is_some() {
+        let _relaxed = Relaxed::new(state);
+        // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
+        let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
+        if status != status::SUCCESS {
+            used = u64::MAX;
+        }
+    }
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemPoolDestroy(pool) };
+    if status == status::SUCCESS
+        && let Some(known) = known
+    {
+        let ordinal = pool_device(known, 0);
+        let word = known.charged.swap(0, Ordering::AcqRel);
+        known.device.store(0, Ordering::Release);
+        known.step.store(0, Ordering::Relaxed);
+        known.handle.store(0, Ordering::Release);
+        for device in &state.devices {
+            let _ =
+                device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        // What is still in use lives on without a pool to ask: it stays charged.
+        let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
+        if let Some(ordinal) = ordinal {
+            account::release(ordinal, charged_units(word).saturating_sub(stays));
+        }
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemPoolTrimTo(pool, keep) };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+    {
+        let known = state.pools.iter().find(|known| known.handle.load(Ordering::Acquire) == pool);
+        if let Some(known) = known {
+            settle_pool(state, known);
+        }
+    }
+    status
+}
+
+pub(crate) unsafe fn cuDeviceSetMemPool(device: c_int, pool: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDeviceSetMemPool(device, pool) };
+    forget_current(device);
+    status
+}
+
+pub(crate) unsafe fn cuMemSetMemPool(location: *const Location, kind: u32, pool: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemSetMemPool(location, kind, pool) };
+    if status == status::SUCCESS
+        // SAFETY: the driver has read it.
+        && let Some(device) = unsafe { written(location) }.device()
+    {
+        forget_current(device);
+    }
+    status
+}
+
+/// The driver is asked again.
+fn forget_current(ordinal: c_int) {
+    if let Some(device) = account::device_state(ordinal) {
+        device.pool.store(0, Ordering::Relaxed);
+    }
+}
+
+pub(crate) unsafe fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDeviceGetDefaultMemPool(pool, device) };
+    // SAFETY: written where the driver said so.
+    unsafe { learn_answer(status, pool, Some(device)) };
+    status
+}
+
+pub(crate) unsafe fn cuDeviceGetMemPool(pool: *mut usize, device: c_int) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuDeviceGetMemPool(pool, device) };
+    // SAFETY: written where the driver said so.
+    unsafe { learn_answer(status, pool, Some(device)) };
+    status
+}
+
+pub(crate) unsafe fn cuMemGetDefaultMemPool(
+    pool: *mut usize,
+    location: *mut Location,
+    kind: u32,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemGetDefaultMemPool(pool, location, kind) };
+    if status == status::SUCCESS {
+        // SAFETY: the driver has read the one and written the other.
+        unsafe { learn_answer(status, pool, written(location).device()) };
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMemGetMemPool(
+    pool: *mut usize,
+    location: *mut Location,
+    kind: u32,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe { real::cuMemGetMemPool(pool, location, kind) };
+    if status == status::SUCCESS {
+        // SAFETY: the driver has read the one and written the other.
+        unsafe { learn_answer(status, pool, written(location).device()) };
+    }
+    status
+}
+
+/// # Safety
+/// `pool` may be read when the status is success.
+unsafe fn learn_answer(status: Status, pool: *const usize, location: Option<c_int>) {
+    if status == status::SUCCESS && !pool.is_null() {
+        // SAFETY: as the caller promised.
+        learn(unsafe { written(pool) }, location);
+    }
+}
+
+pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
+    pool: *mut usize,
+    handle: *mut c_void,
+    kind: u32,
+    flags: u64,
+) -> Status {
+    // Nothing can be allocated from it; pointers imported through it are charged one by one.
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
+}
+
+/// After a moment of waiting: what was freed in stream order may be the card's again.
+fn waited(status: Status, for_everything: bool) -> Status {
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && state.dirty.load(Ordering::Relaxed) != 0
+    {
+        // One stream's end says nothing about the others', so only the whole wait clears the mark.
+        if for_everything {
+            state.dirty.store(0, Ordering::Relaxed);
+        }
+        settle_all();
+    }
+    status
+}
+
+pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    waited(unsafe { real::cuStreamSynchronize(stream) }, false)
+}
+
+pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, false)
+}
+
+pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    waited(unsafe { real::cuEventSynchronize(event) }, false)
+}
+
+pub(crate) unsafe fn cuCtxSynchronize() -> Status {
+    // SAFETY: no conditions.
+    waited(unsafe { real::cuCtxSynchronize() }, account::device_count() == 1)
+}
+
+pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    waited(unsafe { real::cuCtxSynchronize_v2(context) }, false)
+}

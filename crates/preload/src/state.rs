@@ -1,0 +1,176 @@
+//! What this process knows: one mapping that a forked child finds empty.
+//!
+//! A child of `fork` has none of its parent's GPU memory and no slot in the ledger. The kernel wipes
+//! the mapping for it, so it begins anew without any handler of ours being run.
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use millpond_ledger::{DeviceIndex, Member};
+
+use crate::table::Table;
+
+/// GPUs that a process can use under a limit, as the ledger can count.
+pub(crate) const DEVICES: usize = millpond_ledger::DEVICES;
+/// Pools that are known at once. What does not fit shares one entry, which is never wrong, only slow.
+pub(crate) const POOLS: usize = 512;
+/// Contexts whose memory can be told apart.
+pub(crate) const CONTEXTS: usize = 512;
+/// Allocations of `cuMemCreate` and imports at once.
+pub(crate) const OBJECTS: usize = 1 << 18;
+
+/// Everything that belongs to this process alone. Zero is the beginning of every field.
+#[repr(C)]
+pub(crate) struct State {
+    pub(crate) attached: AtomicU32,
+    pub(crate) member: UnsafeCell<MaybeUninit<Member>>,
+    pub(crate) said: AtomicU32,
+    pub(crate) device_count: AtomicU32,
+    pub(crate) devices: [Device; DEVICES],
+    /// Streams that are being captured.
+    pub(crate) captures: AtomicU32,
+    /// Some graph may hold allocation nodes.
+    pub(crate) allocation_nodes: AtomicU32,
+    /// Executable graphs that hold some.
+    pub(crate) allocating_execs: AtomicU32,
+    /// Something was freed in stream order since the pools were last looked at.
+    pub(crate) dirty: AtomicU32,
+    pub(crate) pools: [Pool; POOLS],
+    pub(crate) contexts: [Context; CONTEXTS],
+    pub(crate) next_object: AtomicUsize,
+    pub(crate) linear: Table<{ 1 << 17 }, 1024>,
+    pub(crate) blocks: Table<{ 1 << 14 }, 256>,
+    pub(crate) handles: Table<{ 1 << 15 }, 256>,
+    pub(crate) mappings: Table<{ 1 << 16 }, 256>,
+    pub(crate) arrays: Table<{ 1 << 14 }, 64>,
+    pub(crate) execs: Table<{ 1 << 13 }, 64>,
+    pub(crate) others: Table<{ 1 << 12 }, 64>,
+    pub(crate) objects: [Object; OBJECTS],
+}
+
+// SAFETY: every field but `member` and the devices' `index` is an atomic; those are written once,
+// before `attached` and `known` say so, and may be used from any thread.
+unsafe impl Sync for State {}
+
+/// What is known about one GPU, by its CUDA number.
+#[repr(C, align(64))]
+pub(crate) struct Device {
+    /// Whether `index` is there.
+    pub(crate) known: AtomicU32,
+    /// Its number in the ledger.
+    pub(crate) index: UnsafeCell<MaybeUninit<DeviceIndex>>,
+    /// How often its primary context is held.
+    pub(crate) primary: AtomicU32,
+    /// What was charged for the primary context.
+    pub(crate) primary_units: AtomicU32,
+    /// Which context that is.
+    pub(crate) primary_context: AtomicUsize,
+    /// What was freed in stream order and is not known to be done.
+    pub(crate) pending: AtomicU32,
+    /// The pool that plain allocations come from.
+    pub(crate) pool: AtomicUsize,
+    /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
+    pub(crate) graph: AtomicU64,
+    /// Arrays that share blocks: how many, their units, their blocks.
+    pub(crate) small_arrays: AtomicU64,
+}
+
+/// A pool: what of it is charged.
+#[repr(C, align(64))]
+pub(crate) struct Pool {
+    pub(crate) handle: AtomicUsize,
+    /// Its device plus one, [`NO_DEVICE`] when it has none, 0 while nobody has said.
+    pub(crate) device: AtomicU32,
+    /// By how much it grows at once, in units; 0 when nobody has seen it grow.
+    pub(crate) step: AtomicU32,
+    /// A count of changes and the units charged, in one word.
+    pub(crate) charged: AtomicU64,
+}
+
+/// A pool of host memory.
+pub(crate) const NO_DEVICE: u32 = u32::MAX;
+
+/// A context.
+#[repr(C)]
+pub(crate) struct Context {
+    pub(crate) handle: AtomicUsize,
+    /// Its device plus one, above the units charged for it.
+    pub(crate) word: AtomicU64,
+    /// Units charged for its stacks and its heap.
+    pub(crate) stack: AtomicU32,
+    pub(crate) heap: AtomicU32,
+    /// How often it is held.
+    pub(crate) holds: AtomicU32,
+}
+
+/// One piece of physical memory: charged until its last handle and its last mapping are gone.
+#[repr(C)]
+pub(crate) struct Object {
+    /// Handles and mappings; 0 when the place is free.
+    pub(crate) holders: AtomicU32,
+    /// Device, how it is counted.
+    pub(crate) kind: AtomicU32,
+    /// What is charged or shown as shared.
+    pub(crate) units: AtomicU32,
+}
+
+static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
+
+/// This process's state; `None` when the system has no memory for it.
+#[inline]
+pub(crate) fn get() -> Option<&'static State> {
+    let known = STATE.load(Ordering::Acquire);
+    if known.is_null() {
+        return make();
+    }
+    // SAFETY: a mapping that is never unmapped; all zero is a state.
+    Some(unsafe { &*known })
+}
+
+#[cold]
+fn make() -> Option<&'static State> {
+    let place = map::<State>(true)?;
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    let kept = match STATE.compare_exchange(core::ptr::null_mut(), place.as_ptr(), order.0, order.1) {
+        Ok(_) => place.as_ptr(),
+        Err(first) => {
+            unmap(place);
+            first
+        }
+    };
+    // SAFETY: as in `get`.
+    Some(unsafe { &*kept })
+}
+
+/// Memory of zeroes for one `T`, apart from any heap; empty again in forked children if asked.
+pub(crate) fn map<T>(wiped_on_fork: bool) -> Option<NonNull<T>> {
+    // SAFETY: a new private mapping; errno is the program's and stays.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let place = libc::mmap(
+            core::ptr::null_mut(),
+            size_of::<T>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        let mut usable = place != libc::MAP_FAILED;
+        if usable && wiped_on_fork {
+            usable = libc::madvise(place, size_of::<T>(), libc::MADV_WIPEONFORK) == 0;
+            // Large pages would make a sparse table dense.
+            libc::madvise(place, size_of::<T>(), libc::MADV_NOHUGEPAGE);
+            libc::madvise(place, size_of::<T>(), libc::MADV_DONTDUMP);
+        }
+        *libc::__errno_location() = errno;
+        if usable { NonNull::new(place.cast()) } else { None }
+    }
+}
+
+/// Gives back what [`map`] made and nobody uses.
+pub(crate) fn unmap<T>(place: NonNull<T>) {
+    // SAFETY: the caller made it by `map` and has no reference to it.
+    unsafe { libc::munmap(place.as_ptr().cast(), size_of::<T>()) };
+}

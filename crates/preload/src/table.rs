@@ -1,0 +1,231 @@
+//! Which pointer stands for how much memory: a fixed hash table without locks.
+//!
+//! A key has two buckets of eight places; when both are full it goes to a common overflow area.
+//! A miss, which is what a pointer of a pool is, costs two cache lines. The memory comes from one
+//! mapping that the kernel fills page by page as it is touched.
+
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+const PLACES: usize = 8;
+
+/// Eight keys side by side, and their values.
+#[repr(C, align(64))]
+pub(crate) struct Bucket {
+    keys: [AtomicU64; PLACES],
+    values: [AtomicU64; PLACES],
+}
+
+/// A table in memory that began as zeroes. Neither a key nor a value is ever 0, and a key that is
+/// there is there once.
+#[repr(C)]
+pub(crate) struct Table<const BUCKETS: usize, const OVERFLOW: usize> {
+    overflowed: AtomicUsize,
+    buckets: [Bucket; BUCKETS],
+    overflow: [Bucket; OVERFLOW],
+}
+
+/// While a value is being written its place is taken with this key.
+const TAKEN: u64 = u64::MAX;
+
+fn mix(key: u64) -> u64 {
+    let key = (key ^ (key >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (key ^ (key >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
+    /// Where a key may be.
+    fn candidates(&self, key: u64) -> impl Iterator<Item = &Bucket> {
+        let hash = mix(key);
+        let first = usize::try_from(hash % BUCKETS as u64).unwrap_or(0);
+        let second = usize::try_from((hash >> 32) % BUCKETS as u64).unwrap_or(0);
+        let overflow =
+            if self.overflowed.load(Ordering::Acquire) == 0 { &self.overflow[..0] } else { &self.overflow[..] };
+        [self.buckets.get(first), self.buckets.get(second)].into_iter().flatten().chain(overflow)
+    }
+
+    /// Notes a key. `false` when there is no place left.
+    pub(crate) fn insert(&self, key: u64, value: u64) -> bool {
+        if key == 0 || key == TAKEN {
+            return false;
+        }
+        if self.candidates(key).any(|bucket| bucket.insert(key, value)) {
+            return true;
+        }
+        self.overflowed.store(1, Ordering::Release);
+        self.overflow.iter().any(|bucket| bucket.insert(key, value))
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: u64) -> Option<u64> {
+        let (bucket, place) = self.find(key)?;
+        Some(bucket.values.get(place)?.load(Ordering::Acquire))
+    }
+
+    /// Removes a key: one caller of several gets its value.
+    pub(crate) fn take(&self, key: u64) -> Option<u64> {
+        loop {
+            let (bucket, place) = self.find(key)?;
+            let value = bucket.values.get(place)?.load(Ordering::Acquire);
+            let won = bucket.keys.get(place)?.compare_exchange(
+                key,
+                0,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            if won.is_ok() {
+                return Some(value);
+            }
+        }
+    }
+
+    /// Changes the value of a key; `None` from `change` removes the key. Gives the value before.
+    pub(crate) fn update(&self, key: u64, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        loop {
+            let (bucket, place) = self.find(key)?;
+            let (slot, keys) = (bucket.values.get(place)?, bucket.keys.get(place)?);
+            let value = slot.load(Ordering::Acquire);
+            if value == 0 {
+                // Another thread is removing it.
+                return None;
+            }
+            match change(value) {
+                Some(new) => {
+                    let order = (Ordering::AcqRel, Ordering::Relaxed);
+                    if slot.compare_exchange(value, new, order.0, order.1).is_ok() {
+                        return Some(value);
+                    }
+                }
+                None => {
+                    // Zero first, so that nobody else counts on the value while the key goes.
+                    if slot.compare_exchange(value, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                        let _ = keys.compare_exchange(key, 0, Ordering::AcqRel, Ordering::Relaxed);
+                        return Some(value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Removes every key whose value `gone` wants, and hands out keys and values.
+    pub(crate) fn sweep_keys(&self, gone: impl Fn(u64) -> bool, mut each: impl FnMut(u64, u64)) {
+        for bucket in self.buckets.iter().chain(&self.overflow) {
+            for (key, value) in bucket.keys.iter().zip(&bucket.values) {
+                let found = key.load(Ordering::Acquire);
+                if found == 0 || found == TAKEN {
+                    continue;
+                }
+                let value = value.load(Ordering::Acquire);
+                if gone(value)
+                    && key.compare_exchange(found, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                {
+                    each(found, value);
+                }
+            }
+        }
+    }
+
+    fn find(&self, key: u64) -> Option<(&Bucket, usize)> {
+        if key == 0 || key == TAKEN {
+            return None;
+        }
+        self.candidates(key).find_map(|bucket| {
+            let place = bucket.keys.iter().position(|at| at.load(Ordering::Acquire) == key)?;
+            Some((bucket, place))
+        })
+    }
+}
+
+impl Bucket {
+    fn insert(&self, key: u64, value: u64) -> bool {
+        for (at, slot) in self.keys.iter().zip(&self.values) {
+            if at.load(Ordering::Relaxed) == 0
+                && at.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                slot.store(value, Ordering::Release);
+                at.store(key, Ordering::Release);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    type Small = Table<4, 2>;
+
+    fn table<const B: usize, const O: usize>() -> Box<Table<B, O>> {
+        // SAFETY: all fields are atomics, for which zero is a value.
+        unsafe { Box::new_zeroed().assume_init() }
+    }
+
+    #[test]
+    fn what_was_noted_is_found_once() {
+        let table: Box<Small> = table();
+        assert!(table.insert(0x1000, 7));
+        assert_eq!(table.get(0x1000), Some(7));
+        assert_eq!(table.take(0x1000), Some(7));
+        assert_eq!((table.take(0x1000), table.get(0x1000)), (None, None));
+        assert!(!table.insert(0, 1) && !table.insert(u64::MAX, 1));
+    }
+
+    #[test]
+    fn a_full_table_says_so_and_loses_nothing() {
+        let table: Box<Small> = table();
+        let mut noted = Vec::new();
+        for key in 1..1000_u64 {
+            if table.insert(key << 12, key) {
+                noted.push(key);
+            }
+        }
+        assert!(noted.len() >= 6 * PLACES - 2, "{} of {}", noted.len(), 6 * PLACES);
+        for key in noted {
+            assert_eq!(table.take(key << 12), Some(key));
+        }
+        assert!(table.insert(1 << 12, 1), "places are used again");
+    }
+
+    #[test]
+    fn a_count_goes_down_to_nothing() {
+        let table: Box<Small> = table();
+        table.insert(5, 2);
+        let down = |value: u64| value.checked_sub(1).filter(|left| *left > 0);
+        assert_eq!(table.update(5, down), Some(2));
+        assert_eq!(table.update(5, down), Some(1));
+        assert_eq!(table.update(5, down), None);
+        assert_eq!(table.get(5), None);
+    }
+
+    #[test]
+    fn a_sweep_takes_what_it_wants() {
+        let table: Box<Small> = table();
+        for key in 1..=10 {
+            assert!(table.insert(key, key));
+        }
+        let mut sum = 0;
+        table.sweep_keys(|value| value % 2 == 0, |_, value| sum += value);
+        assert_eq!((sum, table.get(2), table.get(3)), (30, None, Some(3)));
+    }
+
+    #[test]
+    fn threads_that_note_and_take_lose_nothing() {
+        let table: &'static Table<512, 8> = Box::leak(table());
+        std::thread::scope(|scope| {
+            for thread in 1..=4_u64 {
+                scope.spawn(move || {
+                    for round in 0..20_000_u64 {
+                        let key = (thread << 40) | ((round % 256 + 1) << 9);
+                        assert!(table.insert(key, round));
+                        assert_eq!(table.take(key), Some(round));
+                    }
+                });
+            }
+        });
+        table.sweep_keys(|_| true, |_, _| panic!("something is left"));
+    }
+}
