@@ -3,7 +3,7 @@
 //! A call that takes memory is made between [`Reservation::new`] and [`Reservation::keep`]: what is
 //! not kept goes back when the reservation is dropped. Without a usable ledger there is no memory.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::c_int;
 use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
@@ -27,33 +27,37 @@ const BROKEN: u32 = 3;
 const FOLDER: &str = "/dev/shm";
 
 /// This process's slot; `None` when there is none to be had, which means no memory.
+#[inline]
 pub(crate) fn member() -> Option<&'static Member> {
     let state = state::get()?;
+    if state.attached.load(Ordering::Acquire) == ATTACHED {
+        // SAFETY: written before `ATTACHED` was stored, and never again.
+        return Some(unsafe { (*state.member.get()).assume_init_ref() });
+    }
+    attach(state)
+}
+
+#[cold]
+fn attach(state: &'static State) -> Option<&'static Member> {
+    let order = (Ordering::AcqRel, Ordering::Acquire);
     loop {
-        match state.attached.load(Ordering::Acquire) {
-            // SAFETY: written before `ATTACHED` was stored, and never again.
-            ATTACHED => return Some(unsafe { (*state.member.get()).assume_init_ref() }),
-            BROKEN => return None,
-            NONE => {
-                let order = (Ordering::AcqRel, Ordering::Relaxed);
-                if state.attached.compare_exchange(NONE, BUSY, order.0, order.1).is_ok() {
-                    attach(state);
-                }
-            }
+        match state.attached.compare_exchange(NONE, BUSY, order.0, order.1) {
+            Ok(_) => break,
+            // SAFETY: as in `member`.
+            Err(ATTACHED) => return Some(unsafe { (*state.member.get()).assume_init_ref() }),
+            Err(BROKEN) => return None,
+            // Another thread is at it.
             // SAFETY: no conditions.
-            _ => unsafe {
+            Err(_) => unsafe {
                 libc::sched_yield();
             },
         }
     }
-}
-
-#[cold]
-fn attach(state: &State) {
-    let next = match settings::get().map(|settings| (settings, folder(settings))) {
+    let next = match settings::get().map(folder) {
+        // Too early to know; later it will be.
         None => NONE,
-        Some((_, None)) => BROKEN,
-        Some((_, Some(folder))) => match Member::attach(folder.as_c_str()) {
+        Some(None) => BROKEN,
+        Some(Some(folder)) => match Member::attach(folder.as_c_str()) {
             Ok(member) => {
                 // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
                 unsafe { (*state.member.get()).write(member) };
@@ -66,11 +70,9 @@ fn attach(state: &State) {
             }
         },
     };
-    if next == NONE && state.attached.load(Ordering::Relaxed) == BUSY {
-        state.attached.store(BROKEN, Ordering::Release);
-        return;
-    }
     state.attached.store(next, Ordering::Release);
+    // SAFETY: written above.
+    (next == ATTACHED).then(|| unsafe { (*state.member.get()).assume_init_ref() })
 }
 
 /// Says one error for this process, the first.
@@ -442,9 +444,4 @@ pub(crate) fn release(ordinal: c_int, units: u32) {
 /// Bytes as C counts them.
 pub(crate) fn bytes(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
-}
-
-/// A flag of C.
-pub(crate) fn flag(flags: c_uint, bit: c_uint) -> bool {
-    flags & bit != 0
 }

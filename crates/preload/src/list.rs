@@ -134,7 +134,6 @@ macro_rules! called_entry_points {
         $callback! {
             call cuCtxGetDevice(device: *mut c_int);
             call cuCtxGetCurrent(context: *mut usize);
-            call cuCtxGetLimit(value: *mut usize, limit: u32);
             call cuDeviceGetCount(count: *mut c_int);
             call cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int);
             call cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int);
