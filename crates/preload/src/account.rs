@@ -405,7 +405,7 @@ impl Reservation {
     pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
-        account.reserve(units).then_some(Self { account, units })
+        account.reserve(units).then(|| Self { account, units })
     }
 
     pub(crate) fn units(&self) -> u32 {

@@ -32,10 +32,11 @@ pub enum Held {
     },
     Array(Handle),
     Mipmap(Handle),
-    /// A graph that was launched.
+    /// A graph that was launched, and what it took and did not free.
     Graph {
         graph: Handle,
         exec: Handle,
+        pointer: u64,
     },
     Context(Handle),
 }
