@@ -92,7 +92,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match why {
                 settings::Why::Size(why) => complain(
                     state,
-                    format_args!("{variable}='{}': {why}; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}': {why}; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
                 settings::Why::TooLong => complain(
                     state,
@@ -100,7 +103,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                 ),
                 settings::Why::Slash => complain(
                     state,
-                    format_args!("{variable}='{}' is not a group's name; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}' is not a group's name; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
             }
             None
@@ -112,7 +118,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match establish(folder.as_c_str(), name.as_bytes(), limits) {
                 Ok(millpond_ledger::Established::JoinedWithOtherLimits) => say(
                     Level::Warn,
-                    format_args!("the group '{}' exists with other limits; those hold", Shown(name.as_bytes())),
+                    format_args!(
+                        "the group '{}' exists with other limits; those hold",
+                        Shown(name.as_bytes())
+                    ),
                 ),
                 Ok(_) => {}
                 Err(error) => {
@@ -179,6 +188,11 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
         };
         limits.push(LimitOf { device: Some(uuid), units });
     }
+    // A member that sees other cards than the first one must not be without a limit there.
+    if matches!(all, Some(Size::Part(_))) {
+        let smallest = limits.entries.iter().map(|limit| limit.units).min().unwrap_or(NO_LIMIT);
+        limits.push(LimitOf { device: None, units: smallest });
+    }
     limits
 }
 
@@ -197,8 +211,8 @@ fn stated_folder(
     let mut name = Line::new();
     if !group.is_empty() {
         let _ = write!(name, "{}", Shown(group));
-    } else if some.iter().any(Option::is_some) {
-        // Several limits: named by what they are.
+    } else if !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some) {
+        // Limits of single cards: named by what they are.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
             let device = limit.device.unwrap_or([0; 16]);
@@ -210,8 +224,7 @@ fn stated_folder(
     } else {
         let _ = match all {
             Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
-            Some(Size::Part(part)) => write!(name, "limit-part-{part}"),
-            None => return None,
+            Some(Size::Part(_)) | None => return None,
         };
     }
     let mut folder = Line::new();
@@ -296,7 +309,10 @@ pub(crate) fn device_index(member: &Member, ordinal: c_int) -> Option<DeviceInde
         }
         Err(error) => {
             if let Some(state) = state::get() {
-                complain(state, format_args!("{error}; this program gets no memory of GPU {ordinal}"));
+                complain(
+                    state,
+                    format_args!("{error}; this program gets no memory of GPU {ordinal}"),
+                );
             }
             None
         }
@@ -352,7 +368,11 @@ impl Account {
         if !granted {
             say(
                 Level::Debug,
-                format_args!("{} bytes of GPU {} refused: the limit is reached", u64::from(units) * UNIT, self.ordinal),
+                format_args!(
+                    "{} bytes of GPU {} refused: the limit is reached",
+                    u64::from(units) * UNIT,
+                    self.ordinal
+                ),
             );
         }
         granted

@@ -1,7 +1,12 @@
 //! Programs under the preloaded library, on the software driver.
 
 #![allow(dead_code, reason = "each test binary uses a part of this")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -49,6 +54,7 @@ pub fn folder() -> &'static Path {
             compile(&["-ldl", "-lpthread"], "steps.c", "steps");
             compile(&["-DDIRECT", &here, "-lcuda", "-ldl", "-lpthread"], "steps.c", "steps-direct");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libother.so");
+            compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libthird.so");
             let other = format!("-L{} -lother", folder.path().display());
             let other: Vec<_> = other.split(' ').chain(["-ldl"]).collect();
             compile(&other, "next.c", "next");
