@@ -166,6 +166,20 @@ fn a_process_is_charged_for_all_kinds_of_memory() {
     let linear = millpond_cuda::DeviceBuffer::new(&context, 64 * MIB).unwrap();
     let rise = own().unwrap().saturating_sub(before);
     assert!((96 * MIB..112 * MIB).contains(&rise), "rose by {rise}");
+    let _bound = context.bind().unwrap();
+    let mut ordered = 0;
+    // SAFETY: the out-pointer is valid for the call, and nothing uses the memory.
+    unsafe {
+        let table = gpu.driver.table();
+        let made = (table.cuMemAllocAsync)(&raw mut ordered, 64 << 20, null_mut());
+        assert_eq!(made, sys::Status::SUCCESS);
+        context.synchronize().unwrap();
+        let rise = own().unwrap().saturating_sub(before);
+        // A pool takes more than was asked for, in steps of its own.
+        assert!(rise >= 160 * MIB, "rose by {rise}");
+        assert_eq!((table.cuMemFreeAsync)(ordered, null_mut()), sys::Status::SUCCESS);
+        context.synchronize().unwrap();
+    }
     drop((mapped, linear));
     wait_until("NVML sees the memory free", || own().unwrap() < before + 16 * MIB);
 }
