@@ -25,11 +25,11 @@ def check(is_so, what):
 
 
 class Ground:
-    """The programs, the driver, and a scale: on the software driver a GiB is 16 MiB."""
+    """The programs, the driver, and a scale: on the software driver a GiB is 64 MiB."""
 
     def __init__(self, arguments):
         self.soft = arguments.soft
-        self.scale = 64 if self.soft else 1
+        self.scale = 16 if self.soft else 1
         self.trials = arguments.trials
         self.millpond, self.tenant_program = arguments.millpond, arguments.tenant
         self.preload = os.path.abspath(arguments.preload)

@@ -132,7 +132,7 @@ impl Budget {
     pub fn charged(&self, device: Uuid) -> u64 {
         let book = self.book();
         book.reap(PATIENCE).unwrap();
-        book.totals(device).unwrap().used * UNIT
+        book.totals(device).unwrap().used.saturating_mul(UNIT)
     }
 
     /// The software driver's own count of what is held.

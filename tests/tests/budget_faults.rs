@@ -99,7 +99,8 @@ fn what_a_killed_program_held_is_there_again() {
     let device = uuid(&mut other);
     let alone = budget.charged(device);
     for kind in kinds() {
-        let mut tenant = budget.tenant();
+        // Of many threads, as programs are: they do not all end at once.
+        let mut tenant = budget.tenant_with(&["--threads", "8"]);
         while tenant.takes(kind, chunk()) {}
         assert!(!other.takes("linear", 2 * chunk()), "{kind}: nothing is left");
         tenant.kill();

@@ -10,12 +10,11 @@ use crate::file::{Head, Memory};
 use crate::guard::Guard;
 use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
 use crate::limits::{Budget, Limits, Name};
-use crate::liveness;
+use crate::liveness::{self, own_namespace};
 use crate::lock::Locked;
 use crate::path::Path;
 use crate::protocol::{self, Sound};
 use crate::region::Region;
-use crate::slots::own_namespace;
 use crate::sys;
 
 /// How long opening a book waits for the lock, which it needs only when all members have ended.

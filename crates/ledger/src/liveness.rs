@@ -4,10 +4,12 @@
 //! mapping keeps: no descriptor to close, not in a forked child, dropped by the kernel at exit,
 //! `kill -9` and `exec`. The mapping is never touched, so the file's length does not matter to it.
 
+use core::ffi::CStr;
 use core::ptr::NonNull;
 
 use crate::error::LedgerError;
 use crate::layout::byte;
+use crate::path::Path;
 use crate::slots::Identity;
 use crate::sys::{self, Fd};
 
@@ -42,6 +44,18 @@ impl Liveness {
     }
 }
 
+/// The caller's pid namespace; 0 when it cannot be known, or when `/proc` shows another one (then
+/// its numbers mean other processes).
+pub(crate) fn own_namespace() -> u64 {
+    let mut digits = [0; 10];
+    let mut link = [0; 16];
+    let shown = sys::read_link(c"/proc/self", &mut link);
+    if shown != decimal(sys::pid(), &mut digits) {
+        return 0;
+    }
+    sys::inode_of(c"/proc/self/ns/pid").unwrap_or(0)
+}
+
 pub(crate) fn slot_byte(slot: usize) -> i64 {
     byte::SLOTS.saturating_add(i64::try_from(slot).unwrap_or(0))
 }
@@ -64,13 +78,13 @@ pub(crate) fn is_gone(
         // Also when a child that was forked in the wrong instant still has the description.
         return Ok(true);
     }
-    let Some(process) = Process::read(who.pid) else {
-        return Ok(!locked);
-    };
-    if process.start != who.start {
-        return Ok(true);
+    if locked {
+        return Ok(false);
     }
-    Ok(!locked && (process.has_memory || process.is_zombie))
+    Ok(match Process::read(who.pid) {
+        Some(now) => now.start != who.start || now.has_memory || now.is_zombie,
+        None => true,
+    })
 }
 
 /// A line of `/proc/<pid>/stat`.
@@ -87,8 +101,16 @@ pub(crate) struct Process {
 impl Process {
     pub(crate) fn read(pid: i32) -> Option<Self> {
         let mut digits = [0; 10];
-        let path = crate::path::Path::of(&[b"/proc/", decimal(pid, &mut digits), b"/stat"]).ok()?;
-        let fd = sys::open(path.as_c(), libc::O_RDONLY, 0).ok()?;
+        let path = Path::of(&[b"/proc/", decimal(pid, &mut digits), b"/stat"]).ok()?;
+        Self::read_from(path.as_c())
+    }
+
+    pub(crate) fn own() -> Option<Self> {
+        Self::read_from(c"/proc/self/stat")
+    }
+
+    fn read_from(path: &CStr) -> Option<Self> {
+        let fd = sys::open(path, libc::O_RDONLY, 0).ok()?;
         let mut line = [0; 1024];
         let len = fd.read_at(&mut line, 0).ok()?;
         Self::parse(line.get(..len)?)

@@ -162,26 +162,24 @@ impl<P: Protocol> Member<P> {
         Ok(locked)
     }
 
-    /// Takes credit from the group and uses it: from what is free, then from the dead, then from
-    /// what living members do not use.
     #[cold]
     fn take(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
         let locked = self.lock()?;
         let budget = Limits::load(self.limits.as_c())?.budget(&self.region.uuid(device));
         let limit = budget.for_members();
-        let grant = || {
-            let room = protocol::room(limit, self.region.sums(device).0);
-            protocol::grant(self.region.held(self.slot, device), units, room)
-        };
-        if grant() == Outcome::Done {
-            return Ok(());
-        }
-        self.region.reap(locked.fd())?;
-        let Outcome::Short(missing) = grant() else {
-            return Ok(());
-        };
-        self.region.strip::<P>(device, Some(self.slot), missing);
-        match grant() {
+        let outcome = protocol::take(
+            self.region.held(self.slot, device),
+            units,
+            limit,
+            || {
+                let claims = self.region.sums(device).0;
+                P::looked();
+                claims
+            },
+            || self.region.reap(locked.fd()).map(|_| ()),
+            |missing| self.region.strip::<P>(device, Some(self.slot), missing),
+        )?;
+        match outcome {
             Outcome::Done => Ok(()),
             Outcome::Short(_) => Err(Refused::Limit),
         }

@@ -94,6 +94,10 @@ pub trait Protocol {
     /// Whether credit is taken under the kernel lock.
     const LOCKED: bool = true;
 
+    /// Between looking at the others' credit and taking one's own: nothing. A twin dawdles here.
+    #[inline]
+    fn looked() {}
+
     /// See [`reserve`].
     #[inline]
     fn reserve<W: Word>(word: &W, units: u32) -> Outcome {
@@ -196,6 +200,42 @@ pub fn grant<W: Word>(word: &W, units: u32, room: u64) -> Outcome {
         Ok(Halves { tight: false, credit: fitting(credit), used: fitting(wanted) })
     });
     done.map_or_else(Outcome::Short, |_| Outcome::Done)
+}
+
+/// Takes credit for `units` from the group and uses it: from what is free, then from the dead, then
+/// from what living members do not use. Only under the lock.
+pub fn take<W: Word, E>(
+    own: &W,
+    units: u32,
+    limit: u64,
+    claims: impl Fn() -> u64,
+    reap: impl FnOnce() -> Result<(), E>,
+    strip_others: impl FnOnce(u64) -> u64,
+) -> Result<Outcome, E> {
+    let attempt = || grant(own, units, room(limit, claims()));
+    if attempt() == Outcome::Done {
+        return Ok(Outcome::Done);
+    }
+    reap()?;
+    let Outcome::Short(missing) = attempt() else {
+        return Ok(Outcome::Done);
+    };
+    strip_others(missing);
+    Ok(attempt())
+}
+
+/// Takes back credit so that `limit` holds from now on: where the group is over it, also what its
+/// members release from now on. Only under the lock.
+pub fn settle(
+    limit: u64,
+    claims: impl FnOnce() -> u64,
+    strip_all: impl FnOnce(u64) -> u64,
+    tighten_all: impl FnOnce(),
+) {
+    let over = claims().saturating_sub(limit);
+    if over > strip_all(over) {
+        tighten_all();
+    }
 }
 
 /// What is left of a limit.

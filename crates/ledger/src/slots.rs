@@ -6,7 +6,7 @@ use crate::error::LedgerError;
 use crate::layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, HEAD, SLOT, SLOTS, Uuid, head, slot,
 };
-use crate::liveness::{self, Liveness, Process};
+use crate::liveness::{self, Liveness, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
 use crate::region::Region;
 use crate::sys::{self, Fd};
@@ -22,11 +22,6 @@ pub(crate) struct Identity {
     pub namespace: u64,
     pub start: u64,
     pub program: [u8; 16],
-}
-
-/// The caller's pid namespace; 0 when it cannot be known.
-pub(crate) fn own_namespace() -> u64 {
-    sys::inode_of(c"/proc/self/ns/pid").unwrap_or(0)
 }
 
 #[inline]
@@ -126,15 +121,14 @@ impl Region {
         found
     }
 
-    /// Takes back credit so that `limit` (without the pond's part) holds from now on: where the
-    /// group is over it, also what its members release from now on. Only under the lock.
+    /// See [`protocol::settle`]; `limit` is without the pond's part.
     pub(crate) fn settle(&self, device: DeviceIndex, limit: u64) {
-        let over = self.sums(device).0.saturating_sub(limit);
-        if over > self.strip::<Sound>(device, None, over) {
-            for index in self.slots() {
-                protocol::tighten(self.held(index, device));
-            }
-        }
+        protocol::settle(
+            limit,
+            || self.sums(device).0,
+            |over| self.strip::<Sound>(device, None, over),
+            || self.slots().for_each(|index| protocol::tighten(self.held(index, device))),
+        );
     }
 
     /// Gives back what dead owners had; says how many slots that freed. Only under the lock.
@@ -181,7 +175,7 @@ impl Region {
         store(slot::SERIAL, serial);
         store(slot::PID, u64::try_from(pid).unwrap_or(0));
         store(slot::NAMESPACE, own_namespace());
-        store(slot::START, Process::read(pid).map_or(0, |process| process.start));
+        store(slot::START, Process::own().map_or(0, |process| process.start));
         for (offset, part) in (slot::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
         {
             store(offset, part.try_into().map_or(0, u64::from_le_bytes));

@@ -83,6 +83,21 @@ pub(crate) fn inode_of(path: &CStr) -> Option<u64> {
     (done == 0).then_some(stat.st_ino)
 }
 
+/// Where a link points to; nothing when it cannot be read.
+pub(crate) fn read_link<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
+    // SAFETY: path and buffer outlive the call, and the buffer is as long as the call is told.
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_readlinkat,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            into.as_mut_ptr(),
+            into.len(),
+        )
+    };
+    usize::try_from(got).ok().and_then(|len| into.get(..len)).unwrap_or(&[])
+}
+
 impl Fd {
     pub(crate) fn status(&self) -> Result<Status, LedgerError> {
         // SAFETY: all zeroes are a valid `stat`, and the call writes only into it.

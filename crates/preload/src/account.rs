@@ -3,7 +3,7 @@
 //! A call that takes memory is made between [`Reservation::new`] and [`Reservation::keep`]: what is
 //! not kept goes back when the reservation is dropped. Without a usable ledger there is no memory.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::c_int;
 use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
@@ -27,33 +27,37 @@ const BROKEN: u32 = 3;
 const FOLDER: &str = "/dev/shm";
 
 /// This process's slot; `None` when there is none to be had, which means no memory.
+#[inline]
 pub(crate) fn member() -> Option<&'static Member> {
     let state = state::get()?;
+    if state.attached.load(Ordering::Acquire) == ATTACHED {
+        // SAFETY: written before `ATTACHED` was stored, and never again.
+        return Some(unsafe { (*state.member.get()).assume_init_ref() });
+    }
+    attach(state)
+}
+
+#[cold]
+fn attach(state: &'static State) -> Option<&'static Member> {
+    let order = (Ordering::AcqRel, Ordering::Acquire);
     loop {
-        match state.attached.load(Ordering::Acquire) {
-            // SAFETY: written before `ATTACHED` was stored, and never again.
-            ATTACHED => return Some(unsafe { (*state.member.get()).assume_init_ref() }),
-            BROKEN => return None,
-            NONE => {
-                let order = (Ordering::AcqRel, Ordering::Relaxed);
-                if state.attached.compare_exchange(NONE, BUSY, order.0, order.1).is_ok() {
-                    attach(state);
-                }
-            }
+        match state.attached.compare_exchange(NONE, BUSY, order.0, order.1) {
+            Ok(_) => break,
+            // SAFETY: as in `member`.
+            Err(ATTACHED) => return Some(unsafe { (*state.member.get()).assume_init_ref() }),
+            Err(BROKEN) => return None,
+            // Another thread is at it.
             // SAFETY: no conditions.
-            _ => unsafe {
+            Err(_) => unsafe {
                 libc::sched_yield();
             },
         }
     }
-}
-
-#[cold]
-fn attach(state: &State) {
-    let next = match settings::get().map(|settings| (settings, folder(settings))) {
+    let next = match settings::get().map(folder) {
+        // Too early to know; later it will be.
         None => NONE,
-        Some((_, None)) => BROKEN,
-        Some((_, Some(folder))) => match Member::attach(folder.as_c_str()) {
+        Some(None) => BROKEN,
+        Some(Some(folder)) => match Member::attach(folder.as_c_str()) {
             Ok(member) => {
                 // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
                 unsafe { (*state.member.get()).write(member) };
@@ -66,11 +70,9 @@ fn attach(state: &State) {
             }
         },
     };
-    if next == NONE && state.attached.load(Ordering::Relaxed) == BUSY {
-        state.attached.store(BROKEN, Ordering::Release);
-        return;
-    }
     state.attached.store(next, Ordering::Release);
+    // SAFETY: written above.
+    (next == ATTACHED).then(|| unsafe { (*state.member.get()).assume_init_ref() })
 }
 
 /// Says one error for this process, the first.
@@ -90,7 +92,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match why {
                 settings::Why::Size(why) => complain(
                     state,
-                    format_args!("{variable}='{}': {why}; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}': {why}; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
                 settings::Why::TooLong => complain(
                     state,
@@ -98,7 +103,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                 ),
                 settings::Why::Slash => complain(
                     state,
-                    format_args!("{variable}='{}' is not a group's name; this program gets no GPU memory", Shown(text.as_bytes())),
+                    format_args!(
+                        "{variable}='{}' is not a group's name; this program gets no GPU memory",
+                        Shown(text.as_bytes())
+                    ),
                 ),
             }
             None
@@ -110,7 +118,10 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             match establish(folder.as_c_str(), name.as_bytes(), limits) {
                 Ok(millpond_ledger::Established::JoinedWithOtherLimits) => say(
                     Level::Warn,
-                    format_args!("the group '{}' exists with other limits; those hold", Shown(name.as_bytes())),
+                    format_args!(
+                        "the group '{}' exists with other limits; those hold",
+                        Shown(name.as_bytes())
+                    ),
                 ),
                 Ok(_) => {}
                 Err(error) => {
@@ -177,6 +188,11 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
         };
         limits.push(LimitOf { device: Some(uuid), units });
     }
+    // A member that sees other cards than the first one must not be without a limit there.
+    if matches!(all, Some(Size::Part(_))) {
+        let smallest = limits.entries.iter().map(|limit| limit.units).min().unwrap_or(NO_LIMIT);
+        limits.push(LimitOf { device: None, units: smallest });
+    }
     limits
 }
 
@@ -195,8 +211,8 @@ fn stated_folder(
     let mut name = Line::new();
     if !group.is_empty() {
         let _ = write!(name, "{}", Shown(group));
-    } else if some.iter().any(Option::is_some) {
-        // Several limits: named by what they are.
+    } else if !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some) {
+        // Limits of single cards: named by what they are.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
             let device = limit.device.unwrap_or([0; 16]);
@@ -208,8 +224,7 @@ fn stated_folder(
     } else {
         let _ = match all {
             Some(Size::Bytes(bytes)) => write!(name, "limit-{bytes}"),
-            Some(Size::Part(part)) => write!(name, "limit-part-{part}"),
-            None => return None,
+            Some(Size::Part(_)) | None => return None,
         };
     }
     let mut folder = Line::new();
@@ -294,7 +309,10 @@ pub(crate) fn device_index(member: &Member, ordinal: c_int) -> Option<DeviceInde
         }
         Err(error) => {
             if let Some(state) = state::get() {
-                complain(state, format_args!("{error}; this program gets no memory of GPU {ordinal}"));
+                complain(
+                    state,
+                    format_args!("{error}; this program gets no memory of GPU {ordinal}"),
+                );
             }
             None
         }
@@ -350,7 +368,11 @@ impl Account {
         if !granted {
             say(
                 Level::Debug,
-                format_args!("{} bytes of GPU {} refused: the limit is reached", u64::from(units) * UNIT, self.ordinal),
+                format_args!(
+                    "{} bytes of GPU {} refused: the limit is reached",
+                    u64::from(units) * UNIT,
+                    self.ordinal
+                ),
             );
         }
         granted
@@ -403,7 +425,7 @@ impl Reservation {
     pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
-        account.reserve(units).then_some(Self { account, units })
+        account.reserve(units).then(|| Self { account, units })
     }
 
     pub(crate) fn units(&self) -> u32 {
@@ -442,9 +464,4 @@ pub(crate) fn release(ordinal: c_int, units: u32) {
 /// Bytes as C counts them.
 pub(crate) fn bytes(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
-}
-
-/// A flag of C.
-pub(crate) fn flag(flags: c_uint, bit: c_uint) -> bool {
-    flags & bit != 0
 }

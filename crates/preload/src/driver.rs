@@ -30,14 +30,30 @@ pub enum Action {
 }
 
 macro_rules! action {
-    (resolver) => { Action::Resolver };
-    (reserve) => { Action::Reserve };
-    (free) => { Action::Free };
-    (context) => { Action::Context };
-    (track) => { Action::Track };
-    (sync) => { Action::Sync };
-    (query) => { Action::Query };
-    (call) => { Action::Call };
+    (resolver) => {
+        Action::Resolver
+    };
+    (reserve) => {
+        Action::Reserve
+    };
+    (free) => {
+        Action::Free
+    };
+    (context) => {
+        Action::Context
+    };
+    (track) => {
+        Action::Track
+    };
+    (sync) => {
+        Action::Sync
+    };
+    (query) => {
+        Action::Query
+    };
+    (call) => {
+        Action::Call
+    };
 }
 
 /// Makes, for a list, its names with actions, its numbers, and functions that call the real ones.
@@ -148,11 +164,8 @@ pub(crate) fn find_all() {
 
 #[cold]
 fn find(place: &AtomicUsize, name: &CStr) -> usize {
-    let library = if name.to_bytes().starts_with(b"nvml") {
-        c"libnvidia-ml.so.1"
-    } else {
-        c"libcuda.so.1"
-    };
+    let library =
+        if name.to_bytes().starts_with(b"nvml") { c"libnvidia-ml.so.1" } else { c"libcuda.so.1" };
     let found = crate::resolve::in_loaded_library(library, name);
     if found != 0 {
         place.store(found, Ordering::Relaxed);

@@ -32,7 +32,8 @@ pub use settings::{ENVIRONMENT, EnvironmentVariable};
 
 /// The version that `millpond_preload_version` answers.
 pub const VERSION: &core::ffi::CStr =
-    match core::ffi::CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    match core::ffi::CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes())
+    {
         Ok(version) => version,
         Err(_) => c"",
     };

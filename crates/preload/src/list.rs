@@ -49,6 +49,7 @@ macro_rules! hooked_entry_points {
             track cuMemMapArrayAsync(list: *mut ArrayMapInfo, count: c_uint, stream: usize);
             track cuMemMapArrayAsync_ptsz(list: *mut ArrayMapInfo, count: c_uint, stream: usize);
             track cuMulticastBindMem(multicast: u64, multicast_offset: usize, handle: u64, offset: usize, bytes: usize, flags: u64);
+            track cuMulticastBindAddr(multicast: u64, multicast_offset: usize, pointer: u64, bytes: usize, flags: u64);
             free cuMulticastUnbind(multicast: u64, device: c_int, offset: usize, bytes: usize);
             // Imports.
             reserve cuMemImportFromShareableHandle(handle: *mut u64, os_handle: *mut c_void, kind: u32);
@@ -134,7 +135,6 @@ macro_rules! called_entry_points {
         $callback! {
             call cuCtxGetDevice(device: *mut c_int);
             call cuCtxGetCurrent(context: *mut usize);
-            call cuCtxGetLimit(value: *mut usize, limit: u32);
             call cuDeviceGetCount(count: *mut c_int);
             call cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int);
             call cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int);

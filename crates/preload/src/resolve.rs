@@ -90,8 +90,9 @@ fn exported_address(number: usize) -> usize {
 
 fn is_ours(address: usize) -> bool {
     address != 0
-        && (0..driver::HOOKED.len())
-            .any(|number| address == exported_address(number) || address == crate::hooks::address(number))
+        && (0..driver::HOOKED.len()).any(|number| {
+            address == exported_address(number) || address == crate::hooks::address(number)
+        })
 }
 
 /// What `dlsym(handle, name)` does.
@@ -105,14 +106,17 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
     }
     // SAFETY: not null, and a text as the caller promised.
     let name = unsafe { CStr::from_ptr(name) };
-    if !driver::is_driver_name(name.to_bytes()) || !settings::active() {
+    if !driver::is_driver_name(name.to_bytes()) {
         return jump;
     }
     let Some(number) = driver::hook_number(name) else { return jump };
-    let answer = |address: usize| Route {
-        answer: core::ptr::with_exposed_provenance_mut(address),
-        jump: 0,
-    };
+    let active = settings::active();
+    // Without a limit only one thing is ours to do: not to be found in the driver's place.
+    if !active && handle != libc::RTLD_DEFAULT {
+        return jump;
+    }
+    let answer =
+        |address: usize| Route { answer: core::ptr::with_exposed_provenance_mut(address), jump: 0 };
     // A search, not a library: its first hit is our own export, and whether there is a driver
     // behind it is the question.
     let mut found = ask(handle, name).addr();
@@ -123,8 +127,8 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
             return answer(ask(libc::RTLD_NEXT, name).addr());
         }
     }
-    if found == 0 {
-        return answer(0);
+    if found == 0 || !active {
+        return answer(found);
     }
     if driver::real_address(number) == 0 {
         driver::learn(number, found);
@@ -172,7 +176,8 @@ pub(crate) unsafe fn get_proc_address_v2(
     why: *mut u32,
 ) -> u32 {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { driver::real::cuGetProcAddress_v2(symbol, function, version, flags, why) };
+    let status =
+        unsafe { driver::real::cuGetProcAddress_v2(symbol, function, version, flags, why) };
     // SAFETY: as the caller promised.
     unsafe { replace_found(status, function) };
     status

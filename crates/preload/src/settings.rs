@@ -296,13 +296,14 @@ fn read_once() -> Option<&'static Settings> {
     // SAFETY: a fresh mapping of the right size that nobody else knows.
     unsafe { place.write(settings) };
     let order = (Ordering::AcqRel, Ordering::Acquire);
-    let kept = match SETTINGS.compare_exchange(core::ptr::null_mut(), place.as_ptr(), order.0, order.1) {
-        Ok(_) => place.as_ptr(),
-        Err(first) => {
-            crate::state::unmap(place);
-            first
-        }
-    };
+    let kept =
+        match SETTINGS.compare_exchange(core::ptr::null_mut(), place.as_ptr(), order.0, order.1) {
+            Ok(_) => place.as_ptr(),
+            Err(first) => {
+                crate::state::unmap(place);
+                first
+            }
+        };
     // SAFETY: as in `get`.
     Some(unsafe { &*kept })
 }
@@ -379,7 +380,10 @@ mod tests {
         assert!(!read(&[], "").active());
         assert!(!read(&[("MILLPOND_MEMORY_LIMIT", "")], "").active());
         assert!(!read(&[("MILLPOND_GROUP", "team")], "").active());
-        assert!(!read(&[("CUDA_DEVICE_MEMORY_LIMIT", "0"), ("CUDA_DEVICE_MEMORY_LIMIT_0", "0")], "").active());
+        assert!(
+            !read(&[("CUDA_DEVICE_MEMORY_LIMIT", "0"), ("CUDA_DEVICE_MEMORY_LIMIT_0", "0")], "")
+                .active()
+        );
         assert!(read(&[("VCUDA_DEVICE_NAME", "X")], "").active());
     }
 
@@ -393,7 +397,9 @@ mod tests {
         ];
         let file = "# vcuda\nmemory_limit: \"7G\"  # seven\ndevice_name: Tiny\n";
         let settings = read(&every, file);
-        assert!(matches!(settings.source, Source::Ledger(folder) if folder.as_bytes() == b"/run/group"));
+        assert!(
+            matches!(settings.source, Source::Ledger(folder) if folder.as_bytes() == b"/run/group")
+        );
         assert_eq!(settings.device_name.as_bytes(), b"Tiny");
         assert_eq!(all(&read(&every[1..], file)), Some(Size::Bytes(10 << 30)));
         assert_eq!(all(&read(&every[2..], file)), Some(Size::Bytes(7 << 30)));
@@ -435,6 +441,9 @@ mod tests {
     fn levels() {
         assert_eq!(read(&[], "").log, Level::Error);
         assert_eq!(read(&[("VCUDA_LOG_LEVEL", "debug")], "").log, Level::Debug);
-        assert_eq!(read(&[("VCUDA_LOG_LEVEL", "debug"), ("MILLPOND_PRELOAD_LOG", "OFF")], "").log, Level::Off);
+        assert_eq!(
+            read(&[("VCUDA_LOG_LEVEL", "debug"), ("MILLPOND_PRELOAD_LOG", "OFF")], "").log,
+            Level::Off
+        );
     }
 }

@@ -133,7 +133,8 @@ pub(crate) fn get() -> Option<&'static State> {
 fn make() -> Option<&'static State> {
     let place = map::<State>(true)?;
     let order = (Ordering::AcqRel, Ordering::Acquire);
-    let kept = match STATE.compare_exchange(core::ptr::null_mut(), place.as_ptr(), order.0, order.1) {
+    let kept = match STATE.compare_exchange(core::ptr::null_mut(), place.as_ptr(), order.0, order.1)
+    {
         Ok(_) => place.as_ptr(),
         Err(first) => {
             unmap(place);

@@ -38,8 +38,11 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
         let hash = mix(key);
         let first = usize::try_from(hash % BUCKETS as u64).unwrap_or(0);
         let second = usize::try_from((hash >> 32) % BUCKETS as u64).unwrap_or(0);
-        let overflow =
-            if self.overflowed.load(Ordering::Acquire) == 0 { &self.overflow[..0] } else { &self.overflow[..] };
+        let overflow = if self.overflowed.load(Ordering::Acquire) == 0 {
+            &self.overflow[..0]
+        } else {
+            &self.overflow[..]
+        };
         [self.buckets.get(first), self.buckets.get(second)].into_iter().flatten().chain(overflow)
     }
 
@@ -97,7 +100,8 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
                 }
                 None => {
                     // Zero first, so that nobody else counts on the value while the key goes.
-                    if slot.compare_exchange(value, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                    if slot.compare_exchange(value, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                    {
                         let _ = keys.compare_exchange(key, 0, Ordering::AcqRel, Ordering::Relaxed);
                         return Some(value);
                     }

@@ -10,32 +10,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod libraries;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ANSWERS: &str = include_str!("probe/answers-h200.txt");
 const DIFFERENCES: &str = include_str!("probe/differences.txt");
-
-/// Builds the two libraries beside this test and names them as programs ask for them.
-fn libraries(into: &Path) -> (PathBuf, PathBuf) {
-    let exe = std::env::current_exe().unwrap();
-    let profile_folder = exe.parent().and_then(Path::parent).unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "-p", "millpond-softgpu-libcuda", "-p", "millpond-softgpu-libnvml"]);
-    if profile_folder.ends_with("release") {
-        cargo.arg("--release");
-    }
-    cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("CARGO_TARGET_DIR", profile_folder.parent().unwrap());
-    assert!(cargo.status().unwrap().success(), "the libraries do not build");
-    let install = |built: &str, name: &str| {
-        let path = into.join(name);
-        std::os::unix::fs::symlink(profile_folder.join(built), &path).unwrap();
-        path
-    };
-    (install("libcuda.so", "libcuda.so.1"), install("libnvidia_ml.so", "libnvidia-ml.so.1"))
-}
 
 fn compile(sources: &[&str], into: &Path) -> PathBuf {
     let program = into.join("program");
@@ -64,7 +45,7 @@ fn lines(text: &str) -> Vec<(String, String)> {
 #[test]
 fn it_answers_as_the_card_did() {
     let folder = tempfile::tempdir().unwrap();
-    let (cuda, nvml) = libraries(folder.path());
+    let (cuda, nvml) = libraries::build(folder.path());
     let program = compile(&["probe.c", "memory.c"], folder.path());
     let allowed: Vec<&str> = DIFFERENCES.lines().filter(|line| !line.starts_with('#')).collect();
     for mode in [None, Some("MILLPOND_SOFT_STRICT"), Some("MILLPOND_SOFT_ADVERSARIAL")] {
@@ -97,7 +78,7 @@ fn it_answers_as_the_card_did() {
 fn unversioned_names_are_exported() {
     let folder = tempfile::tempdir().unwrap();
     let device = tempfile::tempdir_in("/dev/shm").unwrap();
-    let (cuda, nvml) = libraries(folder.path());
+    let (cuda, nvml) = libraries::build(folder.path());
     let program = compile(&["ordinary.c"], folder.path());
     let mut ordinary = Command::new(program);
     ordinary

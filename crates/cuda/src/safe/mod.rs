@@ -19,6 +19,7 @@ mod nvml;
 mod pending;
 mod pinned;
 mod pointer;
+mod pool;
 mod range;
 mod stream;
 mod touch;
@@ -38,6 +39,7 @@ pub use nvml::{Nvml, NvmlDevice, NvmlMemoryInfo, NvmlProcess};
 pub use pending::PendingCopy;
 pub use pinned::PinnedBuffer;
 pub use pointer::DevicePtr;
+pub use pool::MemoryPool;
 pub use range::AddressRange;
 pub use stream::Stream;
 pub use touch::TouchKernel;
@@ -67,6 +69,6 @@ mod tests {
         fn check<T: Send + Sync>() {}
         check::<(Driver, Device, Context, Allocation, AddressRange, Mapping, DeviceBuffer)>();
         check::<(Stream, Event, Module, Function, TouchKernel, PinnedBuffer, PendingCopy)>();
-        check::<(Nvml, NvmlDevice)>();
+        check::<(Nvml, NvmlDevice, MemoryPool)>();
     }
 }

@@ -5,6 +5,7 @@
 mod arrays;
 mod entry_points;
 mod library;
+mod nvml;
 mod pool_types;
 mod status;
 mod table;
@@ -12,6 +13,7 @@ mod types;
 
 pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
 pub use library::{Library, LoadError, library_containing};
+pub use nvml::{NvmlMemoryV2, NvmlPciInfo, NvmlProcessInfoV1};
 pub use pool_types::{AllocNodeParameters, PoolProperties};
 pub use status::{NvmlStatus, Status};
 pub use table::{CudaTable, MissingSymbol, NvmlTable};

@@ -5,27 +5,27 @@
 
 use crate::support::driver;
 use millpond_cuda::sys::*;
+use millpond_cuda::{Driver, Nvml};
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 macro_rules! functions {
-    ($(#[$about:meta])* $functions:ident; $($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
+    ($(#[$about:meta])* $functions:ident of $library:ty => $status:ty; $($name:ident($($arg:ident: $type:ty),* $(,)?);)*) => {
         $(#[$about])*
         #[allow(non_snake_case, dead_code, reason = "fields carry the names of the C symbols")]
         pub struct $functions {
-            $(pub $name: Option<unsafe extern "C" fn($($arg: $type),*) -> Status>,)*
+            $(pub $name: Option<unsafe extern "C" fn($($arg: $type),*) -> $status>,)*
         }
 
         impl $functions {
-            /// Whatever of them the driver under test exports.
-            pub fn find() -> Self {
-                let driver = driver();
+            /// Whatever of them the library exports.
+            pub fn of(library: &$library) -> Self {
                 Self {
-                    $($name: driver.symbol(stringify!($name)).map(|address| {
+                    $($name: library.symbol(stringify!($name)).map(|address| {
                         // SAFETY: the driver exports this name with this signature.
                         unsafe {
                             std::mem::transmute::<
                                 *mut c_void,
-                                unsafe extern "C" fn($($arg: $type),*) -> Status,
+                                unsafe extern "C" fn($($arg: $type),*) -> $status,
                             >(address.as_ptr())
                         }
                     }),)*
@@ -39,7 +39,7 @@ macro_rules! extra {
     ($($list:tt)*) => {
         functions! {
             /// The functions that the software driver has beyond the table.
-            Extra;
+            Extra of Driver => Status;
             $($list)*
         }
     };
@@ -49,7 +49,7 @@ macro_rules! twins {
     ($($twin:ident = $name:ident($($args:tt)*);)*) => {
         functions! {
             /// The functions whose stream 0 is the thread's own.
-            Twins;
+            Twins of Driver => Status;
             $($twin($($args)*);)*
         }
 
@@ -58,8 +58,31 @@ macro_rules! twins {
     };
 }
 
+macro_rules! nvml_extra {
+    ($($list:tt)*) => {
+        functions! {
+            /// NVML's functions beyond the table.
+            NvmlExtra of Nvml => NvmlStatus;
+            $($list)*
+        }
+    };
+}
+
 millpond_softgpu::extra_entry_points!(extra);
+millpond_softgpu::nvml_extra_entry_points!(nvml_extra);
 millpond_softgpu::twin_entry_points!(twins);
+
+impl Extra {
+    pub fn find() -> Self {
+        Self::of(&driver())
+    }
+}
+
+impl Twins {
+    pub fn find() -> Self {
+        Self::of(&driver())
+    }
+}
 
 /// A function that the test cannot do without; ends the test as skipped when the driver has none.
 macro_rules! need {

@@ -35,7 +35,8 @@ fn exported(name: &str) -> *const c_void {
 
 /// A base name without what makes it another version.
 fn base(name: &str) -> &str {
-    name.trim_end_matches("_v2")
+    let digits = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    digits.strip_suffix("_v").unwrap_or(name)
 }
 
 #[test]
@@ -55,6 +56,7 @@ fn the_version_chooses_the_function() {
         ("cuGetProcAddress", 11_030, "cuGetProcAddress"),
         ("cuGetProcAddress", 11_080, "cuGetProcAddress"),
         ("cuGetProcAddress", 12_000, "cuGetProcAddress_v2"),
+        ("cuIpcOpenMemHandle", 11_000, "cuIpcOpenMemHandle_v2"),
         ("cuMemCreate", 10_020, "cuMemCreate"),
     ] {
         if version > driver().version().0 {

@@ -17,19 +17,24 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 mod arrays;
+mod capture;
 mod child;
 mod contexts;
 mod devices;
 mod extra;
 mod faults;
+mod graphs;
+mod ipc;
 mod lifetime;
 mod lookup;
+mod managed;
 mod mapping;
 mod modules;
 mod nvml;
 mod own_contexts;
 mod physical;
 mod pinned;
+mod pools;
 mod processes;
 mod streams;
 mod support;

@@ -137,7 +137,8 @@ fn a_reset_ends_the_primary_context_and_its_memory() {
     let gpu = Gpu::take();
     let before = gpu.free_bytes();
     let child = Child::spawn("reset_primary");
-    child.peer.expect("reset and released");
+    let (state, _) = child.peer.receive();
+    observe_text("the primary context is active after a reset, and after its releases", state);
     gpu.assert_freed(before);
     child.peer.send("go");
     child.finish();
@@ -150,13 +151,13 @@ pub fn reset_primary(peer: &Peer) {
     let first = result::context::retain_primary(table, gpu.device.raw()).unwrap();
     let second = result::context::retain_primary(table, gpu.device.raw()).unwrap();
     assert_eq!(first, second);
+    let after_reset;
     // SAFETY: the context is retained twice, and nobody else in this process uses it.
     unsafe {
         result::context::set_current(table, first).unwrap();
         result::linear::alloc(table, 64 << 20).unwrap();
         assert_eq!(reset(gpu.device.raw()), Status::SUCCESS);
-        let state = Context::primary_state(&gpu.device).unwrap();
-        observe_text("the primary context after a reset is active", state.active);
+        after_reset = Context::primary_state(&gpu.device).unwrap().active;
         // Who retained it still releases it, as often as before.
         result::context::release_primary(table, gpu.device.raw()).unwrap();
         result::context::release_primary(table, gpu.device.raw()).unwrap();
@@ -164,8 +165,9 @@ pub fn reset_primary(peer: &Peer) {
         let once_more = result::context::release_primary(table, gpu.device.raw());
         assert_eq!(status(once_more), Status::INVALID_CONTEXT);
     }
-    assert!(!Context::primary_state(&gpu.device).unwrap().active);
-    peer.send("reset and released");
+    let in_the_end = Context::primary_state(&gpu.device).unwrap().active;
+    assert!(!in_the_end);
+    peer.send(&format!("{after_reset}, {in_the_end}"));
     peer.expect("go");
     // It can be made anew.
     let context = Context::primary(&gpu.device).unwrap();

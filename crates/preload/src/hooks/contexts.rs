@@ -88,9 +88,8 @@ fn end(state: &State, context: usize) {
 fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     let Some(account) = Account::of(ordinal) else { return (status::OUT_OF_MEMORY, 0) };
     let known = account.context_bytes();
-    let reserved = units_for(
-        known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)),
-    );
+    let reserved =
+        units_for(known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)));
     if !account.reserve(reserved) {
         return (status::OUT_OF_MEMORY, 0);
     }
@@ -125,9 +124,8 @@ fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
     const MOST: usize = 256;
     let uuid = account::uuid_of(ordinal)?;
     // SAFETY: the text ends with a zero; the library is the driver's own and stays loaded.
-    let library = unsafe {
-        libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL)
-    };
+    let library =
+        unsafe { libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
     if library.is_null() {
         return None;
     }
@@ -168,9 +166,8 @@ fn uuid_text(uuid: Uuid) -> [u8; 41] {
     let digits = b"0123456789abcdef";
     let hex = uuid.iter().enumerate().flat_map(|(place, byte)| {
         let dash = matches!(place, 4 | 6 | 8 | 10).then_some(b'-');
-        let [high, low] = [byte >> 4, byte & 15].map(|digit| {
-            digits.get(usize::from(digit)).copied().unwrap_or(b'0')
-        });
+        let [high, low] = [byte >> 4, byte & 15]
+            .map(|digit| digits.get(usize::from(digit)).copied().unwrap_or(b'0'));
         [dash, Some(high), Some(low)].into_iter().flatten()
     });
     for (place, byte) in text.iter_mut().zip(b"GPU-".iter().copied().chain(hex)) {
@@ -219,7 +216,8 @@ fn hold_primary(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
 
 pub(crate) unsafe fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = hold_primary(device, || unsafe { real::cuDevicePrimaryCtxRetain(context, device) });
+    let status =
+        hold_primary(device, || unsafe { real::cuDevicePrimaryCtxRetain(context, device) });
     if status == status::SUCCESS
         && let Some(state) = state::get()
     {
@@ -238,7 +236,9 @@ pub(crate) unsafe fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int
 
 /// The primary context is gone, by its last release or by a reset.
 fn primary_gone(ordinal: c_int) {
-    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else { return };
+    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
+        return;
+    };
     let units = device.primary_units.swap(0, Ordering::AcqRel);
     end(state, device.primary_context.swap(0, Ordering::AcqRel));
     if let Some(account) = Account::of(ordinal) {
@@ -332,9 +332,7 @@ pub(crate) unsafe fn cuCtxCreate_v4(
     device: c_int,
 ) -> Status {
     // SAFETY: as the caller promised.
-    unsafe {
-        create(context, device, || real::cuCtxCreate_v4(context, parameters, flags, device))
-    }
+    unsafe { create(context, device, || real::cuCtxCreate_v4(context, parameters, flags, device)) }
 }
 
 pub(crate) unsafe fn cuGLCtxCreate(context: *mut usize, flags: c_uint, device: c_int) -> Status {
@@ -342,11 +340,7 @@ pub(crate) unsafe fn cuGLCtxCreate(context: *mut usize, flags: c_uint, device: c
     unsafe { create(context, device, || real::cuGLCtxCreate(context, flags, device)) }
 }
 
-pub(crate) unsafe fn cuGLCtxCreate_v2(
-    context: *mut usize,
-    flags: c_uint,
-    device: c_int,
-) -> Status {
+pub(crate) unsafe fn cuGLCtxCreate_v2(context: *mut usize, flags: c_uint, device: c_int) -> Status {
     // SAFETY: as the caller promised.
     unsafe { create(context, device, || real::cuGLCtxCreate_v2(context, flags, device)) }
 }
@@ -360,9 +354,7 @@ pub(crate) unsafe fn cuVDPAUCtxCreate(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        create(context, device, || {
-            real::cuVDPAUCtxCreate(context, flags, device, display, lookup)
-        })
+        create(context, device, || real::cuVDPAUCtxCreate(context, flags, device, display, lookup))
     }
 }
 

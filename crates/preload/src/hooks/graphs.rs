@@ -184,8 +184,7 @@ const DEPTH: u32 = 8;
 fn look(graph: usize, depth: u32, needs: &mut Needs) {
     let mut count = 0_usize;
     // SAFETY: without an array the call says how many there are.
-    let status =
-        unsafe { others::cuGraphGetNodes(graph, core::ptr::null_mut(), &raw mut count) };
+    let status = unsafe { others::cuGraphGetNodes(graph, core::ptr::null_mut(), &raw mut count) };
     if status != status::SUCCESS || count == 0 || depth == 0 {
         return;
     }
@@ -338,9 +337,7 @@ pub(crate) unsafe fn cuGraphInstantiate(
     bytes: usize,
 ) -> Status {
     // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, || real::cuGraphInstantiate(exec, graph, node, log, bytes))
-    }
+    unsafe { instantiate(exec, graph, || real::cuGraphInstantiate(exec, graph, node, log, bytes)) }
 }
 
 pub(crate) unsafe fn cuGraphInstantiate_v2(

@@ -257,8 +257,7 @@ pub(crate) unsafe fn cuMemFree_v2(pointer: u64) -> Status {
 fn range_at(pointer: u64) -> Option<(u64, u64)> {
     let (mut base, mut bytes) = (0_u64, 0_usize);
     // SAFETY: both pointers are to values of the right types.
-    let status =
-        unsafe { others::cuMemGetAddressRange_v2(&raw mut base, &raw mut bytes, pointer) };
+    let status = unsafe { others::cuMemGetAddressRange_v2(&raw mut base, &raw mut bytes, pointer) };
     (status == status::SUCCESS).then(|| (base, account::bytes(bytes)))
 }
 

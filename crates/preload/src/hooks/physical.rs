@@ -175,10 +175,7 @@ fn hold_again(state: &State, handle: u64, place: usize) {
     }
 }
 
-pub(crate) unsafe fn cuMemRetainAllocationHandle(
-    handle: *mut u64,
-    address: *mut c_void,
-) -> Status {
+pub(crate) unsafe fn cuMemRetainAllocationHandle(handle: *mut u64, address: *mut c_void) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuMemRetainAllocationHandle(handle, address) };
     if status != status::SUCCESS {
@@ -378,6 +375,28 @@ pub(crate) unsafe fn cuMulticastBindMem(
     if status == status::SUCCESS
         && let Some(state) = state::get()
         && let Some(place) = state.handles.get(handle).map(place_of)
+        && let Some(object) = state.objects.get(place)
+    {
+        add_holder(object);
+        let word = mapping_word(place, units_for(account::bytes(bytes)));
+        state.mappings.insert(binding_key(multicast, multicast_offset), word);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMulticastBindAddr(
+    multicast: u64,
+    multicast_offset: usize,
+    pointer: u64,
+    bytes: usize,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status =
+        unsafe { real::cuMulticastBindAddr(multicast, multicast_offset, pointer, bytes, flags) };
+    if status == status::SUCCESS
+        && let Some(state) = state::get()
+        && let Some(place) = state.mappings.get(pointer).map(mapping_place)
         && let Some(object) = state.objects.get(place)
     {
         add_holder(object);

@@ -440,8 +440,7 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         known.step.store(0, Ordering::Relaxed);
         known.handle.store(0, Ordering::Release);
         for device in &state.devices {
-            let _ =
-                device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
         // What is still in use lives on without a pool to ask: it stays charged.
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));

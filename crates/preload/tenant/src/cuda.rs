@@ -231,7 +231,6 @@ functions! {
     cuStreamSynchronize: "cuStreamSynchronize" = "cuStreamSynchronize"(stream: Handle);
     cuGraphCreate: "cuGraphCreate" = "cuGraphCreate"(graph: *mut Handle, flags: c_uint);
     cuGraphAddMemAllocNode: "cuGraphAddMemAllocNode" = "cuGraphAddMemAllocNode"(node: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *mut AllocNodeParams);
-    cuGraphAddMemFreeNode: "cuGraphAddMemFreeNode" = "cuGraphAddMemFreeNode"(node: *mut Handle, graph: Handle, after: *const Handle, count: usize, pointer: u64);
     cuGraphInstantiate: "cuGraphInstantiateWithFlags" = "cuGraphInstantiateWithFlags"(exec: *mut Handle, graph: Handle, flags: u64);
     cuGraphLaunch: "cuGraphLaunch" = "cuGraphLaunch"(exec: Handle, stream: Handle);
     cuGraphExecDestroy: "cuGraphExecDestroy" = "cuGraphExecDestroy"(exec: Handle);

@@ -5,6 +5,9 @@
 //! `--by procaddress`) by `cuGetProcAddress_v2`, and has its own types, so one body runs on a card
 //! and on the software driver, with and without the preloaded library.
 //!
+//! `--device N` takes another device, `--no-context` no context; `--threads N` has so many idle
+//! threads beside, because what a process of many threads held comes back later than its end.
+//!
 //! One command a line on stdin, one answer a line on stdout: `ok ...`, or `error CODE CALL`.
 //!
 //! ```text
@@ -22,6 +25,8 @@
 //! thread KIND BYTES  ok ID                  a thread without a context asks
 //! race KIND BYTES N  ok GOT CODE            takes until refused or N; the last refusal's code
 //! churn SEED STEPS BYTES KIND,KIND...       ok GOT REFUSED; stops at any other error
+//! keep               ok                     pools keep what is freed
+//! uuid               ok GPU-...
 //! time KIND BYTES N  ok ALLOC_NS FREE_NS    medians of N pairs
 //! launch N | graph N ok NS                  of an empty kernel, of a graph of one
 //! hold                                      never answers
@@ -54,6 +59,16 @@ fn main() {
                     arguments.next().and_then(|number| number.parse().ok()).unwrap_or(0);
             }
             "--no-context" => options.context = false,
+            "--threads" => {
+                let count: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+                for _ in 0..count {
+                    std::thread::spawn(|| {
+                        loop {
+                            std::thread::park();
+                        }
+                    });
+                }
+            }
             other => return answer(&format!("error 1 {other}")),
         }
     }

@@ -32,10 +32,11 @@ pub enum Held {
     },
     Array(Handle),
     Mipmap(Handle),
-    /// A graph that was launched.
+    /// A graph that was launched, and what it took and did not free.
     Graph {
         graph: Handle,
         exec: Handle,
+        pointer: u64,
     },
     Context(Handle),
 }
@@ -162,7 +163,7 @@ impl Memory {
 
     fn take_by_graph(&self, bytes: usize) -> Result<Held, Fault> {
         let (mut graph, mut exec) = (null_mut(), null_mut());
-        let (mut taken, mut freed) = (null_mut(), null_mut());
+        let mut node = null_mut();
         let mut params = AllocNodeParams {
             pool: PoolProps::on(self.device),
             access: std::ptr::null(),
@@ -174,12 +175,9 @@ impl Memory {
         // SAFETY: the graph and its nodes are ours; every answer has room.
         unsafe {
             cuda.cuGraphCreate(&raw mut graph, 0)?;
+            let none = std::ptr::null();
             let made = cuda
-                .cuGraphAddMemAllocNode(&raw mut taken, graph, std::ptr::null(), 0, &raw mut params)
-                .and_then(|()| {
-                    let after = &raw const taken;
-                    cuda.cuGraphAddMemFreeNode(&raw mut freed, graph, after, 1, params.pointer)
-                })
+                .cuGraphAddMemAllocNode(&raw mut node, graph, none, 0, &raw mut params)
                 .and_then(|()| cuda.cuGraphInstantiate(&raw mut exec, graph, 0))
                 .and_then(|()| cuda.cuGraphLaunch(exec, self.stream))
                 .and_then(|()| cuda.cuStreamSynchronize(self.stream));
@@ -189,7 +187,7 @@ impl Memory {
                 return Err(fault);
             }
         }
-        Ok(Held::Graph { graph, exec })
+        Ok(Held::Graph { graph, exec, pointer: params.pointer })
     }
 
     /// Gives memory back.
@@ -207,8 +205,10 @@ impl Memory {
                     .and_then(|()| cuda.cuMemRelease(handle)),
                 Held::Array(array) => cuda.cuArrayDestroy(array),
                 Held::Mipmap(array) => cuda.cuMipmappedArrayDestroy(array),
-                Held::Graph { graph, exec } => cuda
-                    .cuGraphExecDestroy(exec)
+                Held::Graph { graph, exec, pointer } => cuda
+                    .cuMemFreeAsync(pointer, self.stream)
+                    .and_then(|()| cuda.cuStreamSynchronize(self.stream))
+                    .and_then(|()| cuda.cuGraphExecDestroy(exec))
                     .and_then(|()| cuda.cuGraphDestroy(graph))
                     .and_then(|()| cuda.cuDeviceGraphMemTrim(self.device)),
                 Held::Context(context) => cuda.cuCtxDestroy(context),

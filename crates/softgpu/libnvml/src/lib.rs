@@ -5,9 +5,10 @@
 
 #![allow(non_snake_case, reason = "the functions have the names of the C functions")]
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use millpond_cuda::sys::{NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus};
+// The lists name every type that some signature uses.
+use millpond_cuda::sys::*;
 use millpond_softgpu::bridge;
 
 /// Exports functions under their own names.
@@ -45,6 +46,7 @@ macro_rules! aliases {
 }
 
 millpond_cuda::nvml_entry_points!(exports);
+millpond_softgpu::nvml_extra_entry_points!(exports);
 millpond_softgpu::nvml_alias_entry_points!(aliases);
 
 /// `nvmlErrorString`: what a code means, which never fails.
@@ -57,7 +59,11 @@ pub extern "C" fn nvmlErrorString(result: NvmlStatus) -> *const c_char {
         NvmlStatus::NOT_SUPPORTED => c"Not Supported",
         NvmlStatus::NOT_FOUND => c"Not Found",
         NvmlStatus::INSUFFICIENT_SIZE => c"Insufficient Size",
+        NvmlStatus::NO_PERMISSION => c"Insufficient Permissions",
         NvmlStatus::DRIVER_NOT_LOADED => c"Driver Not Loaded",
+        NvmlStatus::FUNCTION_NOT_FOUND => c"Function Not Found",
+        NvmlStatus::GPU_IS_LOST => c"GPU is lost",
+        NvmlStatus::ARGUMENT_VERSION_MISMATCH => c"Argument version mismatch",
         _ => c"Unknown Error",
     };
     text.as_ptr()

@@ -50,7 +50,7 @@ fn given(engine: &'static Engine, context: CUcontext) -> Result<Arc<Context>, St
 fn synchronize(engine: &'static Engine, context: Arc<Context>) -> Result<(), Status> {
     engine.captures.refuse_context(context.id)?;
     context.queue.wait_all()?;
-    engine.pools.relax();
+    engine.pools.waited_for_all(&context.queue);
     Ok(())
 }
 

@@ -286,7 +286,7 @@ entries! {
 
     fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) |engine| {
         engine.lane(number(stream))?;
-        if engine.graphs.is_exec(number(exec)) { Ok(()) } else { Err(Status::INVALID_VALUE) }
+        engine.graphs.upload(number(exec))
     }
 
     fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) |engine| {
@@ -303,10 +303,9 @@ entries! {
         // SAFETY: as the caller promised: all attributes have 64 bits.
         let value = unsafe { Out::new(value.cast::<u64>())? };
         value.set(match attribute {
-            constants::GRAPH_USED_CURRENT => state.used.current,
-            constants::GRAPH_USED_HIGH => state.used.high,
-            constants::GRAPH_RESERVED_CURRENT => state.reserved.current,
-            constants::GRAPH_RESERVED_HIGH => state.reserved.high,
+            // The card counts what is reserved as used.
+            constants::GRAPH_USED_CURRENT | constants::GRAPH_RESERVED_CURRENT => state.reserved.current,
+            constants::GRAPH_USED_HIGH | constants::GRAPH_RESERVED_HIGH => state.reserved.high,
             _ => return Err(Status::INVALID_VALUE),
         });
         Ok(())
@@ -317,8 +316,7 @@ entries! {
         // SAFETY: as the caller promised: all attributes have 64 bits.
         let value = unsafe { read(value.cast::<u64>())? };
         match attribute {
-            constants::GRAPH_USED_HIGH if value == 0 => state.used.reset(),
-            constants::GRAPH_RESERVED_HIGH if value == 0 => state.reserved.reset(),
+            constants::GRAPH_USED_HIGH | constants::GRAPH_RESERVED_HIGH if value == 0 => state.reserved.reset(),
             _ => return Err(Status::INVALID_VALUE),
         }
         Ok(())

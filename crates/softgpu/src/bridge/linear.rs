@@ -168,12 +168,13 @@ entries! {
     }
 
     fn cuPointerGetAttribute(data: *mut c_void, attribute: u32, pointer: CUdeviceptr) |engine| {
-        if let (MEMPOOL_HANDLE, Some((pool, ..))) = (attribute, engine.pools.around(pointer)) {
-            // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
-            unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool.id));
-            return Ok(());
-        }
         if let Some(info) = known(engine, pointer) {
+            if attribute == MEMPOOL_HANDLE {
+                let pool = engine.pools.around(pointer).map_or(0, |(pool, ..)| pool.id);
+                // SAFETY: as the caller promised: for this attribute the pointer is one to a pool.
+                unsafe { Out::new(data.cast::<CUmemoryPool>())? }.set(opaque(pool));
+                return Ok(());
+            }
             // SAFETY: as the caller promised.
             return unsafe { device_attribute(data, attribute, pointer, &info) };
         }

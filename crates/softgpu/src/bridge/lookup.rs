@@ -35,9 +35,11 @@ macro_rules! named_table {
 macro_rules! cuda_table { ($($list:tt)*) => { named_table!(CUDA, cuda_address, Status; $($list)*); } }
 macro_rules! extra_table { ($($list:tt)*) => { named_table!(EXTRA, extra_address, Status; $($list)*); } }
 macro_rules! nvml_table { ($($list:tt)*) => { named_table!(NVML, nvml_address, NvmlStatus; $($list)*); } }
+macro_rules! nvml_extra_table { ($($list:tt)*) => { named_table!(NVML_EXTRA, nvml_extra_address, NvmlStatus; $($list)*); } }
 millpond_cuda::cuda_entry_points!(cuda_table);
 millpond_cuda::nvml_entry_points!(nvml_table);
 crate::extra_entry_points!(extra_table);
+crate::nvml_extra_entry_points!(nvml_extra_table);
 macro_rules! twin_table { ($($twin:ident = $name:ident($($args:tt)*);)*) => {
     table!(twin_address, Status; $($twin($($args)*);)*);
     const TWINS: &[(&str, &str)] = &[$((stringify!($twin), stringify!($name))),*];
@@ -65,13 +67,14 @@ pub fn cuda_symbol(name: &str) -> *const c_void {
 /// The same for `nvml*`.
 #[must_use]
 pub fn nvml_symbol(name: &str) -> *const c_void {
-    nvml_address(through_alias(name, NVML_ALIASES)).unwrap_or(ptr::null())
+    let name = through_alias(name, NVML_ALIASES);
+    nvml_address(name).or_else(|| nvml_extra_address(name)).unwrap_or(ptr::null())
 }
 
 /// The full name of a function given with or without its version.
 #[must_use]
 pub fn full_name(name: &str) -> Option<&'static str> {
-    let all = || CUDA.iter().chain(EXTRA).chain(NVML).copied();
+    let all = || CUDA.iter().chain(EXTRA).chain(NVML).chain(NVML_EXTRA).copied();
     all().find(|full| *full == name).or_else(|| all().find(|full| base(full) == name))
 }
 
@@ -146,7 +149,7 @@ mod tests {
         for name in CUDA.iter().chain(EXTRA).chain(others) {
             assert!(!cuda_symbol(name).is_null(), "{name}");
         }
-        for name in NVML.iter().chain(NVML_ALIASES.iter().map(|alias| &alias.0)) {
+        for name in NVML.iter().chain(NVML_EXTRA).chain(NVML_ALIASES.iter().map(|alias| &alias.0)) {
             assert!(!nvml_symbol(name).is_null(), "{name}");
         }
         assert!(cuda_symbol("cuNothing").is_null() && nvml_symbol("nvmlNothing").is_null());

@@ -12,12 +12,14 @@ mod copies;
 mod devices;
 mod driver;
 mod graphs;
+mod ipc;
 mod linear;
 mod lookup;
 mod managed;
 mod memory;
 mod modules;
 mod nvml;
+mod nvml_processes;
 mod pools;
 mod streams;
 mod twins;
@@ -29,11 +31,13 @@ pub use copies::*;
 pub use devices::*;
 pub use driver::*;
 pub use graphs::*;
+pub use ipc::*;
 pub use linear::*;
 pub use managed::*;
 pub use memory::*;
 pub use modules::*;
 pub use nvml::*;
+pub use nvml_processes::*;
 pub use pools::*;
 pub use streams::*;
 pub use twins::*;
@@ -77,6 +81,14 @@ macro_rules! extra_entry_points {
             cuMemAllocHost_v2(pointer: *mut *mut c_void, size: usize);
             cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
             cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
+            cuIpcGetMemHandle(handle: *mut CUipcMemHandle, pointer: CUdeviceptr);
+            cuIpcOpenMemHandle_v2(pointer: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
+            cuIpcCloseMemHandle(pointer: CUdeviceptr);
+            cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+            cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
+            cuImportExternalMemory(memory: *mut *mut c_void, descriptor: *const c_void);
+            cuExternalMemoryGetMappedBuffer(pointer: *mut CUdeviceptr, memory: *mut c_void, descriptor: *const c_void);
+            cuDestroyExternalMemory(memory: *mut c_void);
             cuArrayCreate_v2(array: *mut CUarray, descriptor: *const ArrayDescriptor);
             cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const Array3dDescriptor);
             cuArrayDestroy(array: CUarray);
@@ -130,6 +142,7 @@ macro_rules! alias_entry_points {
             cuMemHostGetDevicePointer = cuMemHostGetDevicePointer_v2(pointer: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
             cuMemHostRegister = cuMemHostRegister_v2(pointer: *mut c_void, size: usize, flags: c_uint);
             cuMemGetAddressRange = cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr);
+            cuIpcOpenMemHandle = cuIpcOpenMemHandle_v2(pointer: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
             cuArrayCreate = cuArrayCreate_v2(array: *mut CUarray, descriptor: *const ArrayDescriptor);
             cuArray3DCreate = cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const Array3dDescriptor);
             cuArrayGetDescriptor = cuArrayGetDescriptor_v2(descriptor: *mut ArrayDescriptor, array: CUarray);
@@ -144,6 +157,29 @@ macro_rules! alias_entry_points {
             cuMemsetD32 = cuMemsetD32_v2(dst: CUdeviceptr, value: c_uint, count: usize);
             cuStreamDestroy = cuStreamDestroy_v2(stream: CUstream);
             cuEventDestroy = cuEventDestroy_v2(event: CUevent);
+        }
+    };
+}
+
+/// Calls `$callback!` with NVML's entry points beyond the one list, in the same form.
+#[macro_export]
+macro_rules! nvml_extra_entry_points {
+    ($callback:ident) => {
+        $callback! {
+            nvmlInitWithFlags(flags: c_uint);
+            nvmlDeviceGetIndex(device: NvmlDevice, index: *mut c_uint);
+            nvmlDeviceGetHandleByPciBusId_v2(id: *const c_char, device: *mut NvmlDevice);
+            nvmlDeviceGetPciInfo_v3(device: NvmlDevice, pci: *mut NvmlPciInfo);
+            nvmlDeviceGetMemoryInfo_v2(device: NvmlDevice, memory: *mut NvmlMemoryV2);
+            nvmlDeviceGetComputeRunningProcesses(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfoV1);
+            nvmlDeviceGetComputeRunningProcesses_v2(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+            nvmlDeviceGetGraphicsRunningProcesses(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfoV1);
+            nvmlDeviceGetGraphicsRunningProcesses_v2(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+            nvmlDeviceGetGraphicsRunningProcesses_v3(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+            nvmlDeviceGetMPSComputeRunningProcesses(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfoV1);
+            nvmlDeviceGetMPSComputeRunningProcesses_v2(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+            nvmlDeviceGetMPSComputeRunningProcesses_v3(device: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo);
+            nvmlInternalGetExportTable(table: *mut *const c_void, id: *const c_void);
         }
     };
 }

@@ -1,13 +1,13 @@
 //! NVML's readings of the same devices. They need `nvmlInit`, not `cuInit`.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use millpond_cuda::sys::{NvmlDevice, NvmlMemory, NvmlProcessInfo, NvmlStatus};
+use millpond_cuda::sys::{NvmlDevice, NvmlMemory, NvmlMemoryV2, NvmlPciInfo, NvmlStatus};
 
 use super::lookup::CUDA_VERSION;
-use super::{Out, nvml_call, opaque, put_text};
+use super::{Out, opaque, put_text};
 use crate::engine::board::{Device, board};
 use crate::engine::system::to_u64;
 
@@ -25,7 +25,7 @@ fn devices() -> Result<&'static [Arc<Device>], NvmlStatus> {
 }
 
 /// NVML's device is the ordinal plus one, as a pointer.
-fn device(handle: NvmlDevice) -> Result<&'static Arc<Device>, NvmlStatus> {
+pub(super) fn device(handle: NvmlDevice) -> Result<&'static Arc<Device>, NvmlStatus> {
     let devices = devices()?;
     handle
         .addr()
@@ -52,6 +52,15 @@ fn text(text: &str, buffer: *mut c_char, len: c_uint) -> Result<(), NvmlStatus> 
     if unsafe { put_text(text, buffer, len) } { Ok(()) } else { Err(NvmlStatus::INSUFFICIENT_SIZE) }
 }
 
+/// A text in a field of a structure, with its NUL.
+fn fixed_text<const N: usize>(text: &str) -> [c_char; N] {
+    let mut field = [0; N];
+    for (to, from) in field.iter_mut().take(N - 1).zip(text.bytes()) {
+        *to = c_char::from_ne_bytes([from]);
+    }
+    field
+}
+
 macro_rules! nvml_entries {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(
@@ -59,12 +68,14 @@ macro_rules! nvml_entries {
             ///
             /// # Safety
             /// Every pointer is null or valid in the way that NVML documents for this call.
-            pub unsafe extern "C" fn $name($($arg: $type),*) -> NvmlStatus {
-                nvml_call(stringify!($name), || $body)
+            pub unsafe extern "C" fn $name($($arg: $type),*) -> millpond_cuda::sys::NvmlStatus {
+                super::nvml_call(stringify!($name), || $body)
             }
         )*
     };
 }
+
+pub(super) use nvml_entries;
 
 nvml_entries! {
     fn nvmlInit_v2() {
@@ -130,37 +141,68 @@ nvml_entries! {
         Ok(())
     }
 
-    fn nvmlDeviceGetComputeRunningProcesses_v3(handle: NvmlDevice, count: *mut c_uint, infos: *mut NvmlProcessInfo) {
+    fn nvmlDeviceGetMemoryInfo_v2(handle: NvmlDevice, memory: *mut NvmlMemoryV2) {
         let device = device(handle)?;
-        if count.is_null() {
+        if memory.is_null() {
             return Err(NvmlStatus::INVALID_ARGUMENT);
         }
-        let readings = device
-            .registry
-            .with_processes(|processes, layout| processes.readings(layout))
-            .map_err(|_| NvmlStatus::UNKNOWN)?;
-        // As on the card, a process that never made a context is not shown, whatever it holds.
-        let shown: Vec<_> = readings.into_iter().filter(|reading| reading.has_context).collect();
-        // SAFETY: not null, and valid for reading and writing as the caller promised.
-        let room = usize::try_from(unsafe { count.read() }).unwrap_or(0);
-        // SAFETY: as above.
-        unsafe { count.write(c_uint::try_from(shown.len()).unwrap_or(c_uint::MAX)) };
-        if shown.len() > room {
-            return Err(NvmlStatus::INSUFFICIENT_SIZE);
+        // SAFETY: not null, and its first field was set as the caller promised.
+        if unsafe { (&raw const (*memory).version).read_unaligned() } != NvmlMemoryV2::VERSION {
+            return Err(NvmlStatus::ARGUMENT_VERSION_MISMATCH);
         }
-        if infos.is_null() && !shown.is_empty() {
-            return Err(NvmlStatus::INVALID_ARGUMENT);
-        }
-        for (index, reading) in shown.iter().enumerate() {
-            let info = NvmlProcessInfo {
-                pid: reading.pid,
-                used_gpu_memory: reading.bytes,
-                gpu_instance_id: c_uint::MAX,
-                compute_instance_id: c_uint::MAX,
-            };
-            // SAFETY: the program has room for `room` of them, and `index` is less.
-            unsafe { infos.add(index).write(info) };
-        }
+        let usage = device.usage().map_err(|_| NvmlStatus::UNKNOWN)?;
+        let used = usage.used.min(usage.total);
+        let free = usage.total - used;
+        let reading = NvmlMemoryV2 { total: usage.total, free, used, ..NvmlMemoryV2::default() };
+        out(memory)?.set(reading);
         Ok(())
+    }
+
+    fn nvmlDeviceGetIndex(handle: NvmlDevice, index: *mut c_uint) {
+        let device = device(handle)?;
+        out(index)?.set(c_uint::try_from(device.index).unwrap_or(c_uint::MAX));
+        Ok(())
+    }
+
+    fn nvmlDeviceGetPciInfo_v3(handle: NvmlDevice, pci: *mut NvmlPciInfo) {
+        let device = device(handle)?;
+        let pci = out(pci)?;
+        let bus = c_uint::try_from(device.index).unwrap_or(c_uint::MAX);
+        pci.set(NvmlPciInfo {
+            bus_id_legacy: fixed_text(&format!("0000:{bus:02X}:00.0")),
+            domain: 0,
+            bus,
+            device: 0,
+            device_id: 0,
+            subsystem_id: 0,
+            bus_id: fixed_text(&format!("00000000:{bus:02X}:00.0")),
+        });
+        Ok(())
+    }
+
+    fn nvmlDeviceGetHandleByPciBusId_v2(id: *const c_char, device: *mut NvmlDevice) {
+        let devices = devices()?;
+        if id.is_null() {
+            return Err(NvmlStatus::INVALID_ARGUMENT);
+        }
+        // SAFETY: not null, and a C string as the caller promised.
+        let wanted = unsafe { CStr::from_ptr(id) }.to_str().unwrap_or_default().to_ascii_uppercase();
+        let (domain, place) = wanted.split_once(':').unwrap_or_default();
+        let is_it = |device: &&Arc<Device>| place == format!("{:02X}:00.0", device.index);
+        let found = devices.iter().find(is_it).filter(|_| u32::from_str_radix(domain, 16) == Ok(0));
+        out(device)?.set(handle(found.ok_or(NvmlStatus::NOT_FOUND)?));
+        Ok(())
+    }
+
+    fn nvmlInitWithFlags(_flags: c_uint) {
+        board().map_err(|_| NvmlStatus::DRIVER_NOT_LOADED)?;
+        STARTED.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn nvmlInternalGetExportTable(table: *mut *const c_void, _id: *const c_void) {
+        // Private interfaces of NVIDIA's own tools: nobody else knows what they promise.
+        out(table)?.set(std::ptr::null());
+        Err(NvmlStatus::NOT_FOUND)
     }
 }

@@ -58,11 +58,13 @@ entries! {
     fn cuMemPoolDestroy(pool: CUmemoryPool) |engine| { engine.pools.destroy(number(pool)) }
 
     fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize) |engine| {
+        engine.captures.refuse_unsafe_call()?;
         engine.pools.find(number(pool))?.trim(to_u64(keep));
         Ok(())
     }
 
     fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void) |engine| {
+        engine.captures.refuse_unsafe_call()?;
         let pool = engine.pools.find(number(pool))?;
         let mut state = pool.state();
         // SAFETY: as the caller promised: a value of the attribute's type, or null.
@@ -83,6 +85,7 @@ entries! {
     }
 
     fn cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: u32, value: *mut c_void) |engine| {
+        engine.captures.refuse_unsafe_call()?;
         let pool = engine.pools.find(number(pool))?;
         let state = pool.state();
         // SAFETY: as the caller promised: room for a value of the attribute's type, or null.

@@ -37,19 +37,21 @@ entries! {
     fn cuStreamSynchronize(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
         engine.captures.refuse_stream(lane, &context)?;
+        let end = context.queue.end(lane);
         if lane == LEGACY {
             // The legacy stream comes after all blocking streams: a place in it waits for them.
             context.queue.run(lane, Job::Nothing)?;
         } else {
-            context.queue.wait(context.queue.end(lane))?;
+            context.queue.wait(end)?;
         }
-        engine.pools.relax();
+        engine.pools.waited_for(&context.queue, end);
         Ok(())
     }
 
     fn cuStreamQuery(stream: CUstream) |engine| {
         let (context, lane) = engine.lane(number(stream))?;
         engine.captures.refuse_stream(lane, &context)?;
+        engine.captures.refuse_unsafe_call()?;
         context.queue.query(context.queue.end(lane))
     }
 
@@ -101,7 +103,7 @@ entries! {
         engine.captures.refuse_event(number(event))?;
         if let Some(record) = engine.events.last_record(number(event))? {
             record.context.queue.wait(record.position)?;
-            engine.pools.relax();
+            engine.pools.waited_for(&record.context.queue, record.position);
         }
         Ok(())
     }

@@ -252,7 +252,18 @@ impl AddressSpace {
 
     /// Whether an address is the start of linear memory, and of which context.
     pub fn linear_context(&self, start: u64) -> Option<u64> {
-        self.read().mappings.get(&start).and_then(|mapping| mapping.context)
+        let tables = self.read();
+        let own = |mapping: &&Mapping| mapping.allocation.origin != Origin::Legacy;
+        tables.mappings.get(&start).filter(own).and_then(|mapping| mapping.context)
+    }
+
+    /// Opens linear memory to one more device.
+    pub fn grant(&self, start: u64, device: usize) {
+        let mut tables = self.write();
+        let access = tables.mappings.get_mut(&start).map(|mapping| &mut mapping.access);
+        if let Some(access) = access.and_then(|access| access.get_mut(device)) {
+            *access = Access::ReadWrite;
+        }
     }
 
     /// Removes linear memory by its first address.
@@ -303,7 +314,7 @@ impl AddressSpace {
     /// True when an address belongs to the device, mapped or not.
     pub fn is_device_address(&self, at: u64) -> bool {
         let tables = self.read();
-        tables.containing(at).is_some() || tables.is_reserved(at, 1) || tables.is_own(at)
+        tables.containing(at).is_some() || tables.is_reserved(at, 1) || tables.is_own(at, 1)
     }
 
     /// The memory behind a range, when a device has this access to all of it.

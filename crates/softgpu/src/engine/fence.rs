@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use millpond_cuda::sys::Status;
+
+use super::job::Job;
 use super::queue::{Position, Queue};
 
 /// The end of some work in a stream of one context.
@@ -31,6 +34,18 @@ impl Fence {
         self.queue.passed(self.position)
     }
 
+    /// Whether it comes no later than a place in the same stream.
+    pub fn is_up_to(&self, queue: &Arc<Queue>, position: Position) -> bool {
+        Arc::ptr_eq(&self.queue, queue)
+            && self.position.lane == position.lane
+            && self.position.number <= position.number
+    }
+
+    /// Whether it is a place in any stream of these.
+    pub fn is_of(&self, queue: &Arc<Queue>) -> bool {
+        Arc::ptr_eq(&self.queue, queue)
+    }
+
     /// Whether it is a place in this very stream.
     pub fn is_in(&self, spot: Spot<'_>) -> bool {
         Arc::ptr_eq(&self.queue, spot.queue) && self.position.lane == spot.lane
@@ -41,21 +56,17 @@ impl Fence {
         Arc::ptr_eq(&self.queue, spot.queue) && spot.queue.orders(spot.lane, self.position)
     }
 
-    /// The later of two places in the same stream; `None` for two streams.
-    pub fn later(&self, other: &Self) -> Option<Self> {
-        let spot = Spot { queue: &self.queue, lane: self.position.lane };
-        other.is_in(spot).then(|| {
-            if self.position.number >= other.position.number { self.clone() } else { other.clone() }
-        })
+    /// Lets the stream wait for the work; a stream of another context makes the host wait.
+    pub fn delay(&self, spot: Spot<'_>) -> Result<(), Status> {
+        if Arc::ptr_eq(&self.queue, spot.queue) {
+            spot.queue.submit_after(spot.lane, Job::Nothing, Some(self.position)).map(drop)
+        } else {
+            self.wait()
+        }
     }
 
-    /// Lets the stream wait for the work; a stream of another context makes the host wait.
-    pub fn delay(&self, spot: Spot<'_>) -> Result<(), millpond_cuda::sys::Status> {
-        if Arc::ptr_eq(&self.queue, spot.queue) {
-            let job = super::job::Job::Nothing;
-            spot.queue.submit_after(spot.lane, job, Some(self.position)).map(drop)
-        } else {
-            self.queue.wait(self.position)
-        }
+    /// Waits for the work.
+    pub fn wait(&self) -> Result<(), Status> {
+        self.queue.wait(self.position)
     }
 }

@@ -93,8 +93,8 @@ pub struct Graphs {
 
 impl Graphs {
     /// None yet.
-    pub fn new(devices: &[Arc<Device>], space: &Arc<AddressSpace>) -> Self {
-        let memory = devices.iter().map(|device| GraphMemory::new(device, space)).collect();
+    pub fn new(devices: &[Arc<Device>], space: &Arc<AddressSpace>, step: u64) -> Self {
+        let memory = devices.iter().map(|device| GraphMemory::new(device, space, step)).collect();
         Self { memory, tables: RwLock::default() }
     }
 
@@ -225,9 +225,16 @@ impl Graphs {
         Ok(())
     }
 
-    /// Whether there is such an executable graph.
-    pub fn is_exec(&self, id: u64) -> bool {
-        self.read().execs.contains_key(&id)
+    /// `cuGraphUpload`: memory appears, nothing runs.
+    pub fn upload(&self, id: u64) -> Result<(), Status> {
+        let exec = self.read().execs.get(&id).cloned().ok_or(Status::INVALID_VALUE)?;
+        let _one_at_a_time = exec.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        exec.nodes.iter().try_for_each(|node| match node.work {
+            Work::Alloc { at, device, .. } if !self.memory(device)?.is_in_use(at) => {
+                self.memory(device)?.begin(at, None)
+            }
+            _ => Ok(()),
+        })
     }
 
     /// `cuGraphLaunch`: memory first, then the work.
@@ -241,7 +248,7 @@ impl Graphs {
                 if exec.auto_free && memory.is_in_use(at) {
                     memory.end(at, None)?;
                 }
-                memory.begin(at)?;
+                memory.begin(at, Some(spot))?;
                 begun.push((at, device));
                 Ok(())
             }

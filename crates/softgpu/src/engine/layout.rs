@@ -81,8 +81,8 @@ pub struct AllocationSlot {
     pub bytes: AtomicU64,
     /// Its file's inode, by which an imported fd is recognised; 0 until the file is there.
     pub inode: AtomicU64,
-    /// Not used yet.
-    pub reserved: AtomicU64,
+    /// One more than the slot of the process that offers it by legacy IPC; 0 when none does.
+    pub exporter: AtomicU64,
 }
 
 /// A view of the shared file with its parts named.

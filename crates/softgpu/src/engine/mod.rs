@@ -11,6 +11,7 @@ pub mod graph;
 pub mod graph_memory;
 pub mod host;
 mod ids;
+pub mod ipc;
 pub mod job;
 mod layout;
 pub mod modules;
@@ -36,6 +37,7 @@ use capture::Captures;
 use contexts::{Context, Contexts};
 use graph::Graphs;
 use host::HostMemory;
+use ipc::Ipc;
 use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
@@ -69,6 +71,8 @@ pub struct Engine {
     pub space: Arc<AddressSpace>,
     /// Contexts.
     pub contexts: Contexts,
+    /// Memory of other processes by legacy handles.
+    pub ipc: Ipc,
     /// Arrays.
     pub arrays: Arrays,
     /// Streams.
@@ -142,9 +146,10 @@ impl Engine {
                 board.devices.len(),
             ),
             pools: Pools::new(&board.devices, &space, config.pool_step),
-            graphs: Graphs::new(&board.devices, &space),
+            graphs: Graphs::new(&board.devices, &space, config.pool_step),
             captures: Captures::default(),
             space,
+            ipc: Ipc::default(),
             arrays: Arrays::default(),
             streams: Streams::default(),
             events: Events::default(),

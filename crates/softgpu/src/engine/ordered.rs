@@ -44,6 +44,7 @@ impl Engine {
             self.captures.advance(lane, node);
             return Ok(at);
         }
+        self.captures.refuse_unsafe_call()?;
         pool.allocate(bytes, Spot { queue: &context.queue, lane })
     }
 
@@ -56,6 +57,7 @@ impl Engine {
             self.captures.advance(lane, node);
             return Ok(());
         }
+        self.captures.refuse_unsafe_call()?;
         if at == 0 {
             return Ok(());
         }
@@ -82,8 +84,8 @@ impl Engine {
 
     /// `cuMemFree` of stream-ordered memory, which waits for nothing; `None` for other addresses.
     pub fn free_unordered(&self, at: u64) -> Option<Result<(), Status>> {
-        if let Some((pool, _)) = self.pools.owner_of(at) {
-            return Some(pool.free(at, None));
+        if let Some(freed) = self.pools.free(at) {
+            return Some(freed);
         }
         let device = self.graphs.device_of(at)?;
         Some(self.graphs.memory(device).and_then(|memory| memory.end(at, None)))

@@ -9,7 +9,7 @@ use millpond_cuda::sys::Status;
 
 use super::board::{Device, GRANULARITY};
 use super::ids;
-use super::registry::{CreateError, Ticket};
+use super::registry::{CreateError, Exporter, Ticket};
 use super::system;
 
 /// The handle type of `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
@@ -28,6 +28,8 @@ pub enum Origin {
     Managed,
     /// Taken by the driver for a pool or for graphs; likewise without a handle.
     Own,
+    /// `cuIpcOpenMemHandle`: linear memory of another process.
+    Legacy,
 }
 
 /// One piece of physical memory, held by this process while the value lives.
@@ -89,6 +91,18 @@ impl Allocation {
         Err(Status::UNKNOWN)
     }
 
+    /// Takes part in linear memory that a living process offers.
+    pub fn adopt(device: &Arc<Device>, ticket: Ticket, exporter: Exporter) -> Result<Self, Status> {
+        let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
+        let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
+        Ok(Self::new(device, bytes, Origin::Legacy, ticket, file))
+    }
+
+    /// Where it stands in the device's registry.
+    pub fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
     /// The file that is the memory.
     pub fn file(&self) -> Result<&File, Status> {
         self.file.as_ref().ok_or(Status::UNKNOWN)
@@ -106,11 +120,15 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if self.origin == Origin::Linear {
+            // While it is held its slot is its own. A failure leaves an offer of what is gone.
+            let _ = self.device.registry.withdraw(self.ticket);
+        }
         self.file = None;
         self.device.let_go(self.ticket.id);
         // What cannot be freed here is freed by the next sweep.
         let _ = self.device.registry.discard(self.ticket);
-        if self.origin != Origin::Imported {
+        if !matches!(self.origin, Origin::Imported | Origin::Legacy) {
             let _ = self.device.registry.note_created(self.bytes, false);
         }
     }

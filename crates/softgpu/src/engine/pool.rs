@@ -1,15 +1,22 @@
-//! A memory pool: chunks of device memory, cut into blocks in the order of streams.
+//! A memory pool: a range of addresses, backed by the device in steps, cut into blocks in the order
+//! of streams.
 //!
-//! The pool takes memory from the device in steps, and that *reserved* memory is what the device
-//! counts. A block that is freed in a stream can be used again by that stream at once, by others
-//! when the stream has got there. Whole chunks that nobody uses go back to the device when the
-//! program waits for something and more is reserved than the release threshold, or when it trims.
+//! ```text
+//! |== step ==|== step ==|          |== step ==|              addresses of the pool
+//! |  used  |  free | used |  free  | used |  free ...        blocks
+//! ```
+//!
+//! The backed steps are what the pool has *reserved*, and what the device counts. A block that is
+//! freed in a stream can be used again by that stream at once, by others as the pool's policy says.
+//! A request takes the block that needs the fewest new steps. Steps that nobody uses go back when
+//! the program waits for the work that used them and more is reserved than the release threshold,
+//! or when it trims.
 
 mod blocks;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,27 +27,19 @@ use super::board::{Device, GRANULARITY};
 use super::fence::{Fence, Spot};
 use super::ids;
 use super::physical::{Allocation, Origin};
+use super::system::to_u64;
 use crate::config::MAX_DEVICES;
-use blocks::{Blocks, Reuse};
+use blocks::{Blocks, Candidate};
+
+pub use blocks::ReusePolicy;
 
 /// How much a pool takes from its device at a time, unless the environment says otherwise.
 pub const GROWTH_STEP: u64 = 32 << 20;
 
-/// Requests are rounded up to this.
+/// Blocks begin at multiples of this.
 const UNIT: u64 = 512;
 
-/// How free memory may be used again: three of the pool's attributes.
-#[derive(Clone, Copy, Debug)]
-pub struct ReusePolicy {
-    /// By streams that were told to wait for the free.
-    pub events: bool,
-    /// By anybody when the free is found to be done.
-    pub opportunistic: bool,
-    /// By a stream that is made to wait for the free.
-    pub internal: bool,
-}
-
-/// Bytes of a pool, now and at most so far.
+/// Bytes now and at most so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     /// Now.
@@ -50,34 +49,40 @@ pub struct Level {
 }
 
 impl Level {
+    /// More.
     pub fn add(&mut self, bytes: u64) {
         self.current += bytes;
         self.high = self.high.max(self.current);
     }
 
+    /// Less.
     pub fn sub(&mut self, bytes: u64) {
         self.current = self.current.saturating_sub(bytes);
     }
 
+    /// Forgets what was.
     pub fn reset(&mut self) {
         self.high = self.current;
     }
 }
 
+/// The pool's addresses, from its first allocation on.
 #[derive(Debug)]
-struct Chunk {
-    bytes: u64,
+struct Range {
+    start: u64,
+    steps: u64,
     blocks: Blocks,
+    backed: BTreeSet<u64>,
 }
 
 /// What changes in a pool.
 #[derive(Debug)]
 pub struct State {
-    chunks: BTreeMap<u64, Chunk>,
+    range: Option<Range>,
     access: [Access; MAX_DEVICES],
     /// Taken from the device.
     pub reserved: Level,
-    /// Given to the program.
+    /// Given to the program, as it asked.
     pub used: Level,
     /// What stays reserved when the program waits.
     pub threshold: u64,
@@ -88,7 +93,7 @@ pub struct State {
 /// What a pool is made as.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PoolSettings {
-    /// The most that it may reserve; 0 for no such limit.
+    /// The most that it may reserve, up to a whole step; 0 for no such limit.
     pub max_bytes: u64,
     /// How it can be exported.
     pub handle_types: u32,
@@ -117,8 +122,9 @@ impl Pool {
         if let Some(own) = access.get_mut(device.index) {
             *own = Access::ReadWrite;
         }
+        let step = settings.step.max(GRANULARITY).next_multiple_of(GRANULARITY);
         let state = State {
-            chunks: BTreeMap::new(),
+            range: None,
             access,
             reserved: Level::default(),
             used: Level::default(),
@@ -128,7 +134,7 @@ impl Pool {
         Self {
             id: ids::next(),
             device: Arc::clone(device),
-            settings,
+            settings: PoolSettings { step, ..settings },
             space: Arc::clone(space),
             destroyed: AtomicBool::new(false),
             state: Mutex::new(state),
@@ -140,85 +146,118 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Addresses for twice what the device has: holes between blocks need some.
+    fn range<'a>(&self, state: &'a mut State) -> Result<&'a mut Range, Status> {
+        if state.range.is_none() {
+            let total = self.device.registry.total().map_err(|_| Status::OPERATING_SYSTEM)?;
+            let steps = (total / self.settings.step).saturating_mul(2) + 2;
+            let bytes = steps * self.settings.step;
+            let start = self.space.reserve_own(bytes)?;
+            let blocks = Blocks::new(bytes);
+            state.range = Some(Range { start, steps, blocks, backed: BTreeSet::new() });
+        }
+        state.range.as_mut().ok_or(Status::UNKNOWN)
+    }
+
     /// A block for the work that follows in a stream.
     pub fn allocate(&self, asked: u64, spot: Spot<'_>) -> Result<u64, Status> {
         let bytes = asked.checked_next_multiple_of(UNIT).ok_or(Status::OUT_OF_MEMORY)?;
         let mut state = self.state();
-        let policy = state.reuse;
-        if policy.opportunistic {
-            state.settle();
-        }
-        let ordered = Reuse::Ordered { spot, events: policy.events };
-        let mut found = state.find(bytes, ordered);
-        if found.is_none() {
-            for chunk in state.chunks.values_mut() {
-                chunk.blocks.join(spot);
+        let mut at = self.place(&mut state, bytes, spot)?;
+        if self.back(&mut state, at, bytes).is_err() {
+            // What is reserved in another place may be just what is missing in this one.
+            if let Some(range) = state.range.as_mut() {
+                range.blocks.settle(Fence::passed);
             }
-            found = state.find(bytes, ordered);
+            self.shrink(&mut state, 0);
+            at = self.place(&mut state, bytes, spot)?;
+            self.back(&mut state, at, bytes)?;
         }
-        if found.is_none() {
-            let grown = self.grow(&mut state, bytes).or_else(|_| {
-                self.shrink(&mut state, 0);
-                self.grow(&mut state, bytes)
-            });
-            found = match grown {
-                Ok(start) => Some((start, 0)),
-                Err(_) if policy.internal => state.find(bytes, Reuse::Waiting),
-                Err(status) => return Err(status),
-            };
-        }
-        let (start, offset) = found.ok_or(Status::OUT_OF_MEMORY)?;
-        let chunk = state.chunks.get_mut(&start).ok_or(Status::UNKNOWN)?;
-        if let Some(fence) = chunk.blocks.take(offset, bytes, asked)
-            && !fence.is_before(spot)
-            && let Err(status) = fence.delay(spot)
-        {
-            chunk.blocks.free(offset, Some(fence));
+        let range = self.range(&mut state)?;
+        let start = range.start;
+        let fences = range.blocks.take(at, bytes, asked);
+        let late = |fence: &&Fence| !fence.is_before(spot) && !fence.passed();
+        if let Err(status) = fences.iter().filter(late).try_for_each(|fence| fence.delay(spot)) {
+            // The context is lost; whatever the block waited for will not run any more.
+            range.blocks.free(at, None);
             return Err(status);
         }
-        state.used.add(bytes);
-        Ok(start + offset)
+        state.used.add(asked);
+        Ok(start + at)
     }
 
-    /// Takes another chunk from the device, into which the request fits.
-    fn grow(&self, state: &mut State, bytes: u64) -> Result<u64, Status> {
-        let least = bytes.checked_next_multiple_of(GRANULARITY).ok_or(Status::OUT_OF_MEMORY)?;
-        let step = self.settings.step.max(GRANULARITY);
-        let mut chunk = bytes.checked_next_multiple_of(step).ok_or(Status::OUT_OF_MEMORY)?;
+    /// The place that needs the fewest new steps, and then serves the stream best.
+    fn place(&self, state: &mut State, bytes: u64, spot: Spot<'_>) -> Result<u64, Status> {
+        let policy = state.reuse;
+        let range = self.range(state)?;
+        let cost = |found: &Candidate| {
+            let missing = self.missing(range, found.at, bytes).len();
+            (missing, found.rank, found.bytes, found.at)
+        };
+        let best = range.blocks.candidates(bytes, spot, policy).min_by_key(cost);
+        best.map(|found| found.at).ok_or(Status::OUT_OF_MEMORY)
+    }
+
+    /// The steps under a block that are not backed.
+    fn missing(&self, range: &Range, at: u64, bytes: u64) -> Vec<u64> {
+        let steps = at / self.settings.step..(at + bytes).div_ceil(self.settings.step);
+        steps.filter(|step| !range.backed.contains(step)).collect()
+    }
+
+    /// Takes what is missing under a block from the device: all of it or nothing.
+    fn back(&self, state: &mut State, at: u64, bytes: u64) -> Result<(), Status> {
+        let range = self.range(state)?;
+        let missing = self.missing(range, at, bytes);
+        let (start, step) = (range.start, self.settings.step);
+        let more = to_u64(missing.len()).saturating_mul(step);
         if self.settings.max_bytes != 0 {
-            let room = self.settings.max_bytes.saturating_sub(state.reserved.current);
-            chunk = chunk.min(room / GRANULARITY * GRANULARITY);
+            let limit = self.settings.max_bytes.checked_next_multiple_of(step);
+            let sum = state.reserved.current.saturating_add(more);
+            if more > 0 && limit.is_some_and(|limit| sum > limit) {
+                return Err(Status::OUT_OF_MEMORY);
+            }
         }
-        if chunk < least {
+        // Asking first keeps a hopeless request from taking the whole device for a moment.
+        if more > self.device.registry.total().map_err(|_| Status::OPERATING_SYSTEM)? {
             return Err(Status::OUT_OF_MEMORY);
         }
-        let allocation = Arc::new(Allocation::create(&self.device, chunk, Origin::Own)?);
-        let start = self.space.reserve_own(chunk)?;
-        if let Err(status) = self.space.map_own(start, allocation, state.access) {
-            self.space.release_own(start);
-            return Err(status);
+        let access = state.access;
+        let mut taken = Vec::new();
+        let done = missing.iter().try_for_each(|index| {
+            let allocation = Arc::new(Allocation::create(&self.device, step, Origin::Own)?);
+            self.space.map_own(start + index * step, allocation, access)?;
+            taken.push(*index);
+            Ok(())
+        });
+        if done.is_err() {
+            for index in taken {
+                self.space.unmap_own(start + index * step);
+            }
+            return done;
         }
-        state.chunks.insert(start, Chunk { bytes: chunk, blocks: Blocks::new(chunk) });
-        state.reserved.add(chunk);
-        Ok(start)
+        self.range(state)?.backed.extend(missing);
+        state.reserved.add(more);
+        Ok(())
     }
 
-    /// Gives chunks that nobody uses back, down to `keep`.
+    /// Gives steps that nobody uses back, the last first, down to `keep`.
     fn shrink(&self, state: &mut State, keep: u64) {
-        state.settle();
-        let unused: Vec<(u64, u64)> = state
-            .chunks
+        let step = self.settings.step;
+        let Some(range) = state.range.as_mut() else { return };
+        let unused: Vec<u64> = range
+            .backed
             .iter()
-            .filter(|(_, chunk)| chunk.blocks.is_unused())
-            .map(|(start, chunk)| (*start, chunk.bytes))
+            .rev()
+            .copied()
+            .filter(|index| range.blocks.is_unused(index * step, (index + 1) * step))
             .collect();
-        for (start, bytes) in unused {
-            if state.reserved.current <= keep || state.reserved.current - bytes < keep {
-                continue;
+        for index in unused {
+            if state.reserved.current < keep.saturating_add(step) {
+                break;
             }
-            state.chunks.remove(&start);
-            state.reserved.sub(bytes);
-            self.space.release_own(start);
+            range.backed.remove(&index);
+            state.reserved.sub(step);
+            self.space.unmap_own(range.start + index * step);
         }
     }
 
@@ -228,43 +267,44 @@ impl Pool {
     }
 
     /// Called when the program has waited for work: gives back what is over the threshold.
-    pub fn relax(&self) {
+    pub fn relax(&self, waited: impl Fn(&Fence) -> bool) {
         let mut state = self.state();
         let keep = state.threshold;
-        if state.reserved.current > keep {
+        if let Some(range) = state.range.as_mut() {
+            range.blocks.settle(waited);
             self.shrink(&mut state, keep);
-        } else {
-            state.settle();
         }
     }
 
     /// The allocation that starts at an address: its size.
     pub fn size_at(&self, at: u64) -> Option<u64> {
         let state = self.state();
-        let (start, chunk) = state.containing(at)?;
-        chunk.blocks.used_at(at - start)
+        let range = state.range.as_ref()?;
+        range.blocks.used_at(at.checked_sub(range.start)?)
     }
 
     /// The allocation around an address: its start and the bytes asked for.
     pub fn around(&self, at: u64) -> Option<(u64, u64)> {
         let state = self.state();
-        let (start, chunk) = state.containing(at)?;
-        chunk.blocks.used_around(at - start).map(|(offset, asked)| (start + offset, asked))
+        let range = state.range.as_ref()?;
+        let offset = at.checked_sub(range.start)?;
+        range.blocks.used_around(offset).map(|(found, asked)| (range.start + found, asked))
     }
 
-    /// Frees an allocation, at once or after a fence.
+    /// Frees an allocation, at once or after a fence. At once means that the program has waited, so
+    /// that memory over the threshold goes back.
     pub fn free(&self, at: u64, fence: Option<Fence>) -> Result<(), Status> {
         let mut state = self.state();
-        let (start, bytes) = match state.containing(at) {
-            Some((start, chunk)) => {
-                (start, chunk.blocks.used_at(at - start).ok_or(Status::INVALID_VALUE)?)
-            }
-            None => return Err(Status::INVALID_VALUE),
-        };
-        if let Some(chunk) = state.chunks.get_mut(&start) {
-            chunk.blocks.free(at - start, fence);
+        let range = state.range.as_mut().ok_or(Status::INVALID_VALUE)?;
+        let offset = at.checked_sub(range.start).ok_or(Status::INVALID_VALUE)?;
+        let asked = range.blocks.used_at(offset).ok_or(Status::INVALID_VALUE)?;
+        let at_once = fence.is_none();
+        range.blocks.free(offset, fence);
+        state.used.sub(asked);
+        drop(state);
+        if at_once {
+            self.relax(|_| false);
         }
-        state.used.sub(bytes);
         Ok(())
     }
 
@@ -277,8 +317,11 @@ impl Pool {
     pub fn set_access(&self, device: usize, access: Access) -> Result<(), Status> {
         let mut state = self.state();
         *state.access.get_mut(device).ok_or(Status::INVALID_VALUE)? = access;
-        for start in state.chunks.keys() {
-            self.space.set_own_access(*start, state.access)?;
+        let access = state.access;
+        if let Some(range) = state.range.as_ref() {
+            for index in &range.backed {
+                self.space.set_own_access(range.start + index * self.settings.step, access)?;
+            }
         }
         Ok(())
     }
@@ -300,27 +343,17 @@ impl Pool {
         }
         let mut state = self.state();
         self.shrink(&mut state, 0);
-        state.chunks.is_empty()
+        state.range.as_ref().is_none_or(|range| {
+            range.backed.is_empty() && range.blocks.is_unused(0, range.steps * self.settings.step)
+        })
     }
 }
 
-impl State {
-    fn settle(&mut self) {
-        for chunk in self.chunks.values_mut() {
-            chunk.blocks.settle();
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let start = self.state().range.as_ref().map(|range| range.start);
+        if let Some(start) = start {
+            self.space.release_own(start);
         }
-    }
-
-    /// The smallest block that fits: its chunk and its offset.
-    fn find(&self, bytes: u64, reuse: Reuse<'_>) -> Option<(u64, u64)> {
-        let fits = self.chunks.iter().filter_map(|(start, chunk)| {
-            chunk.blocks.find(bytes, reuse).map(|(offset, size)| (size, *start, offset))
-        });
-        fits.min().map(|(_, start, offset)| (start, offset))
-    }
-
-    fn containing(&self, at: u64) -> Option<(u64, &Chunk)> {
-        let (start, chunk) = self.chunks.range(..=at).next_back()?;
-        (at - start < chunk.bytes).then_some((*start, chunk))
     }
 }

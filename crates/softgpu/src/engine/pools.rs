@@ -7,7 +7,9 @@ use millpond_cuda::sys::Status;
 
 use super::address::AddressSpace;
 use super::board::Device;
+use super::fence::Fence;
 use super::pool::{Pool, PoolSettings};
+use super::queue::{Position, Queue};
 
 #[derive(Debug)]
 struct Tables {
@@ -124,11 +126,29 @@ impl Pools {
             .find_map(|pool| pool.around(at).map(|(start, bytes)| (Arc::clone(pool), start, bytes)))
     }
 
-    /// Called when the program has waited for work: memory over the thresholds goes back.
-    pub fn relax(&self) {
+    /// Called when the program has waited for a place in a stream: memory that was freed before it
+    /// and is over the thresholds goes back.
+    pub fn waited_for(&self, queue: &Arc<Queue>, position: Position) {
+        self.relax(|fence| fence.is_up_to(queue, position));
+    }
+
+    /// The same for all streams of a context.
+    pub fn waited_for_all(&self, queue: &Arc<Queue>) {
+        self.relax(|fence| fence.is_of(queue) && fence.passed());
+    }
+
+    fn relax(&self, waited: impl Fn(&Fence) -> bool) {
         for pool in self.read().pools.values() {
-            pool.relax();
+            pool.relax(&waited);
         }
         self.bury();
+    }
+
+    /// `cuMemFree` of an allocation: at once.
+    pub fn free(&self, at: u64) -> Option<Result<(), Status>> {
+        let (pool, _) = self.owner_of(at)?;
+        let freed = pool.free(at, None);
+        self.bury();
+        Some(freed)
     }
 }

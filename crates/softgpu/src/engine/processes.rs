@@ -36,6 +36,16 @@ impl Processes {
             || system::is_locked_by_others(&self.file, to_u64(index), 1)?)
     }
 
+    /// The slot of this process, once it has entered.
+    pub fn own(&self) -> Option<usize> {
+        self.own.get().copied()
+    }
+
+    /// Whether the process that was in a slot is still there.
+    pub fn lives(&self, layout: &Layout, index: usize, pid: u32) -> io::Result<bool> {
+        Ok(layout.process(index)?.pid.load(Relaxed) == u64::from(pid) && self.is_alive(index)?)
+    }
+
     /// The slots of living processes.
     fn living(&self, layout: &Layout) -> io::Result<Vec<usize>> {
         let end = to_usize(layout.header()?.processes_end.load(Relaxed)).min(PROCESS_SLOTS);

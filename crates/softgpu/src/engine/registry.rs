@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC};
+use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC, PROCESS_SLOTS};
 use super::processes::Processes;
 use super::system::{self, Lock, to_u64, to_usize};
 
@@ -43,6 +43,15 @@ pub struct Ticket {
     pub slot: usize,
     /// Its id: a slot may be used again, an id never.
     pub id: u64,
+}
+
+/// A process that offers memory to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exporter {
+    /// Its slot.
+    pub slot: usize,
+    /// Its process id: a slot may be used again.
+    pub pid: u32,
 }
 
 /// Bytes of a device.
@@ -214,6 +223,7 @@ impl Registry {
         header.changing.store(1, Relaxed);
         slot.bytes.store(bytes, Relaxed);
         slot.inode.store(0, Relaxed);
+        slot.exporter.store(0, Relaxed);
         slot.id.store(id, Relaxed);
         header.allocations_end.fetch_max(to_u64(index + 1), Relaxed);
         header.used.fetch_add(bytes, Relaxed);
@@ -254,6 +264,43 @@ impl Registry {
             }
         }
         Ok(None)
+    }
+
+    /// Offers an allocation that this process holds to others, by its ticket.
+    pub fn offer(&self, ticket: Ticket) -> io::Result<Exporter> {
+        let slot = self.processes.own().ok_or(io::ErrorKind::NotFound)?;
+        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(slot + 1), Relaxed);
+        Ok(Exporter { slot, pid: std::process::id() })
+    }
+
+    /// The opposite of [`Registry::offer`]; fine for what was never offered.
+    pub fn withdraw(&self, ticket: Ticket) -> io::Result<()> {
+        self.layout.allocation(ticket.slot)?.exporter.store(0, Relaxed);
+        Ok(())
+    }
+
+    /// Whether an exporter is this process.
+    pub fn is_own(&self, exporter: Exporter) -> bool {
+        self.processes.own() == Some(exporter.slot) && exporter.pid == std::process::id()
+    }
+
+    /// An allocation that a living process offers, with its size and a lock that keeps it alive;
+    /// `None` when there is no such offer any more.
+    pub fn adopt(&self, ticket: Ticket, exporter: Exporter) -> io::Result<Option<(File, u64)>> {
+        if ticket.id == 0 || ticket.slot >= ALLOCATION_SLOTS || exporter.slot >= PROCESS_SLOTS {
+            return Ok(None);
+        }
+        let _locked = self.lock()?;
+        let slot = self.layout.allocation(ticket.slot)?;
+        let offered = slot.id.load(Relaxed) == ticket.id
+            && slot.exporter.load(Relaxed) == to_u64(exporter.slot + 1)
+            && self.processes.lives(&self.layout, exporter.slot, exporter.pid)?;
+        if !offered || !matches!(self.life(ticket)?, Life::Alive) {
+            return Ok(None);
+        }
+        let file = system::open_in(&self.folder, &file_name(ticket.id), false)?;
+        system::lock(&file, Lock::Shared, 0, 0, false)?;
+        Ok(Some((file, slot.bytes.load(Relaxed))))
     }
 
     /// Called when a process has let go of an allocation: if it was the last, the memory is free.
@@ -530,6 +577,34 @@ mod tests {
         assert_eq!(two.peak().unwrap(), 7 * PAGE);
         one.meter().unwrap();
         assert_eq!(two.peak().unwrap(), 2 * PAGE);
+    }
+
+    #[test]
+    fn memory_is_adopted_while_its_exporter_lives_and_offers_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 8 * PAGE), open(folder.path(), 8 * PAGE));
+        one.with_processes(|processes, layout| processes.enter(layout)).unwrap();
+        let (file, ticket) = one.create(PAGE).unwrap();
+        let nobody = Exporter { slot: 0, pid: std::process::id() };
+        assert!(two.adopt(ticket, nobody).unwrap().is_none(), "it was not offered");
+        let exporter = one.offer(ticket).unwrap();
+        assert!(one.is_own(exporter) && !two.is_own(exporter));
+        let (adopted, bytes) = two.adopt(ticket, exporter).unwrap().unwrap();
+        assert_eq!(bytes, PAGE);
+        let wrong = [Exporter { slot: 1, ..exporter }, Exporter { pid: 1, ..exporter }];
+        for wrong in wrong {
+            assert!(two.adopt(ticket, wrong).unwrap().is_none());
+        }
+        one.withdraw(ticket).unwrap();
+        assert!(two.adopt(ticket, exporter).unwrap().is_none(), "it was withdrawn");
+        one.offer(ticket).unwrap();
+        drop(file);
+        one.discard(ticket).unwrap();
+        assert_eq!(two.usage(&[]).unwrap().used, PAGE, "the adopter keeps it");
+        drop(one);
+        assert!(two.adopt(ticket, exporter).unwrap().is_none(), "the exporter is gone");
+        drop(adopted);
+        assert_eq!(two.usage(&[]).unwrap().used, 0);
     }
 
     #[test]

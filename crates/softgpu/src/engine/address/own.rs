@@ -1,6 +1,6 @@
 //! Addresses that the driver takes for itself: the chunks of pools and the memory of graphs.
 //!
-//! A reservation has one mapping or none, of its whole length.
+//! A reservation is mapped in parts, each of one whole allocation.
 
 use std::sync::Arc;
 
@@ -23,16 +23,21 @@ impl AddressSpace {
 
     /// Gives addresses back, with what is mapped there.
     pub fn release_own(&self, start: u64) {
-        self.unmap_own(start);
-        let mut tables = self.write();
-        if let Some(bytes) = tables.own.remove(&start) {
-            // SAFETY: the range is a reservation of `reserve_own` and shows nothing any more. If
-            // the kernel fails, the addresses stay taken, which harms nobody.
+        let gone: Vec<Mapping> = {
+            let mut tables = self.write();
+            let Some(bytes) = tables.own.remove(&start) else { return };
+            let keys: Vec<u64> =
+                tables.mappings.range(start..start + bytes).map(|(key, _)| *key).collect();
+            // SAFETY: the range is a reservation of `reserve_own`; references into it do not exist.
+            // If the kernel fails, the addresses stay taken, which harms nobody.
             let _ = unsafe { system::release(start, bytes) };
-        }
+            keys.iter().filter_map(|key| tables.mappings.remove(key)).collect()
+        };
+        // Freeing memory takes long: after the lock.
+        drop(gone);
     }
 
-    /// Maps memory over a whole reservation.
+    /// Maps memory over a part of a reservation.
     pub fn map_own(
         &self,
         start: u64,
@@ -41,7 +46,7 @@ impl AddressSpace {
     ) -> Result<(), Status> {
         let mut tables = self.write();
         let bytes = allocation.bytes;
-        if tables.own.get(&start) != Some(&bytes) || tables.mappings.contains_key(&start) {
+        if !tables.is_own(start, bytes) || tables.overlapping(start, bytes).next().is_some() {
             return Err(Status::INVALID_VALUE);
         }
         let mut mapping = Mapping {
@@ -60,11 +65,11 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Takes the memory of a reservation away; one without memory stays as it is.
+    /// Takes away what [`Self::map_own`] mapped here.
     pub fn unmap_own(&self, start: u64) {
         let gone = {
             let mut tables = self.write();
-            if !tables.own.contains_key(&start) {
+            if !tables.is_own(start, 1) {
                 return;
             }
             let gone = tables.mappings.remove(&start);
@@ -75,11 +80,10 @@ impl AddressSpace {
             }
             gone
         };
-        // Freeing memory takes long: after the lock.
         drop(gone);
     }
 
-    /// Changes what devices may do with the memory of a reservation.
+    /// Changes what devices may do with what is mapped here.
     pub fn set_own_access(&self, start: u64, access: AccessList) -> Result<(), Status> {
         let mut tables = self.write();
         let mapping = tables.mappings.get_mut(&start).ok_or(Status::INVALID_VALUE)?;
@@ -92,8 +96,8 @@ impl AddressSpace {
 }
 
 impl Tables {
-    pub(super) fn is_own(&self, at: u64) -> bool {
+    pub(super) fn is_own(&self, at: u64, bytes: u64) -> bool {
         let before = self.own.range(..=at).next_back();
-        before.is_some_and(|(start, bytes)| at - start < *bytes)
+        before.is_some_and(|(start, size)| at - start < *size && bytes <= size - (at - start))
     }
 }

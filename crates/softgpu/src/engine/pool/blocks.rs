@@ -1,7 +1,9 @@
-//! The blocks of one chunk: which bytes are in use, which are free, and since when.
+//! The blocks of a pool's address range: which bytes are in use, which are free, and since when.
 //!
-//! Blocks cover the chunk without a gap. A free block may still be in use by work that was queued
-//! before it was freed; its fence says until when.
+//! Blocks cover the range without a gap. A free block may still be in use by work that was queued
+//! before it was freed: its fence says until when. The fence is forgotten when the *program* has
+//! waited for that work; that it was passed without anybody waiting only lets other streams reuse
+//! the block, as on the card.
 
 use std::collections::BTreeMap;
 
@@ -22,28 +24,43 @@ struct Block {
     state: State,
 }
 
-/// Who may take a free block.
+/// How free memory may be used again: three of a pool's attributes.
 #[derive(Clone, Copy, Debug)]
-pub enum Reuse<'a> {
-    /// The work of this stream, which comes after the fence; with `events` also by what the stream
-    /// was told to wait for.
-    Ordered { spot: Spot<'a>, events: bool },
-    /// Whoever waits for the fence first.
-    Waiting,
+pub struct ReusePolicy {
+    /// By streams that were told to wait for the free.
+    pub events: bool,
+    /// By anybody when the free is found to be done.
+    pub opportunistic: bool,
+    /// By a stream that is made to wait for the free.
+    pub internal: bool,
 }
 
-impl Reuse<'_> {
-    fn allows(self, fence: Option<&Fence>) -> bool {
-        match (fence, self) {
-            (None, _) | (Some(_), Self::Waiting) => true,
-            (Some(fence), Self::Ordered { spot, events }) => {
-                fence.is_in(spot) || (events && fence.is_before(spot))
-            }
+impl ReusePolicy {
+    /// How well a free block serves a stream, 0 is best; `None` when it may not have it.
+    fn rank(self, fence: Option<&Fence>, spot: Spot<'_>) -> Option<u8> {
+        let Some(fence) = fence else { return Some(0) };
+        if fence.is_in(spot) || (self.events && fence.is_before(spot)) {
+            return Some(0);
         }
+        if self.opportunistic && fence.passed() {
+            return Some(1);
+        }
+        self.internal.then_some(2)
     }
 }
 
-/// All blocks of a chunk, by offset.
+/// A free block that may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where it is.
+    pub at: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// How well it serves, 0 is best.
+    pub rank: u8,
+}
+
+/// All blocks of a range, by offset.
 #[derive(Debug)]
 pub struct Blocks {
     table: BTreeMap<u64, Block>,
@@ -56,85 +73,87 @@ impl Blocks {
         Self { table: BTreeMap::from([(0, whole)]) }
     }
 
-    /// True when the whole chunk is free and no work uses it.
-    pub fn is_unused(&self) -> bool {
-        self.table.values().all(|block| matches!(block.state, State::Free(None)))
-    }
-
-    /// Forgets fences that were passed.
-    pub fn settle(&mut self) {
+    /// Forgets the fences of work that the program has waited for.
+    pub fn settle(&mut self, waited: impl Fn(&Fence) -> bool) {
         for block in self.table.values_mut() {
             if let State::Free(fence) = &mut block.state
-                && fence.as_ref().is_some_and(Fence::passed)
+                && fence.as_ref().is_some_and(&waited)
             {
                 *fence = None;
             }
         }
-        self.merge(|first, second| match (first, second) {
-            (None, None) => Some(None),
-            (Some(first), Some(second)) => first.later(second).map(Some),
-            _ => None,
-        });
+        self.merge();
     }
 
-    /// Joins free neighbours that one stream may use together, so that a larger request fits.
-    pub fn join(&mut self, spot: Spot<'_>) {
-        self.merge(|first, second| match (first, second) {
-            (Some(first), Some(second)) => first.later(second).map(Some),
-            (Some(fence), None) | (None, Some(fence)) => {
-                fence.is_in(spot).then(|| Some(fence.clone()))
-            }
-            (None, None) => Some(None),
-        });
-    }
-
-    fn merge(&mut self, joined: impl Fn(&Option<Fence>, &Option<Fence>) -> Option<Option<Fence>>) {
+    /// Makes one block of neighbours that are free for anybody.
+    fn merge(&mut self) {
         let mut at = 0;
         while let Some(block) = self.table.get(&at) {
             let next = at + block.bytes;
-            let fence = match (&block.state, self.table.get(&next).map(|next| &next.state)) {
-                (State::Free(first), Some(State::Free(second))) => joined(first, second),
-                _ => None,
+            let is_free = |at: &u64| {
+                self.table.get(at).is_some_and(|block| matches!(block.state, State::Free(None)))
             };
-            match fence {
-                Some(fence) => {
-                    let more = self.table.remove(&next).map_or(0, |block| block.bytes);
-                    if let Some(block) = self.table.get_mut(&at) {
-                        block.bytes += more;
-                        block.state = State::Free(fence);
-                    }
+            if is_free(&at) && is_free(&next) {
+                let more = self.table.remove(&next).map_or(0, |block| block.bytes);
+                if let Some(block) = self.table.get_mut(&at) {
+                    block.bytes += more;
                 }
-                None => at = next,
+            } else {
+                at = next;
             }
         }
     }
 
-    /// The smallest free block that fits: its offset and size.
-    pub fn find(&self, bytes: u64, reuse: Reuse<'_>) -> Option<(u64, u64)> {
-        let fits = self.table.iter().filter(|(_, block)| match &block.state {
-            State::Free(fence) => block.bytes >= bytes && reuse.allows(fence.as_ref()),
-            State::Used(_) => false,
-        });
-        fits.map(|(at, block)| (*at, block.bytes)).min_by_key(|(_, size)| *size)
+    /// Where a request of a stream could go: at the start of each free block, over as many free
+    /// neighbours as it needs.
+    pub fn candidates(
+        &self,
+        bytes: u64,
+        spot: Spot<'_>,
+        policy: ReusePolicy,
+    ) -> impl Iterator<Item = Candidate> {
+        self.table.keys().filter_map(move |at| {
+            let (mut size, mut rank) = (0, 0);
+            for block in self.table.range(at..).map(|(_, block)| block) {
+                let State::Free(fence) = &block.state else { return None };
+                rank = rank.max(policy.rank(fence.as_ref(), spot)?);
+                size += block.bytes;
+                if size >= bytes {
+                    return Some(Candidate { at: *at, bytes: size, rank });
+                }
+            }
+            None
+        })
     }
 
-    /// Takes the first `bytes` of a free block; answers its fence.
-    pub fn take(&mut self, at: u64, bytes: u64, asked: u64) -> Option<Fence> {
-        let block = self.table.get_mut(&at)?;
-        let State::Free(fence) = block.state.clone() else { return None };
-        let rest = block.bytes - bytes;
-        *block = Block { bytes, state: State::Used(asked) };
-        if rest > 0 {
-            let state = State::Free(fence.clone());
-            self.table.insert(at + bytes, Block { bytes: rest, state });
+    /// Takes `bytes` of the free blocks from an offset on; answers their fences.
+    pub fn take(&mut self, at: u64, bytes: u64, asked: u64) -> Vec<Fence> {
+        let mut fences = Vec::new();
+        let mut position = at;
+        while position < at + bytes {
+            let Some(Block { bytes: size, state: State::Free(fence) }) =
+                self.table.remove(&position)
+            else {
+                break;
+            };
+            let end = position + size;
+            if end > at + bytes {
+                let state = State::Free(fence.clone());
+                self.table.insert(at + bytes, Block { bytes: end - (at + bytes), state });
+            }
+            fences.extend(fence);
+            position = end;
         }
-        fence
+        self.table.insert(at, Block { bytes, state: State::Used(asked) });
+        fences
     }
 
-    /// The block in use that starts here: its size.
+    /// The block in use that starts here: the bytes asked for.
     pub fn used_at(&self, at: u64) -> Option<u64> {
-        let block = self.table.get(&at)?;
-        matches!(block.state, State::Used(_)).then_some(block.bytes)
+        match self.table.get(&at)?.state {
+            State::Used(asked) => Some(asked),
+            State::Free(_) => None,
+        }
     }
 
     /// The block in use around an offset: its start and the bytes asked for.
@@ -151,5 +170,11 @@ impl Blocks {
         if let Some(block) = self.table.get_mut(&at) {
             block.state = State::Free(fence);
         }
+    }
+
+    /// True when a part of the range is free and the program has waited for all work that used it.
+    pub fn is_unused(&self, from: u64, to: u64) -> bool {
+        let first = self.table.range(..=from).next_back().map_or(from, |(start, _)| *start);
+        self.table.range(first..to).all(|(_, block)| matches!(block.state, State::Free(None)))
     }
 }

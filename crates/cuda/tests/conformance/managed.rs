@@ -1,0 +1,133 @@
+//! Pitched and managed memory.
+
+use crate::extra::Extra;
+use crate::support::{Gpu, MIB, invalid, is_soft, observe_text, refused, skip};
+use millpond_cuda::sys::{Status, constants};
+use millpond_cuda::{Stream, result};
+
+#[test]
+fn rows_of_pitched_memory_are_apart() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    for (width, height) in [(1, 1), (513, 7), (100_000, 40)] {
+        let (address, pitch) = result::linear::alloc_pitch(table, width, height, 4).unwrap();
+        observe_text(&format!("pitch of rows of {width} bytes"), pitch);
+        assert!(pitch >= width && pitch.is_multiple_of(256) && address.is_multiple_of(256));
+        let bytes = pitch * (height - 1) + width;
+        let mut last = [0_u8];
+        // SAFETY: the range lies inside what was allocated, which is freed once.
+        unsafe {
+            result::copy::fill_u8(table, address, 6, bytes).unwrap();
+            let end = address + u64::try_from(bytes).unwrap() - 1;
+            result::copy::device_to_host(table, last.as_mut_ptr().cast(), end, 1).unwrap();
+            result::linear::free(table, address).unwrap();
+        }
+        assert_eq!(last, [6]);
+    }
+}
+
+#[test]
+fn pitched_memory_is_counted() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let before = gpu.free_bytes();
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    let (address, pitch) = result::linear::alloc_pitch(table, 65_536, 1024, 16).unwrap();
+    gpu.assert_taken(before, pitch as u64 * 1024);
+    // SAFETY: allocated above, and no work uses it.
+    unsafe { result::linear::free(table, address) }.unwrap();
+    gpu.assert_freed(before);
+}
+
+#[test]
+fn pitched_memory_that_cannot_be() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    invalid("elements of 3 bytes", result::linear::alloc_pitch(table, 64, 64, 3));
+    refused("no rows", result::linear::alloc_pitch(table, 64, 0, 4));
+    refused("empty rows", result::linear::alloc_pitch(table, 0, 64, 4));
+    let all = usize::try_from(gpu.device.total_bytes()).unwrap();
+    let error = result::linear::alloc_pitch(table, all, 2, 4).unwrap_err();
+    assert!(error.is_out_of_memory(), "{error}");
+}
+
+#[test]
+fn managed_memory_is_seen_by_host_and_device() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let before = gpu.free_bytes();
+    let stream = Stream::new(&context).unwrap();
+    let copy = gpu.memory(gpu.unit());
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    let address = result::linear::alloc_managed(table, 64 << 20, constants::ATTACH_GLOBAL).unwrap();
+    if is_soft() {
+        gpu.assert_taken(before, 64 * MIB);
+    }
+    let host = std::ptr::with_exposed_provenance_mut::<u8>(usize::try_from(address).unwrap());
+    let mut managed = 0_u8;
+    let data = (&raw mut managed).cast();
+    // SAFETY: the host may touch managed memory while no work uses it; ranges are inside.
+    unsafe {
+        host.write_volatile(41);
+        result::copy::device_to_device_async(table, copy.pointer().0, address, 1, stream.raw())
+            .unwrap();
+        result::copy::fill_u8_async(table, address, 42, 4096, stream.raw()).unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(host.add(4095).read_volatile(), 42);
+        let is_managed = 8;
+        assert!((table.cuPointerGetAttribute)(data, is_managed, address).is_success());
+    }
+    let mut seen = [0_u8];
+    copy.copy_to_host(0, &mut seen).unwrap();
+    assert_eq!((seen, managed), ([41], 1));
+    // SAFETY: no work uses it any more.
+    unsafe { result::linear::free(table, address) }.unwrap();
+    gpu.assert_freed(before);
+}
+
+#[test]
+fn managed_memory_that_cannot_be() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    invalid("no flags", result::linear::alloc_managed(table, 4096, 0));
+    invalid("unknown flags", result::linear::alloc_managed(table, 4096, 64));
+    invalid("nothing", result::linear::alloc_managed(table, 0, constants::ATTACH_GLOBAL));
+}
+
+#[test]
+fn advice_is_taken_for_managed_memory_only() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let extra = Extra::find();
+    let (Some(advise), Some(prefetch)) = (extra.cuMemAdvise_v2, extra.cuMemPrefetchAsync_v2) else {
+        skip("cuMemAdvise_v2, cuMemPrefetchAsync_v2: this driver is older than CUDA 12.2");
+        return;
+    };
+    let plain = gpu.memory(gpu.unit());
+    let _bound = context.bind().unwrap();
+    let table = gpu.driver.table();
+    let address = result::linear::alloc_managed(table, 1 << 20, constants::ATTACH_GLOBAL).unwrap();
+    // A location in its eight bytes: a device, and its ordinal.
+    let device = u64::from(constants::LOCATION_DEVICE);
+    let device = device | (u64::from(gpu.device.ordinal().cast_unsigned()) << 32);
+    let (prefer, null) = (3, std::ptr::null_mut());
+    // SAFETY: the addresses are known to the driver or refused.
+    unsafe {
+        assert_eq!(advise(address, 1 << 20, prefer, device), Status::SUCCESS);
+        assert_eq!(advise(address, 1 << 20, 99, device), Status::INVALID_VALUE);
+        assert_eq!(prefetch(address, 1 << 20, device, 0, null), Status::SUCCESS);
+        context.synchronize().unwrap();
+        let other = prefetch(plain.pointer().0, 4096, device, 0, null);
+        observe_text("prefetch of memory that is not managed", other);
+        assert_ne!(other, Status::SUCCESS);
+        result::linear::free(table, address).unwrap();
+    }
+}

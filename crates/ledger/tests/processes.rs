@@ -1,0 +1,443 @@
+//! A group of real processes: how they come, fork, die and misbehave.
+
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::ffi::CString;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use millpond_ledger::{
+    Book, BookSettings, LedgerError, Member, Memory, Observer, Patience, Refused, SLOTS, establish,
+};
+
+const GPU: [u8; 16] = [7; 16];
+const PATIENT: Patience = Patience(Duration::from_secs(20));
+const HARNESS: &str = env!("CARGO_BIN_EXE_millpond-ledger-harness");
+/// A guard against hangs; no test waits for it when all is well.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Group {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    book: Book,
+}
+
+impl Group {
+    fn new(memory: Memory, limit: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g");
+        let settings = BookSettings { name: b"g", owner: None, everyone: false, memory };
+        let book = Book::create(&c(&path), settings).unwrap();
+        book.change(None, PATIENT, |budget| (budget.asked, budget.effective) = (limit, limit))
+            .unwrap();
+        Self { _folder: folder, path, book }
+    }
+
+    fn puppet(&self) -> Puppet {
+        Puppet::start(Command::new(HARNESS).arg("puppet").arg(&self.path))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.path.join("ledger")
+    }
+
+    fn alive(&self) -> usize {
+        let mut alive = 0;
+        self.book.members(|member| alive += usize::from(member.alive)).unwrap();
+        alive
+    }
+}
+
+fn c(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).unwrap()
+}
+
+/// A process that does what it is told. It is killed when it is dropped.
+struct Puppet {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Puppet {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let to = child.stdin.take().unwrap();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        Self { child, to, from }
+    }
+
+    fn tell(&mut self, line: &str) {
+        writeln!(self.to, "{line}").unwrap();
+    }
+
+    fn hear(&mut self) -> String {
+        let mut answer = String::new();
+        self.from.read_line(&mut answer).unwrap();
+        answer.trim().into()
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.tell(line);
+        self.hear()
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: a child of ours that was not waited for.
+        unsafe { libc::kill(i32::try_from(self.child.id()).unwrap(), signal) };
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Puppet {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn until(what: &str, mut check: impl FnMut() -> bool) {
+    let end = Instant::now() + LONG;
+    while !check() {
+        assert!(Instant::now() < end, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+const BOTH: [Memory; 2] = [Memory::Segment, Memory::File];
+
+#[test]
+fn a_killed_process_gives_everything_back_without_anybody_repairing() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let (mut a, mut b) = (group.puppet(), group.puppet());
+        assert_eq!(a.ask("attach"), "slot 0");
+        assert_eq!(b.ask("attach"), "slot 1");
+        assert_eq!(a.ask("reserve 1000"), "ok");
+        assert_eq!(b.ask("reserve 1"), "limit");
+        a.kill();
+        assert_eq!(b.ask("reserve 1000"), "ok");
+        assert_eq!(b.ask("used"), "used 1000");
+    }
+}
+
+/// A zombie has given its memory back; nobody has waited for it yet.
+#[test]
+fn a_zombie_counts_as_gone() {
+    let group = Group::new(Memory::Segment, 1000);
+    let (mut a, mut b) = (group.puppet(), group.puppet());
+    a.ask("attach");
+    b.ask("attach");
+    assert_eq!(a.ask("reserve 1000"), "ok");
+    a.child.kill().unwrap();
+    until("room", || b.ask("reserve 1000") == "ok");
+}
+
+#[test]
+fn a_forked_child_has_a_slot_of_its_own_and_the_parents_dies_with_the_parent() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let mut family = group.puppet();
+        assert_eq!(family.ask("attach"), "slot 0");
+        assert_eq!(family.ask("reserve 600"), "ok");
+        assert!(family.ask("fork").starts_with("child "));
+        // From here on the child answers.
+        assert_eq!(family.ask("used"), "not attached");
+        assert_eq!(family.ask("attach"), "slot 1");
+        assert_eq!(family.ask("reserve 500"), "limit");
+        assert_eq!(family.ask("reserve 400"), "ok");
+        assert_eq!(family.ask("used"), "used 1000");
+        assert_eq!(group.alive(), 2);
+        family.child.kill().unwrap();
+        family.child.wait().unwrap();
+        assert_eq!(group.alive(), 1);
+        assert_eq!(family.ask("reserve 600"), "ok");
+        assert_eq!(family.ask("used"), "used 1000");
+        family.tell("exit");
+        until("the child's end", || group.alive() == 0);
+    }
+}
+
+#[test]
+fn exec_gives_back_what_the_program_before_it_had() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let mut a = group.puppet();
+        assert_eq!(a.ask("attach"), "slot 0");
+        assert_eq!(a.ask("reserve 1000"), "ok");
+        assert_eq!(a.ask("exec"), "exec");
+        assert_eq!(a.ask("used"), "not attached");
+        assert!(a.ask("attach").starts_with("slot "));
+        assert_eq!(a.ask("reserve 1000"), "ok");
+    }
+}
+
+#[test]
+fn a_program_that_closes_all_descriptors_keeps_its_slot() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let (mut a, mut b) = (group.puppet(), group.puppet());
+        a.ask("attach");
+        b.ask("attach");
+        assert_eq!(a.ask("close-all"), "closed");
+        assert_eq!(a.ask("reserve 900"), "ok");
+        assert_eq!(b.ask("reserve 200"), "limit");
+        assert_eq!(group.book.reap(PATIENT).unwrap(), 0);
+        assert_eq!(a.ask("used"), "used 900");
+        a.kill();
+        assert_eq!(b.ask("reserve 1000"), "ok");
+    }
+}
+
+#[test]
+fn five_hundred_processes_at_once() {
+    let group = Group::new(Memory::Segment, 500 * 10);
+    let mut puppets: Vec<Puppet> = (0..500).map(|_| group.puppet()).collect();
+    for puppet in &mut puppets {
+        puppet.tell("attach");
+        puppet.tell("reserve 10");
+    }
+    for puppet in &mut puppets {
+        assert!(puppet.hear().starts_with("slot "));
+        assert_eq!(puppet.hear(), "ok");
+    }
+    assert_eq!(group.book.totals(GPU).unwrap().used, 5000);
+    assert_eq!(group.alive(), 500);
+    let first = puppets.first_mut().unwrap();
+    assert_eq!(first.ask("reserve 1"), "limit");
+    for puppet in puppets.iter_mut().skip(1) {
+        puppet.child.kill().unwrap();
+    }
+    until("all of it back", || puppets.first_mut().unwrap().ask("reserve 4990") == "ok");
+}
+
+#[test]
+fn the_process_after_the_last_slot_is_refused_by_name() {
+    let group = Group::new(Memory::Segment, 1000);
+    let mut members: Vec<Member> =
+        (0..SLOTS).map(|_| Member::attach(&c(&group.path)).unwrap()).collect();
+    assert_eq!(Member::attach(&c(&group.path)).unwrap_err(), LedgerError::Full);
+    assert!(group.puppet().ask("attach").contains("1024 processes already"));
+    members.swap_remove(700);
+    assert_eq!(Member::attach(&c(&group.path)).unwrap().slot(), 700);
+}
+
+#[test]
+fn a_ledger_that_is_removed_refuses_and_harms_nobody() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1_000_000);
+        let mut a = group.puppet();
+        a.ask("attach");
+        assert_eq!(a.ask("reserve 10"), "ok");
+        fs::remove_file(group.ledger()).unwrap();
+        assert_eq!(a.ask("release 10"), "ok");
+        assert!(a.ask("reserve 900000").starts_with("broken the group has no ledger file"));
+        assert!(matches!(group.book.reap(PATIENT), Err(LedgerError::NoGroup("ledger"))));
+        // Somebody makes a new one: those of the old one are not in it, and know it.
+        let settings = BookSettings { name: b"g", owner: None, everyone: false, memory };
+        let _new = Book::create(&c(&group.path), settings).unwrap();
+        assert!(a.ask("reserve 900000").contains("it was replaced"));
+        assert!(a.is_running());
+    }
+}
+
+#[test]
+fn a_limits_file_that_is_gone_or_garbage_means_no_new_memory() {
+    let group = Group::new(Memory::Segment, 1_000_000);
+    let mut a = group.puppet();
+    a.ask("attach");
+    let limits = group.path.join("limits");
+    let good = fs::read(&limits).unwrap();
+    for bad in [Vec::new(), vec![0x5a; 4096], good.iter().copied().take(100).collect()] {
+        fs::write(&limits, bad).unwrap();
+        assert!(a.ask("reserve 900000").starts_with("broken the group's limits file"));
+        assert!(matches!(
+            Member::attach(&c(&group.path)),
+            Err(LedgerError::Broken { file: "limits", .. })
+        ));
+    }
+    let mut newer = good.clone();
+    *newer.get_mut(8).unwrap() = 9;
+    fs::write(&limits, newer).unwrap();
+    let version = LedgerError::Version { file: "limits", found: 9, known: 1 };
+    assert_eq!(Member::attach(&c(&group.path)).unwrap_err(), version);
+    fs::remove_file(&limits).unwrap();
+    assert!(a.ask("reserve 900000").starts_with("broken the group has no limits file"));
+    fs::write(&limits, good).unwrap();
+    assert_eq!(a.ask("reserve 900000"), "ok");
+}
+
+#[test]
+fn a_ledger_that_is_garbage_or_of_another_version_is_refused_by_name() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let good = fs::read(group.ledger()).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
+        file.write_all_at(&[0x5a; 4096], 0).unwrap();
+        let broken = LedgerError::Broken { file: "ledger", what: "it does not begin like one" };
+        assert_eq!(Member::attach(&c(&group.path)).unwrap_err(), broken);
+        assert_eq!(Book::open(&c(&group.path)).unwrap_err(), broken);
+        let observer = Observer::open(&c(&group.path)).unwrap();
+        assert_eq!(observer.used(GPU).unwrap_err(), broken);
+        file.write_all_at(good.get(..64).unwrap(), 0).unwrap();
+        file.write_all_at(&[7], 8).unwrap();
+        let version = LedgerError::Version { file: "ledger", found: 7, known: 1 };
+        assert_eq!(Member::attach(&c(&group.path)).unwrap_err(), version);
+        file.write_all_at(good.get(..64).unwrap(), 0).unwrap();
+        Member::attach(&c(&group.path)).unwrap();
+    }
+}
+
+/// Garbage everywhere behind the head: numbers that cannot be, and no crash.
+#[test]
+fn garbage_in_every_slot_crashes_nobody() {
+    let group = Group::new(Memory::File, 1000);
+    let member = Member::attach(&c(&group.path)).unwrap();
+    let device = member.device(GPU).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
+    let mut seed = 1_u64;
+    let mut garbage = vec![0_u8; 2 * 1024 * 1024];
+    for byte in &mut garbage {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        *byte = seed.to_be_bytes()[0];
+    }
+    file.write_all_at(&garbage, 4096).unwrap();
+    file.write_all_at(&[0xff; 8], 64).unwrap();
+    let _ = member.reserve(device, 10);
+    member.release(device, u32::MAX);
+    member.charge(device, u32::MAX);
+    let _ = member.group_used(device);
+    let _ = group.book.totals(GPU);
+    let _ = group.book.members(|_| {});
+    let _ = group.book.reap(PATIENT);
+    let _ = Observer::open(&c(&group.path)).unwrap().used(GPU);
+}
+
+/// The case that would be a SIGBUS with a mapped file.
+#[test]
+fn a_ledger_truncated_under_running_programs_kills_none_of_them() {
+    let group = Group::new(Memory::Segment, 1_000_000);
+    let mut a = group.puppet();
+    a.ask("attach");
+    assert_eq!(a.ask("reserve 10"), "ok");
+    let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
+    file.set_len(0).unwrap();
+    // What it has credit for it still gets; more is refused.
+    assert_eq!(a.ask("release 10"), "ok");
+    assert_eq!(a.ask("reserve 10"), "ok");
+    assert!(a.ask("reserve 900000").starts_with("broken the group's ledger file is broken"));
+    assert!(a.is_running());
+    assert!(matches!(group.book.reap(PATIENT), Err(LedgerError::Broken { .. })));
+    let made = establish(&c(&group.path), b"g", &[]);
+    let emptied =
+        LedgerError::Broken { file: "ledger", what: "it was emptied while its members live" };
+    assert_eq!(made.unwrap_err(), emptied);
+    assert!(matches!(Member::attach(&c(&group.path)), Err(LedgerError::Broken { .. })));
+    // When its last member has ended the ledger can be made again.
+    a.kill();
+    establish(&c(&group.path), b"g", &[]).unwrap();
+    Member::attach(&c(&group.path)).unwrap();
+}
+
+/// With slots in the file a tenant can do this to itself, but not to the operator.
+#[test]
+fn a_truncated_file_of_slots_does_not_kill_the_operator() {
+    let group = Group::new(Memory::File, 1000);
+    let other = Group::new(Memory::File, 1000);
+    let member = Member::attach(&c(&other.path)).unwrap();
+    let device = member.device(GPU).unwrap();
+    member.reserve(device, 7).unwrap();
+    let mut a = group.puppet();
+    a.ask("attach");
+    assert_eq!(a.ask("reserve 10"), "ok");
+    fs::OpenOptions::new().write(true).open(group.ledger()).unwrap().set_len(0).unwrap();
+    assert!(matches!(group.book.totals(GPU), Err(LedgerError::Broken { .. })));
+    assert!(matches!(group.book.members(|_| {}), Err(LedgerError::Broken { .. })));
+    assert!(group.book.set_effective(GPU, 1, PATIENT).is_err());
+    assert!(Observer::open(&c(&group.path)).unwrap().used(GPU).is_err());
+    assert_eq!(other.book.totals(GPU).unwrap().used, 7);
+}
+
+#[test]
+fn nonsense_in_a_slot_hurts_only_its_own_group_and_only_while_its_owner_lives() {
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let (mut liar, mut honest) = (group.puppet(), group.puppet());
+        liar.ask("attach");
+        honest.ask("attach");
+        assert_eq!(honest.ask("reserve 100"), "ok");
+        for nonsense in ["scribble 0 4294967295", "scribble 4294967295 0", "scribble 5 9"] {
+            assert_eq!(liar.ask(nonsense), "ok");
+            let answer = honest.ask("reserve 10");
+            assert!(answer == "ok" || answer == "limit", "{answer}");
+            assert!(honest.ask("used").starts_with("used "));
+            group.book.set_effective(GPU, 1000, PATIENT).unwrap();
+            assert!(group.book.totals(GPU).is_ok());
+        }
+        assert_eq!(liar.ask("release 4000000000"), "ok");
+        liar.kill();
+        assert_eq!(honest.ask("release 1000"), "ok");
+        assert_eq!(honest.ask("reserve 1000"), "ok");
+    }
+}
+
+#[test]
+fn a_stopped_holder_of_the_lock_delays_members_and_does_not_hang_the_operator() {
+    let group = Group::new(Memory::Segment, 1000);
+    let (mut holder, mut member) = (group.puppet(), group.puppet());
+    member.ask("attach");
+    assert_eq!(holder.ask("lock"), "locked");
+    holder.signal(libc::SIGSTOP);
+    let short = Patience(Duration::from_millis(30));
+    assert_eq!(group.book.reap(short), Err(LedgerError::Busy));
+    assert_eq!(group.book.reserve_pond(GPU, 1, short), Err(Refused::Broken(LedgerError::Busy)));
+    // What needs no lock goes on.
+    assert!(group.book.totals(GPU).is_ok());
+    member.tell("reserve 10");
+    // A signal does not end the wait.
+    member.signal(libc::SIGSTOP);
+    member.signal(libc::SIGCONT);
+    holder.kill();
+    assert_eq!(member.hear(), "ok");
+    group.book.reap(PATIENT).unwrap();
+}
+
+/// The same pid number in two pid namespaces is two processes.
+#[test]
+fn members_of_another_pid_namespace_are_told_apart() {
+    let group = Group::new(Memory::Segment, 1000);
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--kill-child", HARNESS, "puppet"]).arg(&group.path);
+    let probe = Command::new("unshare").args(["--pid", "--fork", "true"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this user cannot make a pid namespace");
+        return;
+    }
+    let mut inside = Puppet::start(&mut command);
+    let mut outside = group.puppet();
+    assert_eq!(inside.ask("pid"), "pid 1");
+    assert_eq!(inside.ask("attach"), "slot 0");
+    outside.ask("attach");
+    assert_eq!(inside.ask("reserve 600"), "ok");
+    assert_eq!(outside.ask("reserve 500"), "limit");
+    assert_eq!(inside.ask("reserve 500"), "limit");
+    let mut foreign = 0;
+    group.book.members(|member| foreign += usize::from(!member.same_namespace)).unwrap();
+    assert_eq!(foreign, 1);
+    assert_eq!(group.book.reap(PATIENT).unwrap(), 0);
+    inside.kill();
+    until("room", || outside.ask("reserve 1000") == "ok");
+}

@@ -1,0 +1,230 @@
+//! Programs under a limit: what is charged, what is refused, and what comes back.
+
+mod common;
+use common::*;
+
+#[test]
+fn every_kind_of_memory_is_refused_over_the_limit_and_comes_back() {
+    let kinds = [
+        ("alloc=40", "free"),
+        ("pitch=40", "free"),
+        ("managed=40", "free"),
+        ("create=40", "release"),
+        ("array=40", "endarray"),
+    ];
+    for (take, give) in kinds {
+        let machine = Machine::new().limited("64M");
+        let kind = take.split('=').next().unwrap();
+        let said =
+            machine.run("proc2", &format!("context {take} {take} {give} {take} {give} info"));
+        assert_eq!(
+            said,
+            format!("context=0, {kind}=0, {kind}=2, {give}=0, {kind}=0, {give}=0, info=0 64 64"),
+            "{take}"
+        );
+        assert_eq!(machine.card_used(), 0, "{take}");
+    }
+}
+
+#[test]
+fn pools_are_charged_by_what_they_take_from_the_card() {
+    let machine = Machine::new().limited("96M");
+    let said =
+        machine.run("proc2", "context stream async=1 info async=1 info async=60 info async=40");
+    assert_eq!(
+        said,
+        "context=0, stream=0, async=0, info=0 96 64, async=0, info=0 96 64, async=0, info=0 96 0, async=2"
+    );
+    // Freed and waited for, it is the card's again; a pool of one's own is no way out.
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream pool own=60 own=60 afree sync info own=60 afree sync endpool info",
+    );
+    assert_eq!(
+        said,
+        "context=0, stream=0, pool=0, own=0, own=2, afree=0, sync=0, info=0 96 96, own=0, afree=0, sync=0, endpool=0, info=0 96 96"
+    );
+}
+
+#[test]
+fn graphs_are_charged_when_they_run() {
+    let machine = Machine::new().limited("96M");
+    let said = machine
+        .run("proc2", "context stream graph=64 info launch sync info free trim info graph=200 ");
+    assert_eq!(
+        said,
+        "context=0, stream=0, graph=0, info=0 96 96, launch=0, sync=0, info=0 96 32, free=0, trim=0, info=0 96 96, graph=2"
+    );
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream capture=64 launch sync info launch sync trim info capture=80 launch",
+    );
+    assert_eq!(
+        said,
+        "context=0, stream=0, capture=0, launch=0, sync=0, info=0 96 32, launch=0, sync=0, trim=0, info=0 96 96, capture=0, launch=0"
+    );
+}
+
+#[test]
+fn physical_memory_is_charged_until_released_and_unmapped() {
+    let machine = Machine::new().limited("64M");
+    let said = machine
+        .run("proc2", "context create=32 map=32 release info retain release info unmap info");
+    assert_eq!(
+        said,
+        "context=0, create=0, map=0, release=0, info=0 64 32, retain=0, release=0, info=0 64 32, unmap=0, info=0 64 64"
+    );
+}
+
+#[test]
+fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "context create=20 import map=20 info unmap release info");
+    assert_eq!(
+        said,
+        "context=0, create=0, import=0, map=0, info=0 64 24, unmap=0, release=0, info=0 64 44"
+    );
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "context create=40 shared map=40 info unmap release info");
+    assert_eq!(
+        said,
+        "context=0, create=0, shared=0, map=0, info=0 64 24, unmap=0, release=0, info=0 64 24"
+    );
+}
+
+#[test]
+fn small_allocations_share_blocks() {
+    let machine = Machine::new().limited("8M");
+    let said =
+        machine.run("proc2", "context alloc=0.004 alloc=0.004 alloc=0.004 free free free info");
+    assert!(said.ends_with("info=0 8 8"), "{said}");
+}
+
+#[test]
+fn a_context_ends_with_all_that_it_had() {
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "newcontext alloc=20 array=20 endcontext context info");
+    assert_eq!(said, "newcontext=0, alloc=0, array=0, endcontext=0, context=0, info=0 64 64");
+    let said = machine.run("proc2", "context alloc=20 uncontext context info");
+    assert_eq!(said, "context=0, alloc=0, uncontext=0, context=0, info=0 64 64");
+}
+
+#[test]
+fn contexts_count() {
+    let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    assert_eq!(machine.run("proc2", "context info"), "context=0, info=0 64 54");
+    let _holder = machine.start("proc2", "context wait");
+    let said = machine.run("proc2", "context info alloc=44 alloc=2");
+    assert_eq!(said, "context=0, info=0 64 44, alloc=0, alloc=2");
+}
+
+#[test]
+fn two_processes_share_one_limit_and_a_kill_gives_room_back() {
+    let machine = Machine::new().limited("64M");
+    let mut one = machine.start("proc2", "context create=40 wait alloc=10 wait");
+    assert_eq!(one.said, ["context=0", "create=0"]);
+    let said = machine.run("dlsym", "context create=30 create=20 info nvml total");
+    assert_eq!(said, "context=0, create=2, create=0, info=0 64 4, nvml=64 4 60, total=64");
+    // The other's memory went with it.
+    one.go_on();
+    assert_eq!(one.said, ["alloc=0"]);
+    one.kill();
+    assert_eq!(machine.run("dlsym", "context create=62 info"), "context=0, create=0, info=0 64 2");
+}
+
+#[test]
+fn a_program_that_closes_every_descriptor_is_still_counted() {
+    let machine = Machine::new().limited("64M");
+    let _one = machine.start("proc2", "context create=40 closefds wait");
+    assert_eq!(machine.run("dlsym", "create=30"), "create=2");
+}
+
+#[test]
+fn children_by_fork_and_exec_are_counted_by_themselves() {
+    // A child of a program that uses the driver has no driver, here as there: its own error.
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "context create=40 fork=40 info");
+    assert_eq!(said, "context=0, create=0, child=3, info=0 64 24");
+    let said = machine.run("proc2", "context create=40 exec=40 exec=20 create=24");
+    assert_eq!(said, "context=0, create=0, create=2, create=0, create=0");
+    // A child of a program that does not use it yet is a member like any other.
+    assert_eq!(machine.run("dlsym", "fork=65 create=60"), "child=2, create=0");
+    assert_eq!(machine.run("dlsym", "fork=60 create=60"), "child=0, create=0");
+}
+
+#[test]
+fn a_thread_without_a_context_gets_the_drivers_own_error() {
+    let machine = Machine::new().limited("64M");
+    assert_eq!(
+        machine.run("proc2", "context thread=1 info"),
+        "context=0, thread=201, info=0 64 64"
+    );
+}
+
+#[test]
+fn what_is_not_known_is_the_drivers() {
+    let machine = Machine::new().limited("64M");
+    assert_eq!(machine.run("proc2", "context freeunknown"), "context=0, freeunknown=1");
+}
+
+#[test]
+fn a_limit_that_cannot_be_read_gives_no_memory_and_one_line() {
+    for text in ["0", "ten", "-5G", "0.5"] {
+        let machine = Machine::new().limited(text);
+        let said = machine.output("proc2", "context create=1 create=1");
+        assert!(said.status.success());
+        assert_eq!(String::from_utf8_lossy(&said.stdout), "context=2\ncreate=2\ncreate=2\n");
+        let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.starts_with("millpond: MILLPOND_MEMORY_LIMIT"), "{errors}");
+    }
+    let quiet = Machine::new().limited("ten").with("MILLPOND_PRELOAD_LOG", "off");
+    assert_eq!(quiet.output("proc2", "create=1").stderr, b"");
+}
+
+#[test]
+fn a_broken_or_missing_ledger_gives_no_memory_and_one_line() {
+    let machine = Machine::new().with("MILLPOND_LEDGER", "/nowhere/group");
+    let said = machine.output("proc2", "create=1 create=1");
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "create=2\ncreate=2\n");
+    assert_eq!(String::from_utf8_lossy(&said.stderr).lines().count(), 1, "{said:?}");
+}
+
+#[test]
+fn other_peoples_variables_are_understood() {
+    let machine = Machine::new()
+        .limited("")
+        .with("VCUDA_MEMORY_LIMIT", "61M")
+        .with("VCUDA_DEVICE_NAME", "Tiny");
+    assert_eq!(machine.run("dlsym", "total name"), "total=61, name=Tiny");
+    let machine = Machine::new().limited("").with("CUDA_DEVICE_MEMORY_LIMIT_0", "59m");
+    assert_eq!(
+        machine.run("dlsym", "context total info create=60"),
+        "context=0, total=59, info=0 59 59, create=2"
+    );
+    let machine = Machine::new().limited("25%");
+    assert_eq!(machine.run("dlsym", "context total create=66"), "context=0, total=64, create=2");
+}
+
+#[test]
+fn devices_are_known_by_uuid() {
+    // A limit on CUDA's device 0, which is the machine's second.
+    let machine = Machine::new()
+        .limited("")
+        .with("MILLPOND_SOFT_DEVICES", "2")
+        .with("CUDA_VISIBLE_DEVICES", "1,0")
+        .with("CUDA_DEVICE_MEMORY_LIMIT_0", "57M");
+    let said = machine.run("proc2", "context create=20 createsecond=200 info nvml=0 nvml=1");
+    assert_eq!(
+        said,
+        "context=0, create=0, createsecond=0, info=0 57 37, nvml=256 56 200, nvml=57 37 20"
+    );
+}
+
+#[test]
+fn a_limit_larger_than_the_card_changes_nothing() {
+    let machine = Machine::new().limited("100G");
+    assert_eq!(machine.run("proc2", "context total info"), "context=0, total=256, info=0 256 256");
+}
