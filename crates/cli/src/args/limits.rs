@@ -165,7 +165,8 @@ pub struct GroupWatchArgs {
 /// Show which functions of this driver are watched
 ///
 /// Lists what the driver's library exports: what is hooked, what is let through because it takes no
-/// memory of a GPU, and what a driver newer than this program may have brought.
+/// memory of a GPU, what is watched on the card because no argument says how much it takes, and what
+/// a driver newer than this program may have brought.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 The library is the one that MILLPOND_DRIVER chooses, as for every command: the system's libcuda.so.1

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use self::coverage::Class;
 use millpond_cuda::{Driver, DriverChoice, DriverKind};
+use millpond_preload::coverage::{self, Class};
 
 use crate::args::CoverageArgs;
 use crate::commands::serve::chain;
@@ -17,6 +17,11 @@ use crate::units;
 /// The software driver as a library of its own, beside this program.
 const SOFTWARE: &str = "libcuda.so";
 
+const HOOKED: &str = "hooked";
+const PASSED: &str = "passed";
+const WATCHED: &str = "watched";
+const UNKNOWN: &str = "unknown";
+
 /// Reads the library, and says what of it is watched.
 pub fn run(args: &CoverageArgs, printer: &Printer) -> Outcome {
     let library = match &args.library {
@@ -28,7 +33,7 @@ pub fn run(args: &CoverageArgs, printer: &Printer) -> Outcome {
     let exports: Vec<ExportJson> = exports.into_iter().map(classify).collect();
     let counted = count(&library, &exports);
     let shown: Vec<ExportJson> =
-        exports.into_iter().filter(|export| args.all || export.class == "unknown").collect();
+        exports.into_iter().filter(|export| args.all || export.class == UNKNOWN).collect();
     let ok = counted.ok;
     if printer.is_json() {
         printer.json(&CoverageJson { exports: shown, ..counted })?;
@@ -67,20 +72,48 @@ fn chosen() -> Result<PathBuf, CommandError> {
 }
 
 fn classify(name: String) -> ExportJson {
-    let class = coverage::class(&name);
-    let may_allocate = class == Class::Unknown && coverage::may_allocate(&name);
-    ExportJson { class: class.name(), may_allocate, name }
+    let (class, reason) = match coverage::classify(&name) {
+        Class::Hooked(_) => (HOOKED, None),
+        Class::Passed(reason) => (PASSED, Some(reason.text())),
+        Class::Watched(reason) => (WATCHED, Some(reason.text())),
+        Class::Unknown => (UNKNOWN, None),
+    };
+    let may_allocate = class == UNKNOWN && sounds_like_memory(&name);
+    ExportJson { name, class, reason, may_allocate }
+}
+
+/// Whether a function that nobody has looked at may take memory, by its name. In doubt it may: all
+/// that takes memory so far makes, imports, opens or maps something.
+fn sounds_like_memory(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "alloc",
+        "create",
+        "import",
+        "open",
+        "reserve",
+        "pool",
+        "retain",
+        "instantiate",
+        "upload",
+        "launch",
+        "register",
+        "map",
+    ];
+    let is_driver =
+        name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let name = name.to_ascii_lowercase();
+    is_driver && WORDS.iter().any(|word| name.contains(word))
 }
 
 fn count(library: &Path, exports: &[ExportJson]) -> CoverageJson {
-    let count =
-        |class: Class| exports.iter().filter(|export| export.class == class.name()).count() as u64;
+    let count = |class: &str| exports.iter().filter(|export| export.class == class).count() as u64;
     CoverageJson {
         ok: !exports.iter().any(|export| export.may_allocate),
         library: library.display().to_string(),
-        hooked: count(Class::Hooked),
-        passed: count(Class::Passed),
-        unknown: count(Class::Unknown),
+        hooked: count(HOOKED),
+        passed: count(PASSED),
+        watched: count(WATCHED),
+        unknown: count(UNKNOWN),
         exports: Vec::new(),
     }
 }
@@ -93,55 +126,60 @@ fn print(counted: &CoverageJson, shown: &[ExportJson], printer: &Printer) -> Out
         }
         let tone = match (export.may_allocate, export.class) {
             (true, _) => Tone::Bad,
-            (_, "hooked") => Tone::Good,
-            (_, "unknown") => Tone::Careful,
+            (_, HOOKED) => Tone::Good,
+            (_, UNKNOWN) => Tone::Careful,
             _ => Tone::Dim,
         };
         let class = printer.paint(tone, format_args!("{:<8}", export.class));
-        let remark = if export.may_allocate { "  looks as if it could take memory" } else { "" };
-        printer.line(format_args!("{class} {}{remark}", export.name))?;
+        let remark = match export.reason {
+            _ if export.may_allocate => "looks as if it could take memory",
+            Some(reason) => reason,
+            None => "",
+        };
+        printer
+            .line(format_args!("{class} {:<44} {remark}", export.name).to_string().trim_end())?;
     }
     if printer.is_quiet() {
         return Ok(());
     }
-    let total = counted.hooked + counted.passed + counted.unknown;
+    let total = counted.hooked + counted.passed + counted.watched + counted.unknown;
     printer.line(format_args!(
-        "{}: {}, {} hooked, {} passed, {} unknown",
+        "{}: {}, {} hooked, {} passed, {} watched, {} unknown",
         counted.library,
         units::count(total, "function"),
         counted.hooked,
         counted.passed,
+        counted.watched,
         counted.unknown
     ))
 }
 
-// STUB
-mod coverage {
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    pub enum Class {
-        Hooked,
-        Passed,
-        Unknown,
-    }
-    impl Class {
-        pub fn name(self) -> &'static str {
-            match self {
-                Class::Hooked => "hooked",
-                Class::Passed => "passed",
-                Class::Unknown => "unknown",
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_function_that_could_take_memory_is_told_from_others() {
+        let may = |name: &str| classify(name.to_owned()).may_allocate;
+        for name in
+            ["cuMemAllocQuantum", "cuTensorArenaCreate", "cuMemPoolGrow_v9", "cuFooImportBar"]
+        {
+            assert!(may(name), "{name}");
         }
-    }
-    pub fn class(name: &str) -> Class {
-        if name.starts_with("cuMem") {
-            Class::Hooked
-        } else if name.starts_with("cu") {
-            Class::Passed
-        } else {
-            Class::Unknown
+        for name in ["cuFooGetName", "cudbgNewThing", "helperAlloc", "_fini"] {
+            assert!(!may(name), "{name}");
         }
+        assert!(!may("cuMemAlloc_v2") && classify("cuMemAlloc_v2".into()).class == HOOKED);
     }
-    pub fn may_allocate(name: &str) -> bool {
-        name.contains("Alloc")
+
+    #[test]
+    fn a_library_with_something_new_is_not_ok() {
+        let names = ["cuInit", "cuMemAlloc_v2", "cuModuleLoad", "cuNewQuestion"];
+        let exports: Vec<ExportJson> = names.map(|name| classify(name.to_owned())).into();
+        let counted = count(Path::new("/x"), &exports);
+        assert!(counted.ok);
+        assert_eq!([counted.hooked, counted.passed, counted.watched, counted.unknown], [1; 4]);
+        let new = [classify("cuMemAllocQuantum".into())];
+        assert!(!count(Path::new("/x"), &new).ok);
     }
 }

@@ -13,6 +13,8 @@ pub struct CoverageJson {
     pub hooked: u64,
     /// How many are let through because they take no memory of a GPU.
     pub passed: u64,
+    /// How many are let through because nobody can say how much they take; the daemon finds it.
+    pub watched: u64,
     /// How many are unknown to this version.
     pub unknown: u64,
     /// The unknown ones, or with `--all` every one.
@@ -24,8 +26,10 @@ pub struct CoverageJson {
 pub struct ExportJson {
     /// Its name.
     pub name: String,
-    /// `hooked`, `passed` or `unknown`.
+    /// `hooked`, `passed`, `watched` or `unknown`.
     pub class: &'static str,
+    /// Why it is let through.
+    pub reason: Option<&'static str>,
     /// Whether its name says that it could take memory; only asked of unknown ones.
     pub may_allocate: bool,
 }
