@@ -76,14 +76,25 @@ impl Place {
         tenant
     }
 
+    /// Makes a group with this limit, or changes it.
+    #[track_caller]
+    fn limit(&self, group: &str, limit: &str) {
+        let said = self.cli(&["group", "set", group, "--limit", limit]);
+        assert!(said.ok().contains(group), "{said:?}");
+    }
+
     /// A group's account on its first GPU.
     fn account(&self, group: &str) -> Value {
         self.json(&["group", "ls", group])["groups"][0]["devices"][0].clone()
     }
 
+    /// The pond's groups. This user's programs may have others without it, of other tests.
     fn names(&self) -> Vec<String> {
-        let said = self.cli(&["group", "ls", "-q"]);
-        said.ok().lines().map(str::to_owned).collect()
+        let listed = self.json(&["group", "ls"]);
+        let folder = self.pond.runtime_dir().display().to_string();
+        let groups = listed["groups"].as_array().unwrap().iter();
+        let own = groups.filter(|group| group["folder"].as_str().unwrap().starts_with(&folder));
+        own.map(|group| group["name"].as_str().unwrap().to_owned()).collect()
     }
 }
 
@@ -132,7 +143,7 @@ fn two_programs_share_one_limit_and_the_account_is_the_drivers() {
     let place = Place::new();
     let limit = limit(limit(256 * MIB));
     let before = place.pond.physical();
-    place.cli(&["group", "set", "team-a", "--limit", &size(limit)]).ok().to_owned();
+    place.limit("team-a", &size(limit));
     let mut one = place.tenant(&["--group", "team-a"]);
     let mut two = place.tenant(&["--group", "team-a"]);
     assert!(one.takes("linear", 160 * MIB));
@@ -176,9 +187,7 @@ fn two_programs_share_one_limit_and_the_account_is_the_drivers() {
 #[test]
 fn a_limit_changes_under_a_running_program() {
     let place = Place::new();
-    let set = |bytes: u64| {
-        place.cli(&["group", "set", "team-a", "--limit", &size(bytes)]).ok().to_owned()
-    };
+    let set = |bytes: u64| place.limit("team-a", &size(bytes));
     set(limit(96 * MIB));
     let mut tenant = place.tenant(&["--group", "team-a"]);
     for round in 0..5 {
@@ -197,7 +206,7 @@ fn a_limit_changes_under_a_running_program() {
     assert!(tenant.takes("linear", 64 * MIB));
     let said = place.cli(&["group", "ls", "team-a"]);
     assert!(said.ok().contains("team-a"), "{said:?}");
-    place.cli(&["group", "set", "team-a", "--limit", "none"]).ok().to_owned();
+    place.limit("team-a", "none");
     assert!(tenant.takes("linear", 256 * MIB), "no limit");
     assert_eq!(place.account("team-a")["limit_bytes"], Value::Null);
 }
@@ -222,7 +231,7 @@ fn a_group_of_its_own_ends_with_its_last_process() {
     let tenant = place.tenant(&["--limit", &limit]);
     let names = place.names();
     assert_eq!(names.len(), 1, "{names:?}");
-    assert_eq!(place.json(&["group", "ls"])["groups"][0]["anonymous"], true);
+    assert_eq!(place.json(&["group", "ls", &names[0]])["groups"][0]["anonymous"], true);
     let other = place.tenant(&["--limit", &limit]);
     assert_eq!(place.names().len(), 2, "each program has its own");
     tenant.finish();
@@ -318,7 +327,7 @@ fn limits_hold_while_no_daemon_lives() {
     let account = place.account("team-a");
     assert_eq!(bytes(&account["limit_bytes"]), limit, "the files are the whole state");
     assert!(bytes(&account["used_bytes"]) >= 64 * MIB);
-    place.cli(&["group", "set", "team-a", "--limit", &size(2 * limit)]).ok().to_owned();
+    place.limit("team-a", &size(2 * limit));
     assert!(tenant.takes("linear", 64 * MIB), "and the next daemon changes it");
 }
 
@@ -365,7 +374,7 @@ impl Drop for Lines {
 fn a_watch_prints_a_line_for_each_change() {
     let place = Place::new();
     let limit = limit(96 * MIB);
-    place.cli(&["group", "set", "team-a", "--limit", &size(limit)]).ok().to_owned();
+    place.limit("team-a", &size(limit));
     let text = Lines::of(place.command(&["group", "watch", "team-a"]));
     let json = Lines::of(place.command(&["group", "watch", "--json"]));
     text.find(|line| line.contains("team-a") && line.contains("0 processes"));
@@ -378,7 +387,7 @@ fn a_watch_prints_a_line_for_each_change() {
     text.find(|line| line.contains("1 process"));
     account(&json, &|line| line["used_bytes"].as_u64().is_some_and(|used| used >= 64 * MIB));
     let small = limit - 64 * MIB;
-    place.cli(&["group", "set", "team-a", "--limit", &size(small)]).ok().to_owned();
+    place.limit("team-a", &size(small));
     account(&json, &|line| line["effective_bytes"] == small);
     account(&json, &|line| line["kind"] == "group_over");
 }
@@ -404,8 +413,7 @@ fn without_a_pond_the_same_commands_work_on_this_users_groups() {
     assert_eq!(charged, bytes(&account["used_bytes"]), "{details}");
     assert!(charged >= 64 * MIB);
 
-    let set =
-        |bytes: u64| place.cli(&["group", "set", &group, "--limit", &size(bytes)]).ok().to_owned();
+    let set = |bytes: u64| place.limit(&group, &size(bytes));
     set(2 * limit);
     assert!(two.takes("linear", 64 * MIB), "more can be used at once");
     set(limit);

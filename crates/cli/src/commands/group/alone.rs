@@ -55,11 +55,13 @@ impl Alone {
         self.path(name).join("ledger").exists()
     }
 
-    /// All of them.
+    /// Those that somebody is in. A folder that nobody is in any more is only a limit that was
+    /// stated once; nobody takes it away, because the next program may state it again.
     pub fn list(&self) -> Vec<GroupInfo> {
         let names = self.names();
         let cards = if names.is_empty() { Vec::new() } else { cards() };
-        names.iter().map(|name| self.details(name, &cards).info).collect()
+        let infos = names.iter().map(|name| self.details(name, &cards).info);
+        infos.filter(|info| info.processes > 0 || info.broken).collect()
     }
 
     /// One of them.

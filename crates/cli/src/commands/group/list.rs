@@ -22,6 +22,9 @@ pub fn run(args: &GroupLsArgs, global: &Global, printer: &Printer) -> Outcome {
     if printer.is_json() {
         return printer.json(&GroupsJson { groups: groups.iter().map(GroupJson::from).collect() });
     }
+    if known.pond.is_none() {
+        printer.note("no pond: these are your programs with a limit of their own");
+    }
     show(&groups, args.no_trunc, printer)
 }
 

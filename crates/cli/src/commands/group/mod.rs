@@ -107,9 +107,8 @@ impl Groups {
     fn with_known(&self, mut error: CommandError) -> CommandError {
         let CommandError::Failed(report) = &mut error else { return error };
         if report.code == Code::Kind(ErrorKind::NotFound) {
-            let known = self.pond.as_ref().and_then(|pond| pond.groups().ok()).unwrap_or_default();
-            let mut names: Vec<String> = known.iter().map(|group| group.name.to_string()).collect();
-            names.extend(self.alone.names().iter().map(ToString::to_string));
+            let known = self.list().unwrap_or_default();
+            let names: Vec<String> = known.iter().map(|group| group.name.to_string()).collect();
             let text = match names.as_slice() {
                 [] => {
                     "there is no group yet; `millpond group set NAME --limit SIZE` makes one".into()
