@@ -16,11 +16,11 @@ const FORCED: u64 = (256 << 20) / millpond_ledger::UNIT;
 /// One process on one card, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// What its slot says that it holds.
+    /// What its slot says that it holds, without what was folded in.
     pub used: u64,
     /// What its slot says that it may hold.
     pub credit: u64,
-    /// The part of `used` that was folded in, as the slot says.
+    /// What was folded in, as the slot says.
     pub folded: u64,
     /// What others pay for; the card may show it at this process as well.
     pub shared: u64,
@@ -76,7 +76,7 @@ impl Memory {
         if now.used > now.credit {
             verdict.lies = Some(Lie::OverCredit);
         }
-        if now.folded < self.folded || now.used < now.folded {
+        if now.folded < self.folded {
             // Said once: from here on what the slot says is the beginning again.
             self.folded = now.folded;
             verdict.lies = Some(Lie::Unfolded);
@@ -85,11 +85,12 @@ impl Memory {
         if before != Some(now) {
             return verdict;
         }
-        let unexplained = physical.saturating_sub(now.used.saturating_add(now.shared));
-        if unexplained > FAR_MORE.max(now.used / 2) {
+        let charged = now.used.saturating_add(now.folded);
+        let unexplained = physical.saturating_sub(charged.saturating_add(now.shared));
+        if unexplained > FAR_MORE.max(charged / 2) {
             verdict.lies = Some(Lie::FarMore);
         }
-        let too_much = now.used.saturating_sub(physical).min(now.folded);
+        let too_much = charged.saturating_sub(physical).min(now.folded);
         if unexplained >= NOISE {
             verdict.fold = i64::try_from(unexplained).unwrap_or(i64::MAX);
         } else if too_much >= NOISE {
@@ -163,7 +164,7 @@ mod tests {
         let fold = memory.look(seen(GIB, GIB + 60 * MIB)).fold;
         assert_eq!(fold, i64::try_from(60 * MIB).unwrap());
         memory.folded(fold);
-        let after = Seen { folded: 60 * MIB, ..seen(GIB + 60 * MIB, GIB + 60 * MIB) };
+        let after = Seen { folded: 60 * MIB, ..seen(GIB, GIB + 60 * MIB) };
         for _ in 0..3 {
             assert_eq!(memory.look(after), Verdict::default());
         }
@@ -171,6 +172,10 @@ mod tests {
         let less = Seen { physical: Some(GIB), ..after };
         memory.look(less);
         assert_eq!(memory.look(less).fold, -i64::try_from(60 * MIB).unwrap());
+        // What is allocated meanwhile is charged already: only the rest is taken back.
+        let busy = Seen { physical: Some(GIB + 50 * MIB), ..after };
+        memory.look(busy);
+        assert_eq!(memory.look(busy).fold, -i64::try_from(10 * MIB).unwrap());
     }
 
     #[test]

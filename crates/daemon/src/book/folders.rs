@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use millpond_ledger::{Book, BookSettings, Flags, LedgerError, Patience};
+use millpond_ledger::{Book, BookSettings, Flags, LedgerError, Memory, Patience};
 use millpond_wire::{GroupName, Token};
 use uuid::Uuid;
 
@@ -86,7 +86,7 @@ impl Folders {
         found
     }
 
-    /// Makes a group for a user, unless it is the operator's.
+    /// Makes a group for a user, unless it is the operator's. Its slots are in this memory.
     ///
     /// # Errors
     /// What the system or the ledger says.
@@ -95,6 +95,7 @@ impl Folders {
         name: &GroupName,
         owner: Option<u32>,
         runner: Option<Runner>,
+        memory: Memory,
     ) -> Result<Book, String> {
         let folder = self.of(name);
         fs::DirBuilder::new()
@@ -107,7 +108,7 @@ impl Folders {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755))
                 .map_err(|error| format!("opening {} to members: {error}", path.display()))?;
         }
-        let made = self.fill(name, &folder, owner, runner);
+        let made = self.fill(name, &folder, (owner, runner, memory));
         if made.is_err() {
             let _ = fs::remove_dir_all(&folder);
         }
@@ -118,8 +119,7 @@ impl Folders {
         &self,
         name: &GroupName,
         folder: &Path,
-        owner: Option<u32>,
-        runner: Option<Runner>,
+        (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
     ) -> Result<Book, String> {
         let text = |error: LedgerError| error.to_string();
         if let Some(Runner { token, pid, start_ticks }) = runner {
@@ -130,6 +130,7 @@ impl Folders {
             name: name.as_str().as_bytes(),
             owner: owner.filter(|user| self.root && *user != self.user),
             everyone: false,
+            memory,
         };
         let book = Book::create(&c_path(folder).map_err(text)?, settings).map_err(text)?;
         if runner.is_some() {

@@ -1,6 +1,7 @@
 //! A program is about to run in a group.
 
 use millpond_keeper::bytes::format_bytes;
+use millpond_ledger::Memory;
 use millpond_wire::message::{EventKind, GroupJoin, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GroupName};
 
@@ -19,7 +20,8 @@ impl Shelf {
             }
             Some(name) if join.limit.is_some() => {
                 self.check_rights(by)?;
-                self.make(name, Some(by.user), None)?;
+                let memory = self.memory_for(by);
+                self.make(name, Some(by.user), None, memory)?;
                 self.limit_new(name, join.limit, join.device)?;
                 self.rebalance();
                 let text = format!("made by a program of user {}", by.user);
@@ -89,10 +91,19 @@ impl Shelf {
         // One that is gone already has no start; its group ends by itself.
         let start_ticks = self.processes.identity(by.pid).map_or(0, |it| it.start_ticks);
         let runner = Runner { token: join.token, pid: by.pid, start_ticks };
-        self.make(&name, Some(by.user), Some(runner))?;
+        let memory = self.memory_for(by);
+        self.make(&name, Some(by.user), Some(runner), memory)?;
         self.limit_new(&name, join.limit, join.device)?;
         self.rebalance();
         Ok(self.seat(&name))
+    }
+
+    /// A segment cannot be truncated under a program, but is not to be seen from a container.
+    fn memory_for(&self, by: GroupCaller) -> Memory {
+        match self.processes.shares_ipc(by.pid) {
+            true => Memory::Segment,
+            false => Memory::File,
+        }
     }
 
     /// A pond that does not run as root cannot give a ledger to anybody else.

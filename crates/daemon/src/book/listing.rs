@@ -10,6 +10,7 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::account::{Account, bytes, limit_bytes};
 use super::processes::started_unix_ms;
+use super::set::entries;
 use super::shelf::{Group, Shelf};
 use crate::policy::GroupCaller;
 
@@ -47,9 +48,10 @@ impl Shelf {
             Ok(account) => members.iter().map(|member| self.member(account, member)).collect(),
             Err(_) => Vec::new(),
         };
-        let devices = self.cards.iter().filter_map(|card| {
+        let known = group.account.as_ref().map(|account| self.devices_of(account));
+        let devices = known.unwrap_or_default().into_iter().filter_map(|device| {
             let account = group.account.as_ref().ok()?;
-            self.device(account, card.uuid, &shown)
+            self.device(account, device, &shown)
         });
         let info = GroupInfo {
             name: name.clone(),
@@ -64,6 +66,17 @@ impl Shelf {
             devices: devices.collect(),
         };
         GroupDetails { info, members: shown }
+    }
+
+    /// The cards, and those that the group's files know while the driver has not answered.
+    fn devices_of(&self, account: &Account) -> Vec<GpuUuid> {
+        let mut devices: Vec<GpuUuid> = self.cards.iter().map(|card| card.uuid).collect();
+        for device in entries(account).into_iter().filter_map(|(device, _)| device) {
+            if !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+        devices
     }
 
     fn device(
@@ -100,11 +113,12 @@ impl Shelf {
         let on = |device: GpuUuid| {
             let reading = account.book.reading(member.slot, device.0).ok()?;
             let physical = self.physical(device, member).map(|(_, units)| bytes(units));
-            let is_there = reading.credit > 0 || reading.used > 0 || reading.shared > 0;
+            let is_there = reading.credit > 0 || reading.used > 0;
+            let is_there = is_there || reading.folded > 0 || reading.shared > 0;
             (is_there || physical.is_some()).then(|| MemberDevice {
                 device,
-                charged_bytes: bytes(reading.used),
-                credit_bytes: bytes(reading.credit),
+                charged_bytes: bytes(reading.used.saturating_add(reading.folded)),
+                credit_bytes: bytes(reading.credit.saturating_add(reading.folded)),
                 context_bytes: bytes(reading.contexts),
                 shared_bytes: bytes(reading.shared),
                 folded_bytes: bytes(reading.folded),
@@ -124,7 +138,7 @@ impl Shelf {
             program: program(member),
             started_unix_ms: started_unix_ms(member.start_ticks, now_ms),
             alive: member.alive,
-            devices: self.cards.iter().filter_map(|card| on(card.uuid)).collect(),
+            devices: self.devices_of(account).into_iter().filter_map(on).collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Processes by what stays theirs: a pid in a namespace and the time of its start.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use millpond_ledger::MemberReading;
 
@@ -38,8 +38,8 @@ impl Default for Processes {
 
 impl Processes {
     /// Looks in another folder.
-    #[must_use]
-    pub fn in_folder(folder: &Path) -> Self {
+    #[cfg(test)]
+    fn in_folder(folder: &std::path::Path) -> Self {
         Self(folder.to_owned())
     }
 
@@ -63,6 +63,14 @@ impl Processes {
         Some(Identity { pid: inner.or_else(|| i32::try_from(pid).ok())?, namespace, start_ticks })
     }
 
+    /// Whether a process sees the same segments as this one.
+    #[must_use]
+    pub fn shares_ipc(&self, pid: u32) -> bool {
+        let namespace = |of: &str| std::fs::read_link(self.0.join(of).join("ns/ipc")).ok();
+        let own = namespace("self");
+        own.is_some() && own == namespace(&pid.to_string())
+    }
+
     /// Whether the process that had this pid then still lives.
     #[must_use]
     pub fn lives(&self, pid: u32, start_ticks: u64) -> bool {
@@ -75,8 +83,10 @@ impl Processes {
 pub fn started_unix_ms(start_ticks: u64, now_unix_ms: u64) -> Option<u64> {
     let boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let boot_ms = u64::try_from(boot.tv_sec).ok()?.checked_mul(1000)?;
+    let boot_ms = boot_ms + u64::try_from(boot.tv_nsec).ok()? / 1_000_000;
     let ticks = rustix::param::clock_ticks_per_second().max(1);
-    let age_ms = boot_ms.checked_sub(start_ticks.checked_mul(1000)? / ticks)?;
+    // Sandboxes count ticks and time from different starts; then it is as if it had just begun.
+    let age_ms = boot_ms.saturating_sub(start_ticks.checked_mul(1000)? / ticks);
     now_unix_ms.checked_sub(age_ms)
 }
 
@@ -92,8 +102,9 @@ mod tests {
         assert!(processes.lives(std::process::id(), own.start_ticks));
         assert!(!processes.lives(std::process::id(), own.start_ticks + 1));
         assert!(processes.identity(u32::MAX).is_none());
+        assert!(processes.shares_ipc(std::process::id()) && !processes.shares_ipc(u32::MAX));
         let started = started_unix_ms(own.start_ticks, 1 << 45).unwrap();
-        assert!(started < 1 << 45 && started > (1 << 45) - 3_600_000 * 24);
+        assert!(started <= 1 << 45 && started > (1 << 45) - 3_600_000 * 24);
     }
 
     #[test]

@@ -93,9 +93,9 @@ fn over_text(account: &Account, device: GpuUuid, held: u64, effective: u64, pond
     // What cannot be read is not among the holders.
     let _ = account.book.members(|member| {
         if let Ok(reading) = account.book.reading(member.slot, device.0)
-            && reading.used > 0
+            && let held @ 1.. = reading.used.saturating_add(reading.folded)
         {
-            holders.push((reading.used, format!("{} (pid {})", program(&member), member.pid)));
+            holders.push((held, format!("{} (pid {})", program(&member), member.pid)));
         }
     });
     if pond > 0 {

@@ -121,7 +121,8 @@ impl Shelf {
                         (reading, self.physical(state.uuid, &member))
                     {
                         let more = i64::try_from(bytes(physical)).unwrap_or(i64::MAX);
-                        let less = i64::try_from(bytes(reading.used)).unwrap_or(i64::MAX);
+                        let charged = bytes(reading.used.saturating_add(reading.folded));
+                        let less = i64::try_from(charged).unwrap_or(i64::MAX);
                         drift = drift.saturating_add(more.saturating_sub(less));
                     }
                 });

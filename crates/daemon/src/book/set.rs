@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millpond_keeper::bytes::format_bytes;
-use millpond_ledger::{Budget, Flags, LedgerError, NO_LIMIT, OWNERS, UNIT};
+use millpond_ledger::{Budget, Flags, LedgerError, Memory, NO_LIMIT, OWNERS, UNIT};
 use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
@@ -13,8 +13,8 @@ use super::folders::Runner;
 use super::shelf::{Group, Shelf};
 use crate::policy::GroupCaller;
 
-/// Groups that one pond keeps: each costs a file of a megabyte or two.
-const MOST_GROUPS: usize = 4096;
+/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
+const MOST_GROUPS: usize = 1000;
 /// Weights beyond this say nothing more.
 const MOST_WEIGHT: u32 = 1000;
 
@@ -51,7 +51,8 @@ impl Shelf {
         let changes = self.changes(&set)?;
         self.check_promises(&name, &changes)?;
         if !exists {
-            self.make(&name, None, None)?;
+            // Whoever will be in it, in whatever container.
+            self.make(&name, None, None, Memory::File)?;
         }
         let applied = self.apply(&name, &set, &changes);
         if applied.is_err() && !exists {
@@ -252,13 +253,14 @@ impl Shelf {
         name: &GroupName,
         owner: Option<u32>,
         runner: Option<Runner>,
+        memory: Memory,
     ) -> Result<(), Failure> {
         if self.groups.len() >= MOST_GROUPS {
             let message = format!("there are {MOST_GROUPS} groups, and no more are kept");
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("`millpond group rm NAME` removes one that has no processes"));
         }
-        let book = self.folders.make(name, owner, runner).map_err(|error| {
+        let book = self.folders.make(name, owner, runner, memory).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be made: {error}"))
         })?;
         let account = Arc::new(Account::new(name.clone(), book));
@@ -285,7 +287,7 @@ impl Shelf {
 }
 
 /// Every entry of a limits file.
-fn entries(account: &Account) -> Vec<(Option<GpuUuid>, Budget)> {
+pub(super) fn entries(account: &Account) -> Vec<(Option<GpuUuid>, Budget)> {
     let entry = |n| account.book.nth_entry(n).ok().flatten();
     (0..).map_while(entry).map(|(device, budget)| (device.map(GpuUuid), budget)).collect()
 }

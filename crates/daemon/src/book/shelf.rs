@@ -278,6 +278,8 @@ impl Group {
             | LedgerError::TooManyDevices
             | LedgerError::TooManyBudgets
             | LedgerError::Busy
+            | LedgerError::OutOfReach
+            | LedgerError::NotOurs
             | LedgerError::Gone
             | LedgerError::PathTooLong
             | LedgerError::BadName
