@@ -74,7 +74,7 @@ fn a_group_is_made_joined_filled_seen_and_removed() {
     assert_eq!(seen.info.devices[0].process_bytes, 500 * MIB);
     let pids: Vec<Option<u32>> = seen.members.iter().map(|member| member.host_pid).collect();
     assert!(pids.contains(&Some(first.pid())) && pids.contains(&Some(second.pid())));
-    assert_eq!(pond.control().remove_group(name("team")).unwrap_err().kind(), ErrorKind::Later);
+    assert_eq!(pond.control().remove_group(name("team")).unwrap_err().kind(), ErrorKind::Invalid);
     // Raised, it can be used at once.
     make(&pond, "team", GIB);
     second.ask(&format!("member reserve {}", 300 * MIB));

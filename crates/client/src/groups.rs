@@ -77,7 +77,7 @@ impl Pond {
     /// Removes a group that has no processes.
     ///
     /// # Errors
-    /// `not_found`, `denied`, `later` while it has processes, and what else the pond answers.
+    /// `not_found`, `denied`, `invalid` while it has processes, and what else the pond answers.
     pub fn remove_group(&self, group: GroupName) -> Result<()> {
         self.core().link.ask_done("the end of a group", RequestBody::GroupRemove { group })
     }

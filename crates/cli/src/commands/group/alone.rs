@@ -128,7 +128,7 @@ impl Alone {
             let count = crate::units::count(living, "process").replace("processs", "processes");
             let message = format!("group '{name}' has {count}");
             let hint = format!("end them first: `millpond ps --group {name}`");
-            return Err(Failure::new(ErrorKind::Later, message).hint(hint).into());
+            return Err(Failure::new(ErrorKind::Invalid, message).hint(hint).into());
         }
         std::fs::remove_dir_all(self.path(name))
             .map_err(|error| failed(format!("removing '{}'", self.path(name).display()), error))
