@@ -74,7 +74,7 @@ fn a_group_is_made_joined_filled_seen_and_removed() {
     assert_eq!(seen.info.devices[0].process_bytes, 500 * MIB);
     let pids: Vec<Option<u32>> = seen.members.iter().map(|member| member.host_pid).collect();
     assert!(pids.contains(&Some(first.pid())) && pids.contains(&Some(second.pid())));
-    assert_eq!(pond.control().remove_group(name("team")).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(pond.control().remove_group(name("team")).unwrap_err().kind(), ErrorKind::InUse);
     // Raised, it can be used at once.
     make(&pond, "team", GIB);
     second.ask(&format!("member reserve {}", 300 * MIB));
@@ -262,7 +262,7 @@ fn a_member_that_stands_still_with_the_lock_stops_nobody_else() {
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");
     let limit = Some(GroupLimit::Bytes(GIB));
     let refused = pond.control().set_group(GroupSet { limit, ..GroupSet::of(name("team")) });
-    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Later);
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::InUse);
     signal(&worker, Signal::CONT);
     worker.ask("member free-lock");
     eventually("the mark is gone", || (!group(&pond, "team").info.stuck).then_some(()));

@@ -25,8 +25,8 @@ impl Pond {
     /// Makes or changes a group. Only for the operator and the user who runs the pond.
     ///
     /// # Errors
-    /// `denied`, `not_found`, `gpu_full` if not every `min` fits the card, and what else the pond
-    /// answers.
+    /// `denied`, `not_found`, `gpu_full` if not every `min` fits the card, `in_use` if a process
+    /// keeps the group's lock, and what else the pond answers.
     pub fn set_group(&self, set: GroupSet) -> Result<GroupDetails> {
         self.group_details("a change of a group", RequestBody::GroupSet(set))
     }
@@ -77,7 +77,7 @@ impl Pond {
     /// Removes a group that has no processes.
     ///
     /// # Errors
-    /// `not_found`, `denied`, `invalid` while it has processes, and what else the pond answers.
+    /// `not_found`, `denied`, `in_use` while it has processes, and what else the pond answers.
     pub fn remove_group(&self, group: GroupName) -> Result<()> {
         self.core().link.ask_done("the end of a group", RequestBody::GroupRemove { group })
     }

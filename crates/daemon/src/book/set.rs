@@ -300,7 +300,7 @@ fn no_driver_yet() -> Failure {
 pub(super) fn not_written(name: &GroupName, error: LedgerError) -> Failure {
     match error {
         LedgerError::Busy => Failure::new(
-            ErrorKind::Later,
+            ErrorKind::InUse,
             format!("group '{name}' cannot be changed: a process of it keeps the ledger's lock"),
         )
         .hint(format!("`millpond ps --group {name}` shows its processes; one may be stopped")),

@@ -284,7 +284,7 @@ fn a_restart_finds_groups_members_and_limits() {
     assert_eq!(after.info, before.info);
     assert_eq!(after.members[0].devices, before.members[0].devices);
     assert_eq!(after.info.devices[0].process_bytes, GIB);
-    assert_eq!(play.ask(GroupWork::Remove(name("team"))).unwrap_err().kind, ErrorKind::Invalid);
+    assert_eq!(play.ask(GroupWork::Remove(name("team"))).unwrap_err().kind, ErrorKind::InUse);
     member.release(device, units(GIB));
 }
 
