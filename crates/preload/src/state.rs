@@ -14,7 +14,7 @@ use crate::table::Table;
 
 /// GPUs that a process can use under a limit, as the ledger can count.
 pub(crate) const DEVICES: usize = millpond_ledger::DEVICES;
-/// Pools that are known at once. What does not fit shares one entry, which is never wrong, only slow.
+/// Pools that are known at once. From one that does not fit there is no memory.
 pub(crate) const POOLS: usize = 512;
 /// Contexts whose memory can be told apart.
 pub(crate) const CONTEXTS: usize = 512;
@@ -33,10 +33,14 @@ pub(crate) struct State {
     pub(crate) captures: AtomicU32,
     /// Some graph may hold allocation nodes.
     pub(crate) allocation_nodes: AtomicU32,
+    /// Some graph allocates what it does not free.
+    pub(crate) unfreed_graphs: AtomicU32,
     /// Executable graphs that hold some.
     pub(crate) allocating_execs: AtomicU32,
     /// Something was freed in stream order since the pools were last looked at.
     pub(crate) dirty: AtomicU32,
+    /// How many of the places for pools were ever taken.
+    pub(crate) pool_count: AtomicUsize,
     pub(crate) pools: [Pool; POOLS],
     pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) next_object: AtomicUsize,

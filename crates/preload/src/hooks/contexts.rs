@@ -21,7 +21,40 @@ pub(crate) fn current_number() -> u16 {
     let mut context = 0;
     // SAFETY: the pointer is to a context.
     let status = unsafe { others::cuCtxGetCurrent(&raw mut context) };
-    if status == status::SUCCESS { number_of(context) } else { 0 }
+    if status != status::SUCCESS || context == 0 {
+        return 0;
+    }
+    match number_of(context) {
+        0 => adopt(context),
+        number => number,
+    }
+}
+
+/// A context that came to be without a hooked call: it is there, so it is charged, unless the device
+/// has one that is known; then this is another name of that.
+#[cold]
+fn adopt(context: usize) -> u16 {
+    let (Some(state), Some(ordinal)) = (state::get(), account::current_device()) else { return 0 };
+    let Some(device) = account::device_state(ordinal) else { return 0 };
+    let here = |known: &Context| {
+        known.handle.load(Ordering::Acquire) != 0
+            && word_of(known.word.load(Ordering::Acquire)).0 == ordinal
+    };
+    if device.primary.load(Ordering::Acquire) > 0 || state.contexts.iter().any(here) {
+        return 0;
+    }
+    let Some(account) = Account::of(ordinal) else { return 0 };
+    let units = expected_units(account, account.context_bytes());
+    account.charge(units);
+    account.add_column(Column::Contexts, i64::from(units));
+    note(context, ordinal, units);
+    number_of(context)
+}
+
+/// What a context is taken for.
+fn expected_units(account: Account, known: Option<u64>) -> u32 {
+    let guess = || (account::real_total(account.ordinal()) / GUESS_PART).min(GUESS);
+    units_for(known.unwrap_or_else(guess))
 }
 
 fn number_of(context: usize) -> u16 {

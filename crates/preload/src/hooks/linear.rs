@@ -283,7 +283,7 @@ pub(crate) fn release_later(at: u64, entry: Entry) {
     }
 }
 
-const _: () = assert!(BLOCK % UNIT == 0);
+const _: () = assert!(BLOCK.is_multiple_of(UNIT));
 
 #[cfg(test)]
 mod tests {
