@@ -1,7 +1,7 @@
 //! The ledger file: what says which memory the ledger is in, and carries the locks.
 
 use crate::error::LedgerError;
-use crate::layout::{LEN, MAGIC, SLOTS, VERSION, byte};
+use crate::layout::{HEAD, LEN, MAGIC, SLOTS, VERSION, byte};
 use crate::sys::{self, Fd};
 
 const FILE: &str = "ledger";
@@ -15,6 +15,16 @@ pub enum Memory {
     /// In the ledger file itself: reached by every container that has the folder. Whoever may write
     /// the file may truncate it, and a member that then touches its slot gets a SIGBUS.
     File,
+}
+
+impl Memory {
+    /// A file that only names the memory needs just its head.
+    fn file_len(self) -> u64 {
+        match self {
+            Memory::Segment => HEAD as u64,
+            Memory::File => LEN as u64,
+        }
+    }
 }
 
 /// The head of the ledger file, and of the memory.
@@ -84,14 +94,16 @@ impl Head {
         if status.size == 0 {
             return Ok(None);
         }
-        if status.size != LEN as u64 {
-            return Err(broken("it has another length than it was made with"));
-        }
         let mut bytes = [0; SIZE];
         if fd.read_at(&mut bytes, 0)? != SIZE {
             return Err(broken("it was truncated"));
         }
-        Self::decode(&bytes)
+        match Self::decode(&bytes)? {
+            Some(head) if head.memory.file_len() != status.size => {
+                Err(broken("it has another length than it was made with"))
+            }
+            head => Ok(head),
+        }
     }
 
     /// [`Head::read`] for those who need one.
@@ -116,7 +128,16 @@ impl Head {
             return Err(broken("it was emptied while its members live"));
         }
         let head = Self { memory, nonce: sys::random(), segment: -1, owner, everyone };
-        fd.allocate(LEN as u64)?;
+        fd.allocate(memory.file_len())?;
+        head.write(fd)?;
+        Ok(head)
+    }
+
+    /// The same ledger with its slots in the file: for systems without segments. Only under the
+    /// lock, and only while nobody is a member.
+    pub(crate) fn move_to_file(&self, fd: &Fd) -> Result<Self, LedgerError> {
+        let head = Self { memory: Memory::File, nonce: sys::random(), segment: -1, ..*self };
+        fd.allocate(Memory::File.file_len())?;
         head.write(fd)?;
         Ok(head)
     }

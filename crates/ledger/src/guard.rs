@@ -48,7 +48,7 @@ impl Drop for Guard {
 impl Guard {
     pub(crate) fn watch(region: &Region) -> Result<Self, LedgerError> {
         install()?;
-        let base = region.base().as_ptr().addr();
+        let base = region.base().as_ptr().expose_provenance();
         for (place, watched) in WATCHED.iter().enumerate() {
             if watched
                 .base

@@ -94,15 +94,23 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"MPLEDGER");
 /// Head and device table.
 pub(crate) const HEAD: usize = 4096;
-/// One slot: a cache line for each device, then who owns it.
-pub(crate) const SLOT: usize = 2048;
+/// What one process has on one device: a cache line of its own.
+pub(crate) const LINE: usize = 64;
+/// The lines of one device are together: a sum over 500 processes touches eight pages.
+pub(crate) const LINES: usize = SLOTS * LINE;
+/// Who owns a slot.
+pub(crate) const OWNER: usize = 128;
+/// Where the owners begin.
+pub(crate) const OWNERS_AT: usize = HEAD + DEVICES * LINES;
 /// All of it.
-pub(crate) const LEN: usize = HEAD + SLOTS * SLOT;
+pub(crate) const LEN: usize = OWNERS_AT + SLOTS * OWNER;
 
 /// Offsets in the head. The first 64 bytes are written once; see `file`.
 pub(crate) mod head {
     /// One more than the highest slot ever taken: sums end there.
     pub(crate) const HIGH_WATER: usize = 64;
+    /// A bit for each slot: whether it is taken. Changed under the lock only.
+    pub(crate) const TAKEN_SLOTS: usize = 128;
     /// The device table.
     pub(crate) const TABLE: usize = 1024;
     /// One device: UUID (two words), whether it is taken, the size of a context.
@@ -113,22 +121,22 @@ pub(crate) mod head {
     pub(crate) const CONTEXT: usize = 24;
 }
 
-/// Offsets in a slot.
-pub(crate) mod slot {
-    /// A device's cache line.
-    pub(crate) const LINE: usize = 64;
+/// Offsets in a line.
+pub(crate) mod line {
     pub(crate) const WORD: usize = 0;
     pub(crate) const CONTEXTS: usize = 8;
     pub(crate) const SHARED: usize = 16;
     /// Written by the operator only, and counted beside the word.
     pub(crate) const FOLDED: usize = 24;
-    /// Behind the lines: who owns the slot.
-    pub(crate) const STATE: usize = super::DEVICES * LINE;
-    pub(crate) const SERIAL: usize = STATE + 8;
-    pub(crate) const PID: usize = STATE + 16;
-    pub(crate) const NAMESPACE: usize = STATE + 24;
-    pub(crate) const START: usize = STATE + 32;
-    pub(crate) const PROGRAM: usize = STATE + 64;
+}
+
+/// Offsets in what says who owns a slot.
+pub(crate) mod owner {
+    pub(crate) const SERIAL: usize = 0;
+    pub(crate) const PID: usize = 8;
+    pub(crate) const NAMESPACE: usize = 16;
+    pub(crate) const START: usize = 24;
+    pub(crate) const PROGRAM: usize = 64;
 }
 
 /// Bytes that are locked and not there: far behind the file's end.

@@ -11,6 +11,36 @@
 //! counter was refused: it costs fifteen times as much under contention, and nobody knows what a
 //! dead process had added to it.
 //!
+//! # What a process's death and a broken file do
+//!
+//! | what | then |
+//! | --- | --- |
+//! | `kill -9` at any instruction | the kernel drops the slot's lock; who next needs room does not count the slot any more |
+//! | fork | the child has no slot: the memory is not mapped there, and it attaches anew |
+//! | `exec` | like death; the new program attaches anew |
+//! | all descriptors closed | nothing: none is kept |
+//! | ledger removed, truncated, replaced, garbage | members go on with the credit they have and are refused more, by name |
+//! | limits removed, truncated, garbage | the same, until the file is right again |
+//! | nonsense in a slot | counts as much as it says, so its group may get no more until its owner ends |
+//!
+//! What is left, known and accepted:
+//!
+//! - With [`Memory::File`] (only for groups that span containers, or where the kernel has no System
+//!   V segments) whoever may write the ledger can truncate it, and members that touch their slot
+//!   then die of a SIGBUS. It is their own group; the operator's processes survive it.
+//! - A thread that forks while another one is in [`Member::reserve`]'s slow path gives the child a
+//!   copy of the lock's descriptor. The lock is given back explicitly, so that is harmless, unless
+//!   the parent is killed in those microseconds *and* the child never calls `exec`: then the lock
+//!   is held until the child ends.
+//! - A program that changes its root or mount namespace after attaching cannot reach the folder any
+//!   more: it is refused more than its credit.
+//! - Removing a ledger while its members live and making a new one gives the group a second limit:
+//!   those of the old one keep what they hold, and get no more.
+//! - A member of another pid namespace counts as gone when its lock is, without waiting for its
+//!   zombie.
+//!
+//! # Parts
+//!
 //! - [`Member`]: a process that allocates; used inside strangers' programs, so this crate is
 //!   `no_std`, never allocates, never panics, takes no lock but the kernel's, and holds no
 //!   descriptor between calls

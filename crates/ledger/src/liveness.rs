@@ -62,8 +62,9 @@ pub(crate) fn slot_byte(slot: usize) -> i64 {
 
 /// Whether what a slot's owner had is back with the driver.
 ///
-/// The lock says that the owner's memory map is gone. The driver frees a little later, when the
-/// files are closed; where the owner's pid means something here, that is waited for.
+/// The lock says that the owner's memory map is gone. A driver frees when its files are closed, and
+/// the kernel promises no order of the two; a zombie has done both. So where the owner's pid means
+/// something here, that is waited for.
 pub(crate) fn is_gone(
     fd: &Fd,
     slot: usize,
@@ -164,6 +165,38 @@ mod tests {
         let own = Process::read(sys::pid()).unwrap();
         assert!(own.has_memory && !own.is_zombie && own.start > 0);
         assert_eq!(Process::read(i32::MAX), None);
+    }
+
+    /// A pid that was given to another process does not keep the dead one's slot.
+    #[test]
+    fn a_reused_pid_is_not_mistaken() {
+        let file = std::env::temp_dir().join(std::format!("millpond-liveness-{}", sys::pid()));
+        let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+        let open = || sys::open(&path, libc::O_RDWR | libc::O_CREAT, 0o600).unwrap();
+        let (asking, holding) = (open(), open());
+        std::fs::remove_file(&file).unwrap();
+        let namespace = own_namespace();
+        assert_ne!(namespace, 0);
+        let start = Process::own().unwrap().start;
+        let who =
+            |pid, start, namespace| Identity { serial: 1, pid, namespace, start, program: [0; 16] };
+        let gone = |who: Identity| is_gone(&asking, 3, &who, namespace).unwrap();
+        let init = Process::read(1).unwrap().start;
+
+        assert!(holding.lock_try(slot_byte(3)).unwrap());
+        assert!(!gone(who(sys::pid(), start, namespace)));
+        // Whatever the numbers say, a lock that is held belongs to somebody who lives...
+        assert!(!gone(who(1, init + 1, namespace)));
+        assert!(!gone(who(0, 0, namespace)));
+        assert!(!gone(who(i32::MAX, 5, namespace + 1)));
+        // ...unless no process has that pid: then a forked child has the description.
+        assert!(gone(who(i32::MAX, 5, namespace)));
+
+        holding.unlock(slot_byte(3));
+        assert!(gone(who(1, init + 1, namespace)), "another process has the pid now");
+        assert!(gone(who(1, init, namespace)), "the same process after exec");
+        assert!(gone(who(1, init, namespace + 1)), "in another namespace only the lock counts");
+        assert!(gone(who(-1, 0, namespace)));
     }
 
     #[test]

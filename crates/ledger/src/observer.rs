@@ -41,7 +41,7 @@ impl Observer {
         })?;
         let head = Head::require(&fd)?;
         let region = match head.memory {
-            Memory::File => Some(Region::copy(&fd, &head)?),
+            Memory::File => Region::copy(&fd, &head, &device)?,
             Memory::Segment => Region::reach(&fd, &head, true)?,
         };
         // A segment that is gone ended with its last member.

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::LedgerError;
 use crate::file::{Head, Memory, any_member};
-use crate::layout::{HEAD, LEN, MAGIC, SLOT};
+use crate::layout::{HEAD, LEN, LINES, MAGIC, Uuid};
 use crate::sys::{self, Fd};
 
 /// The ledger's memory.
@@ -86,7 +86,15 @@ impl Region {
             return Err(LedgerError::OutOfReach);
         }
         let mode = if head.everyone { 0o666 } else { 0o600 };
-        let id = sys::segment_new(LEN, mode)?;
+        let id = match sys::segment_new(LEN, mode) {
+            Ok(id) => id,
+            // Not built into this kernel, forbidden here, or all in use.
+            Err(libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOSPC) => {
+                let head = head.move_to_file(fd)?;
+                return Self::reach(fd, &head, false)?.ok_or(LedgerError::OutOfReach);
+            }
+            Err(errno) => return Err(LedgerError::System { call: "shmget", errno }),
+        };
         let base = sys::segment_attach(id, false);
         if let Some(owner) = head.owner {
             sys::segment_set_owner(id, owner, 0o600);
@@ -103,18 +111,19 @@ impl Region {
         Ok(region)
     }
 
-    /// A private copy of what is in the file: nothing that happens to the file can hurt its reader.
-    pub(crate) fn copy(fd: &Fd, head: &Head) -> Result<Self, LedgerError> {
+    /// A private copy of the head and of one device's lines in the file: nothing that happens to
+    /// the file can hurt its reader. `None` when no member uses the device.
+    pub(crate) fn copy(fd: &Fd, head: &Head, device: &Uuid) -> Result<Option<Self>, LedgerError> {
         let base = sys::map_private(LEN)?;
         let region = Self { base, memory: Memory::File, nonce: head.nonce };
         // SAFETY: the mapping is ours, that long, and nobody else knows it yet.
         let bytes = unsafe { core::slice::from_raw_parts_mut(base.as_ptr(), LEN) };
-        let (first, rest) = bytes.split_at_mut_checked(HEAD).unwrap_or((&mut [], &mut []));
-        fd.read_at(first, 0)?;
-        let slots = region.slots().end;
-        let taken = rest.get_mut(..slots.saturating_mul(SLOT)).unwrap_or(&mut []);
-        fd.read_at(taken, HEAD as u64)?;
-        Ok(region)
+        fd.read_at(bytes.get_mut(..HEAD).unwrap_or_default(), 0)?;
+        let Some(device) = region.find_device(device) else { return Ok(None) };
+        let begin = HEAD.saturating_add(device.get().saturating_mul(LINES));
+        let lines = bytes.get_mut(begin..begin.saturating_add(LINES)).unwrap_or_default();
+        fd.read_at(lines, begin as u64)?;
+        Ok(Some(region))
     }
 
     pub(crate) fn nonce(&self) -> u64 {

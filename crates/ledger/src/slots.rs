@@ -4,15 +4,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::LedgerError;
 use crate::layout::{
-    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, SLOT, SLOTS, Uuid, head, slot,
+    Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS, Uuid,
+    head, line, owner,
 };
 use crate::liveness::{self, Liveness, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
 use crate::region::Region;
 use crate::sys::{self, Fd};
-
-const FREE: u64 = 0;
-const TAKEN: u64 = 1;
 
 /// Who owns a slot, as its owner wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +24,18 @@ pub(crate) struct Identity {
 
 #[inline]
 fn at(index: usize, device: DeviceIndex, offset: usize) -> usize {
-    HEAD.saturating_add(index.saturating_mul(SLOT))
-        .saturating_add(device.get().saturating_mul(slot::LINE))
+    HEAD.saturating_add(device.get().saturating_mul(LINES))
+        .saturating_add(index.saturating_mul(LINE))
         .saturating_add(offset)
 }
 
 fn owner_at(index: usize, offset: usize) -> usize {
-    HEAD.saturating_add(index.saturating_mul(SLOT)).saturating_add(offset)
+    OWNERS_AT.saturating_add(index.saturating_mul(OWNER)).saturating_add(offset)
+}
+
+/// Where a slot's bit is: the word's offset, and the bit in it.
+fn bit_of(index: usize) -> (usize, u64) {
+    (head::TAKEN_SLOTS.saturating_add(index / 64 * 8), 1 << (index % 64))
 }
 
 /// Every device number.
@@ -44,14 +47,14 @@ impl Region {
     /// The word that counts.
     #[inline]
     pub(crate) fn held(&self, index: usize, device: DeviceIndex) -> &AtomicU64 {
-        self.word(at(index, device, slot::WORD))
+        self.word(at(index, device, line::WORD))
     }
 
     pub(crate) fn column(&self, index: usize, device: DeviceIndex, column: Column) -> &AtomicU64 {
         let offset = match column {
-            Column::Contexts => slot::CONTEXTS,
-            Column::Shared => slot::SHARED,
-            Column::Folded => slot::FOLDED,
+            Column::Contexts => line::CONTEXTS,
+            Column::Shared => line::SHARED,
+            Column::Folded => line::FOLDED,
         };
         self.word(at(index, device, offset))
     }
@@ -87,19 +90,19 @@ impl Region {
 
     /// Who owns a slot; `None` when nobody does.
     pub(crate) fn owner(&self, index: usize) -> Option<Identity> {
-        if self.load(owner_at(index, slot::STATE)) == FREE {
+        if !self.is_taken(index) {
             return None;
         }
         let load = |offset| self.load(owner_at(index, offset));
         let mut program = [0; 16];
-        for (offset, place) in (slot::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
+        for (offset, place) in (owner::PROGRAM..).step_by(8).zip(program.chunks_exact_mut(8)) {
             place.copy_from_slice(&load(offset).to_le_bytes());
         }
         Some(Identity {
-            serial: u32::try_from(load(slot::SERIAL)).unwrap_or(0),
-            pid: i32::try_from(load(slot::PID)).unwrap_or(0),
-            namespace: load(slot::NAMESPACE),
-            start: load(slot::START),
+            serial: u32::try_from(load(owner::SERIAL)).unwrap_or(0),
+            pid: i32::try_from(load(owner::PID)).unwrap_or(0),
+            namespace: load(owner::NAMESPACE),
+            start: load(owner::START),
             program,
         })
     }
@@ -154,7 +157,13 @@ impl Region {
                 self.column(index, device, column).store(0, Ordering::Relaxed);
             }
         }
-        self.store(owner_at(index, slot::STATE), FREE);
+        let (word, bit) = bit_of(index);
+        self.word(word).fetch_and(!bit, Ordering::AcqRel);
+    }
+
+    fn is_taken(&self, index: usize) -> bool {
+        let (word, bit) = bit_of(index);
+        self.load(word) & bit != 0
     }
 
     /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
@@ -171,27 +180,27 @@ impl Region {
         self.clear(index);
         let pid = sys::pid();
         let store = |offset, value| self.store(owner_at(index, offset), value);
-        let serial = self.load(owner_at(index, slot::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
-        store(slot::SERIAL, serial);
-        store(slot::PID, u64::try_from(pid).unwrap_or(0));
-        store(slot::NAMESPACE, own_namespace());
-        store(slot::START, Process::own().map_or(0, |process| process.start));
-        for (offset, part) in (slot::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
+        let serial =
+            self.load(owner_at(index, owner::SERIAL)).wrapping_add(1) & u64::from(u32::MAX);
+        store(owner::SERIAL, serial);
+        store(owner::PID, u64::try_from(pid).unwrap_or(0));
+        store(owner::NAMESPACE, own_namespace());
+        store(owner::START, Process::own().map_or(0, |process| process.start));
+        for (offset, part) in (owner::PROGRAM..).step_by(8).zip(sys::program_name().chunks_exact(8))
         {
             store(offset, part.try_into().map_or(0, u64::from_le_bytes));
         }
         let water = u64::try_from(index.saturating_add(1)).unwrap_or(0);
         self.word(head::HIGH_WATER).fetch_max(water, Ordering::AcqRel);
-        store(slot::STATE, TAKEN);
+        let (word, bit) = bit_of(index);
+        self.word(word).fetch_or(bit, Ordering::AcqRel);
         Ok((index, liveness))
     }
 
     /// The first slot without an owner whose lock can be had: then it is held.
     fn first_free(&self, own: &Fd) -> Result<Option<usize>, LedgerError> {
         for index in 0..SLOTS {
-            if self.load(owner_at(index, slot::STATE)) == FREE
-                && own.lock_try(liveness::slot_byte(index))?
-            {
+            if !self.is_taken(index) && own.lock_try(liveness::slot_byte(index))? {
                 return Ok(Some(index));
             }
         }

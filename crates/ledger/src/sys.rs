@@ -264,10 +264,10 @@ pub(crate) unsafe fn unmap(at: NonNull<u8>, len: usize) {
 }
 
 /// A new System V segment; see `region`.
-pub(crate) fn segment_new(len: usize, mode: c_int) -> Result<c_int, LedgerError> {
+pub(crate) fn segment_new(len: usize, mode: c_int) -> Result<c_int, c_int> {
     // SAFETY: no memory is involved.
     let id = unsafe { libc::shmget(libc::IPC_PRIVATE, len, libc::IPC_CREAT | mode) };
-    if id < 0 { Err(error("shmget")) } else { Ok(id) }
+    if id < 0 { Err(errno()) } else { Ok(id) }
 }
 
 pub(crate) fn segment_attach(id: c_int, read_only: bool) -> Result<NonNull<u8>, c_int> {

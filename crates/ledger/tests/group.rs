@@ -5,6 +5,7 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use millpond_ledger::{
@@ -246,4 +247,60 @@ fn a_group_that_is_not_there() {
     );
     let long = folder.path().join("a".repeat(600));
     assert_eq!(Member::attach(&c(&long)).unwrap_err(), LedgerError::PathTooLong);
+}
+
+#[test]
+fn any_number_of_processes_may_make_the_group_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = c(&folder.path().join("a/b"));
+    let limits = [LimitOf { device: None, units: 160 }];
+    let made = AtomicU64::new(0);
+    let members: Vec<Member> = std::thread::scope(|scope| {
+        let one = || {
+            if establish(&group, b"limit-160", &limits).unwrap() == Established::Made {
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+            let member = Member::attach(&group).unwrap();
+            member.reserve(member.device(GPU).unwrap(), 10).unwrap();
+            member
+        };
+        let threads: Vec<_> = (0..16).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+    let any = members.first().unwrap();
+    assert_eq!(any.reserve(any.device(GPU).unwrap(), 1), Err(Refused::Limit));
+}
+
+#[test]
+fn threads_of_one_process_share_its_slot_while_limits_change() {
+    const HIGH: u64 = 1000;
+    groups(HIGH, |group, book| {
+        let members = [Member::attach(&c(group)).unwrap(), Member::attach(&c(group)).unwrap()];
+        let held = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for (number, member) in members.iter().cycle().take(4).enumerate() {
+                let held = &held;
+                scope.spawn(move || {
+                    let device = member.device(GPU).unwrap();
+                    for turn in 0..3000_u32 {
+                        let units = 1 + (turn * 7 + u32::try_from(number).unwrap() * 91) % 400;
+                        if member.reserve(device, units).is_ok() {
+                            let now = held.fetch_add(units.into(), Ordering::AcqRel);
+                            assert!(now + u64::from(units) <= HIGH);
+                            held.fetch_sub(units.into(), Ordering::AcqRel);
+                            member.release(device, units);
+                        }
+                    }
+                });
+            }
+            for turn in 0..200 {
+                book.set_effective(GPU, if turn % 2 == 0 { 300 } else { HIGH }, PATIENT).unwrap();
+            }
+        });
+        assert_eq!(book.totals(GPU).unwrap().used, 0);
+        book.set_effective(GPU, HIGH, PATIENT).unwrap();
+        let [a, _] = &members;
+        a.reserve(a.device(GPU).unwrap(), 1000).unwrap();
+    });
 }

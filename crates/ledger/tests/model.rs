@@ -145,7 +145,10 @@ impl<'a> Process<'a> {
             units,
             limit,
             || self.claims(),
-            || Ok::<(), Infallible>(self.reap()),
+            || {
+                self.reap();
+                Ok::<(), Infallible>(())
+            },
             |missing| self.strip::<P>(Some(slot), missing),
         );
         done == Ok(Outcome::Done)

@@ -1,12 +1,13 @@
 //! A group of real processes: how they come, fork, die and misbehave.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs)]
 
 use std::ffi::CString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -144,6 +145,39 @@ fn a_zombie_counts_as_gone() {
     assert_eq!(a.ask("reserve 1000"), "ok");
     a.child.kill().unwrap();
     until("room", || b.ask("reserve 1000") == "ok");
+}
+
+/// The kernel drops the ledger's lock with the memory map, and closes a driver's files in no order
+/// that it promises: room must not come back before the driver has the memory back.
+#[test]
+fn room_comes_back_when_the_drivers_files_are_closed_and_not_before() {
+    let group = Group::new(Memory::Segment, 1000);
+    let (mut a, mut b) = (group.puppet(), group.puppet());
+    a.ask("attach");
+    b.ask("attach");
+    assert_eq!(a.ask("slow-driver"), "filled locked filled");
+    assert_eq!(a.ask("reserve 1000"), "ok");
+    let driver =
+        fs::OpenOptions::new().read(true).write(true).open(group.path.join("driver")).unwrap();
+    assert!(is_locked(&driver));
+    a.child.kill().unwrap();
+    let end = Instant::now() + LONG;
+    while b.ask("reserve 1000") != "ok" {
+        assert!(Instant::now() < end);
+    }
+    assert!(!is_locked(&driver));
+}
+
+fn is_locked(file: &fs::File) -> bool {
+    use std::os::fd::AsRawFd;
+    // SAFETY: all zeroes are a valid `flock`, and it outlives the call.
+    unsafe {
+        let mut range: libc::flock = std::mem::zeroed();
+        range.l_type = libc::c_short::try_from(libc::F_WRLCK).unwrap();
+        range.l_len = 1;
+        assert_eq!(libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut range), 0);
+        i32::from(range.l_type) != libc::F_UNLCK
+    }
 }
 
 #[test]
@@ -309,7 +343,7 @@ fn garbage_in_every_slot_crashes_nobody() {
     let device = member.device(GPU).unwrap();
     let file = fs::OpenOptions::new().write(true).open(group.ledger()).unwrap();
     let mut seed = 1_u64;
-    let mut garbage = vec![0_u8; 2 * 1024 * 1024];
+    let mut garbage = vec![0_u8; 1024 * 1024];
     for byte in &mut garbage {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         *byte = seed.to_be_bytes()[0];
@@ -369,6 +403,14 @@ fn a_truncated_file_of_slots_does_not_kill_the_operator() {
     assert!(group.book.set_effective(GPU, 1, PATIENT).is_err());
     assert!(Observer::open(&c(&group.path)).unwrap().used(GPU).is_err());
     assert_eq!(other.book.totals(GPU).unwrap().used, 7);
+}
+
+#[test]
+fn a_bus_error_elsewhere_stays_what_it_was() {
+    let group = Group::new(Memory::File, 1000);
+    let mut a = group.puppet();
+    assert_eq!(a.ask("bus-error"), "");
+    assert_eq!(a.child.wait().unwrap().signal(), Some(libc::SIGBUS));
 }
 
 #[test]
@@ -440,4 +482,120 @@ fn members_of_another_pid_namespace_are_told_apart() {
     assert_eq!(group.book.reap(PATIENT).unwrap(), 0);
     inside.kill();
     until("room", || outside.ask("reserve 1000") == "ok");
+}
+
+/// Root's daemon, a user's programs: they share the ledger, and only read the limits.
+#[test]
+fn a_group_that_root_makes_for_a_user() {
+    const USER: u32 = 54_321;
+    // SAFETY: asks who we are.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED: only root can make a group for another user");
+        return;
+    }
+    for memory in BOTH {
+        for everyone in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            let harness = folder.path().join("harness");
+            // By another process: a copy that this one writes is "busy" in children forked meanwhile.
+            assert!(Command::new("cp").arg(HARNESS).arg(&harness).status().unwrap().success());
+            let path = folder.path().join("g");
+            let owner = (!everyone).then_some(USER);
+            let settings = BookSettings { name: b"g", owner, everyone, memory };
+            let book = Book::create(&c(&path), settings).unwrap();
+            book.change(None, PATIENT, |budget| budget.effective = 1000).unwrap();
+            let start = |user| {
+                Puppet::start(Command::new(&harness).arg("puppet").arg(&path).uid(user).gid(user))
+            };
+            let (mut own, mut other) = (start(USER), start(USER + 1));
+            assert_eq!(own.ask("attach"), "slot 0");
+            assert_eq!(own.ask("reserve 600"), "ok");
+            assert_eq!(book.totals(GPU).unwrap().used, 600);
+            book.set_effective(GPU, 700, PATIENT).unwrap();
+            assert_eq!(own.ask("reserve 101"), "limit");
+            let answer = other.ask("attach");
+            if everyone {
+                assert_eq!(answer, "slot 1");
+                assert_eq!(other.ask("reserve 101"), "limit");
+                assert_eq!(other.ask("reserve 100"), "ok");
+            } else {
+                assert!(answer.contains("errno 13"), "{answer}");
+            }
+            let limits = fs::metadata(path.join("limits")).unwrap();
+            assert_eq!((limits.uid(), limits.mode() & 0o777), (0, 0o644));
+        }
+    }
+}
+
+/// `/dev/shm` is open to all: a folder that somebody else has left there is not ours.
+#[test]
+fn a_folder_of_another_user_is_refused() {
+    // SAFETY: asks who we are.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED: only root can give a folder away");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let theirs = folder.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    std::os::unix::fs::chown(&theirs, Some(54_321), None).unwrap();
+    assert_eq!(establish(&c(&theirs), b"g", &[]), Err(LedgerError::NotOurs));
+    assert_eq!(establish(&c(&theirs.join("mine")), b"g", &[]), Err(LedgerError::NotOurs));
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&theirs, &link).unwrap();
+    assert!(establish(&c(&link), b"g", &[]).is_err());
+}
+
+/// Where the members' memory cannot be seen, nobody is let in: two halves of a group would each
+/// have the whole limit.
+#[test]
+fn members_of_another_ipc_namespace_are_refused_or_share_a_file() {
+    let probe = Command::new("unshare").args(["--ipc", "true"]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this user cannot make an IPC namespace");
+        return;
+    }
+    for memory in BOTH {
+        let group = Group::new(memory, 1000);
+        let mut outside = group.puppet();
+        assert_eq!(outside.ask("attach"), "slot 0");
+        assert_eq!(outside.ask("reserve 600"), "ok");
+        let mut command = Command::new("unshare");
+        command.args(["--ipc", HARNESS, "puppet"]).arg(&group.path);
+        let mut inside = Puppet::start(&mut command);
+        match memory {
+            Memory::Segment => {
+                assert!(inside.ask("attach").contains("another IPC namespace"));
+            }
+            Memory::File => {
+                assert_eq!(inside.ask("attach"), "slot 1");
+                assert_eq!(inside.ask("reserve 401"), "limit");
+                assert_eq!(inside.ask("reserve 400"), "ok");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_there_are_no_segments_the_slots_are_in_the_file() {
+    let none = "echo 0 > /proc/sys/kernel/shmmni";
+    let probe = Command::new("unshare").args(["--ipc", "sh", "-c", none]).output();
+    if !probe.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: this user cannot make an IPC namespace without segments");
+        return;
+    }
+    let group = Group::new(Memory::Segment, 1000);
+    let script = format!("{none}; exec {HARNESS} puppet {}", group.path.display());
+    let mut inside = Puppet::start(Command::new("unshare").args(["--ipc", "sh", "-c", &script]));
+    assert_eq!(inside.ask("attach"), "slot 0");
+    assert_eq!(inside.ask("reserve 600"), "ok");
+    // Others find them there; a book of the old memory says that it is not the right one.
+    let mut outside = group.puppet();
+    assert_eq!(outside.ask("attach"), "slot 1");
+    assert_eq!(outside.ask("reserve 401"), "limit");
+    let replaced = LedgerError::Broken { file: "ledger", what: "it was replaced" };
+    assert_eq!(group.book.reap(PATIENT), Err(replaced));
+    let book = Book::open(&c(&group.path)).unwrap();
+    assert_eq!(book.totals(GPU).unwrap().used, 600);
 }

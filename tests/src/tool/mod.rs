@@ -17,6 +17,7 @@
 
 mod churn;
 mod ledger;
+mod member;
 mod models;
 mod retire;
 mod session;

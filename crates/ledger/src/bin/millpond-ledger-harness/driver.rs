@@ -1,9 +1,8 @@
 //! A driver that only counts, in a file that all racers share.
 //!
-//! Each process has a cell, and holds a lock on its cell through an open *descriptor*: the kernel
-//! closes descriptors after it has torn down the memory map, as it does with a real driver's, so a
-//! dead process's memory comes back a little after its ledger lock is gone. A cell without its lock
-//! counts nothing.
+//! Each process has a cell, and holds a lock on its cell through an open *descriptor*, which the
+//! kernel closes when the process ends, like a real driver's. A cell without its lock counts
+//! nothing.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;

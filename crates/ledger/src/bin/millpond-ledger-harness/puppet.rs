@@ -11,7 +11,9 @@ const GROUP_LOCK: i64 = 1 << 40;
 
 /// `attach`, `reserve N`, `release N`, `charge N`, `used`, `scribble CREDIT USED`, `close-all`,
 /// `fork` (the child goes on, and answers from then on; the parent answers nothing more), `exec`,
-/// `lock` (holds the group's lock until the end), `exit`.
+/// `lock` (holds the group's lock until the end), `slow-driver` (holds a lock on `driver` like a
+/// driver's descriptor, between files that take long to close), `bus-error` (one that is not the ledger's, in a process
+/// with an open book), `exit`.
 pub fn run(folder: &str) {
     let mut member: Option<Member> = None;
     loop {
@@ -59,7 +61,12 @@ pub fn run(folder: &str) {
                 }
                 "closed".into()
             }
-            "lock" => hold_lock(folder),
+            "lock" => hold_lock(&format!("{folder}/ledger"), GROUP_LOCK),
+            "slow-driver" => {
+                let fillers = [filler(), hold_lock(&format!("{folder}/driver"), 0), filler()];
+                fillers.join(" ")
+            }
+            "bus-error" => bus_error(folder),
             "pid" => format!("pid {}", std::process::id()),
             "exit" => return,
             word => match &member {
@@ -106,16 +113,40 @@ fn read_line(into: &mut String) -> bool {
     matches!(input.read_line(into), Ok(0) | Err(_))
 }
 
-fn hold_lock(folder: &str) -> String {
-    let path = c(&format!("{folder}/ledger"));
+/// Locks a byte of a file until the end, through a descriptor.
+fn hold_lock(path: &str, byte: i64) -> String {
+    let path = c(path);
     // SAFETY: the path ends with a zero; the descriptor is kept until the end; all zeroes are a
     // valid `flock`.
     let done = unsafe {
-        let fd = libc::open(path.as_ptr(), libc::O_RDWR);
+        let fd = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT, 0o600);
         let mut range: libc::flock = std::mem::zeroed();
         range.l_type = libc::c_short::try_from(libc::F_WRLCK).unwrap();
-        (range.l_start, range.l_len) = (GROUP_LOCK, 1);
+        (range.l_start, range.l_len) = (byte, 1);
         libc::fcntl(fd, libc::F_OFD_SETLKW, &raw mut range)
     };
     if done == 0 { "locked".into() } else { "error".into() }
+}
+
+/// A file whose memory takes the kernel a while to free when the process ends.
+fn filler() -> String {
+    // SAFETY: no memory is involved; the descriptor is kept until the end.
+    let done = unsafe {
+        let fd = libc::memfd_create(c"filler".as_ptr(), 0);
+        libc::fallocate(fd, 0, 0, 128 << 20)
+    };
+    if done == 0 { "filled".into() } else { "error".into() }
+}
+
+/// Touches a truncated file of this process's own. Does not come back.
+fn bus_error(folder: &str) -> String {
+    let _book = millpond_ledger::Book::open(&c(folder)).unwrap();
+    // SAFETY: a new mapping; the touch is the point of it.
+    unsafe {
+        let fd = libc::memfd_create(c"short".as_ptr(), 0);
+        let all = libc::PROT_READ | libc::PROT_WRITE;
+        let at = libc::mmap(std::ptr::null_mut(), 4096, all, libc::MAP_SHARED, fd, 0);
+        at.cast::<u8>().write_volatile(1);
+    }
+    "survived".into()
 }
