@@ -189,9 +189,13 @@ def watch(settings):
         threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
         peak = samples = 0
         print("watching", flush=True)
-        while not stop.is_set():
+        while True:
+            # The last sample begins after everybody has answered.
+            last = stop.is_set()
             peak = max(peak, sum(used for pid, used in nvml.processes().items() if pid in pids))
             samples += 1
+            if last:
+                break
         print(json.dumps({"peak": peak, "samples": samples}), flush=True)
 
 
