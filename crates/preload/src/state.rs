@@ -72,8 +72,10 @@ pub(crate) struct Device {
     pub(crate) primary_units: AtomicU32,
     /// Which context that is.
     pub(crate) primary_context: AtomicUsize,
-    /// What was freed in stream order and is not known to be done.
+    /// What was freed in stream order, outside of pools, and is not known to be done.
     pub(crate) pending: AtomicU32,
+    /// The stream that has to come to its end for it, plus one; the largest number for several.
+    pub(crate) pending_stream: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.

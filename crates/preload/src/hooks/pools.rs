@@ -321,12 +321,12 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
     }
 }
 
-fn free_async(pointer: u64, call: impl FnOnce() -> Status) -> Status {
+fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Status {
     // Memory of `cuMemAlloc` may be freed this way too.
     let taken = linear::take(pointer);
     let status = call();
     match taken {
-        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry),
+        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry, stream),
         Some(entry) => linear::put_back(pointer, entry),
         None => {}
     }
@@ -341,12 +341,48 @@ fn free_async(pointer: u64, call: impl FnOnce() -> Status) -> Status {
 
 pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync(pointer, stream) })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+}
+
+/// Which streams something waits for, when they are several or nobody knows which.
+const SEVERAL: usize = usize::MAX;
+
+/// Gives memory back when a stream (its number plus one) or everything has been waited for.
+pub(crate) fn release_later(ordinal: c_int, units: u32, stream: usize) {
+    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
+        return;
+    };
+    if units == 0 {
+        return;
+    }
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    match device.pending_stream.compare_exchange(0, stream, order.0, order.1) {
+        Err(other) if other != stream => device.pending_stream.store(SEVERAL, Ordering::Release),
+        _ => {}
+    }
+    device.pending.fetch_add(units, Ordering::AcqRel);
+    state.dirty.store(1, Ordering::Relaxed);
+}
+
+/// Gives back what waited for this.
+fn release_pending(state: &State, done: Waited) {
+    for (ordinal, device) in (0..account::device_count()).zip(&state.devices) {
+        let stream = device.pending_stream.load(Ordering::Acquire);
+        let over = match done {
+            Waited::Everything => stream != 0,
+            Waited::Stream(one) => stream == one.wrapping_add(1) && stream != SEVERAL,
+            Waited::Event => false,
+        };
+        if over {
+            device.pending_stream.store(0, Ordering::Release);
+            account::release(ordinal, device.pending.swap(0, Ordering::AcqRel));
+        }
+    }
 }
 
 /// Looks at one pool again.
@@ -365,12 +401,6 @@ fn settle_pool(state: &'static State, pool: &'static Pool) {
 pub(crate) fn settle_all() {
     let Some(state) = state::get() else { return };
     known_pools(state).iter().for_each(|pool| settle_pool(state, pool));
-    for (ordinal, device) in (0..account::device_count()).zip(&state.devices) {
-        let pending = device.pending.swap(0, Ordering::Relaxed);
-        if pending != 0 {
-            account::release(ordinal, pending);
-        }
-    }
 }
 
 /// Brings the charge of a device's graphs to what they hold, with `held` units reserved for it.
@@ -433,7 +463,8 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
     };
     let known = find(state, pool);
     let mut used = 0_u64;
-    if known.is_some() {
+    if let Some(known) = known {
+        settle_pool(state, known);
         let _relaxed = Relaxed::new(state);
         // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
         let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
@@ -454,10 +485,11 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         for device in &state.devices {
             let _ = device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
-        // What is still in use lives on without a pool to ask: it stays charged.
+        // What is still in use lives on without a pool to ask: it stays charged. The rest goes when
+        // the streams that freed it are there.
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
         if let Some(ordinal) = ordinal {
-            account::release(ordinal, charged_units(word).saturating_sub(stays));
+            release_later(ordinal, charged_units(word).saturating_sub(stays), SEVERAL);
         }
     }
     status
@@ -567,42 +599,56 @@ pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
     unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
 }
 
+/// What has come to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    Stream(usize),
+    Event,
+    Everything,
+}
+
 /// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, for_everything: bool) -> Status {
+fn waited(status: Status, done: Waited) -> Status {
     if status == status::SUCCESS
         && let Some(state) = state::get()
         && state.dirty.load(Ordering::Relaxed) != 0
     {
         // One stream's end says nothing about the others', so only the whole wait clears the mark.
-        if for_everything {
+        if done == Waited::Everything {
             state.dirty.store(0, Ordering::Relaxed);
         }
         settle_all();
+        release_pending(state, done);
     }
     status
 }
 
 pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize(stream) }, false)
+    waited(unsafe { real::cuStreamSynchronize(stream) }, Waited::Stream(stream))
 }
 
 pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, false)
+    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, Waited::Stream(stream))
 }
 
 pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuEventSynchronize(event) }, false)
+    waited(unsafe { real::cuEventSynchronize(event) }, Waited::Event)
+}
+
+/// With several GPUs one context's end says nothing about the others'.
+fn whole() -> Waited {
+    if account::device_count() == 1 { Waited::Everything } else { Waited::Event }
 }
 
 pub(crate) unsafe fn cuCtxSynchronize() -> Status {
     // SAFETY: no conditions.
-    waited(unsafe { real::cuCtxSynchronize() }, account::device_count() == 1)
+    waited(unsafe { real::cuCtxSynchronize() }, whole())
 }
 
 pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuCtxSynchronize_v2(context) }, false)
+    waited(unsafe { real::cuCtxSynchronize_v2(context) }, whole())
 }

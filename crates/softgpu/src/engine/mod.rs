@@ -22,6 +22,7 @@ pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
+pub mod shared_pools;
 pub mod streams;
 pub mod system;
 mod visible;
@@ -42,6 +43,7 @@ use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
 use pools::Pools;
+use shared_pools::SharedPools;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
@@ -85,6 +87,8 @@ pub struct Engine {
     pub host: HostMemory,
     /// Memory pools.
     pub pools: Pools,
+    /// Pools between processes.
+    pub shared_pools: SharedPools,
     /// Graphs and their memory.
     pub graphs: Graphs,
     /// Streams that capture.
@@ -148,6 +152,7 @@ impl Engine {
             pools: Pools::new(&board.devices, &space, config.pool_step),
             graphs: Graphs::new(&board.devices, &space, config.pool_step),
             captures: Captures::default(),
+            shared_pools: SharedPools::default(),
             space,
             ipc: Ipc::default(),
             arrays: Arrays::default(),

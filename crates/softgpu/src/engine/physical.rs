@@ -28,7 +28,7 @@ pub enum Origin {
     Managed,
     /// Taken by the driver for a pool or for graphs; likewise without a handle.
     Own,
-    /// `cuIpcOpenMemHandle`: linear memory of another process.
+    /// `cuIpcOpenMemHandle` or an imported pool: memory that another process offers.
     Legacy,
 }
 
@@ -102,7 +102,7 @@ impl Allocation {
         Err(Status::UNKNOWN)
     }
 
-    /// Takes part in linear memory that a living process offers.
+    /// Takes part in memory that a living process offers.
     pub fn adopt(device: &Arc<Device>, ticket: Ticket, exporter: Exporter) -> Result<Self, Status> {
         let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
         let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
@@ -131,7 +131,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if self.origin == Origin::Linear {
+        if matches!(self.origin, Origin::Linear | Origin::Own) {
             // While it is held its slot is its own. A failure leaves an offer of what is gone.
             let _ = self.device.registry.withdraw(self.ticket);
         }

@@ -276,11 +276,16 @@ impl Registry {
         Ok(None)
     }
 
+    /// This process as others know it.
+    pub fn own_process(&self) -> Option<Exporter> {
+        self.processes.own().map(|slot| Exporter { slot, pid: std::process::id() })
+    }
+
     /// Offers an allocation that this process holds to others, by its ticket.
     pub fn offer(&self, ticket: Ticket) -> io::Result<Exporter> {
-        let slot = self.processes.own().ok_or(io::ErrorKind::NotFound)?;
-        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(slot + 1), Relaxed);
-        Ok(Exporter { slot, pid: std::process::id() })
+        let own = self.own_process().ok_or(io::ErrorKind::NotFound)?;
+        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(own.slot + 1), Relaxed);
+        Ok(own)
     }
 
     /// The opposite of [`Registry::offer`]; fine for what was never offered.
