@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import signal
 import subprocess
 import time
 
@@ -40,6 +42,24 @@ class Pond:
             self.process.kill()
             self.process.wait()
         self.log.close()
+        # Its keeper outlives it, and keeps the card.
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        eventually("the end of a pond", lambda: not self.processes())
+
+    def processes(self):
+        """Those that have this pond's folder in their environment."""
+        wanted, found = f"MILLPOND_RUNTIME_DIR={self.folder}".encode(), []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if wanted in entry.read_bytes().split(b"\0"):
+                    found.append(int(entry.parent.name))
+            except OSError:
+                pass
+        return found
 
 
 def live(ground):
