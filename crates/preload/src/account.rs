@@ -54,8 +54,9 @@ fn attach(state: &'static State) -> Option<&'static Member> {
             },
         }
     }
-    let next = match settings::get().map(folder) {
-        // Too early to know; later it will be.
+    // Before the driver is there, nobody can say which cards a limit by card means.
+    let ready = |settings: &&settings::Settings| !settings.needs_devices() || device_count() > 0;
+    let next = match settings::get().filter(ready).map(folder) {
         None => NONE,
         Some(None) => BROKEN,
         Some(Some(folder)) => match Member::attach_as(folder.as_c_str()) {
@@ -168,8 +169,7 @@ fn stated_limits(all: Option<Size>, some: &[Option<Stated>; settings::ORDINALS])
     if let Some(Size::Bytes(bytes)) = all {
         limits.push(LimitOf { device: None, units: bytes / UNIT });
     }
-    let by_device = matches!(all, Some(Size::Part(_))) || some.iter().any(Option::is_some);
-    if !by_device {
+    if !settings::by_device(all, some) {
         return limits;
     }
     for (ordinal, own) in (0..device_count()).zip(some) {
@@ -212,7 +212,7 @@ fn stated_folder(
     let mut name = Line::new();
     if !group.is_empty() {
         let _ = write!(name, "{}", Shown(group));
-    } else if !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some) {
+    } else if settings::by_device(all, some) {
         // Limits of single cards: named by what they are.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for limit in limits.entries.get(..limits.count).unwrap_or(&[]) {
@@ -426,6 +426,7 @@ impl Reservation {
     pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
+        // Only when granted: a reservation that goes gives back.
         account.reserve(units).then(|| Self { account, units })
     }
 

@@ -55,19 +55,30 @@ fn ask(handle: *mut c_void, name: &CStr) -> *mut c_void {
 }
 
 /// A function of a library that is loaded already: by its name, else by what comes after us.
+#[cold]
 pub(crate) fn in_loaded_library(library: &CStr, name: &CStr) -> usize {
-    // SAFETY: the text ends with a zero. The handle is kept: driver libraries stay loaded.
+    let found = look_in(library, name);
+    let found = if found == 0 { ask(libc::RTLD_NEXT, name).addr() } else { found };
+    forget_errors();
+    if is_ours(found) { 0 } else { found }
+}
+
+fn look_in(library: &CStr, name: &CStr) -> usize {
+    // SAFETY: the text ends with a zero.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    if !handle.is_null() {
-        let found = ask(handle, name).addr();
-        // SAFETY: the handle was just opened; the library has other holders and stays.
-        unsafe { libc::dlclose(handle) };
-        if found != 0 {
-            return found;
-        }
+    if handle.is_null() {
+        return 0;
     }
-    let next = ask(libc::RTLD_NEXT, name).addr();
-    if is_ours(next) { 0 } else { next }
+    let found = ask(handle, name).addr();
+    // SAFETY: the handle was just opened; the library has other holders and stays.
+    unsafe { libc::dlclose(handle) };
+    found
+}
+
+/// Our own look-ups may fail; the program must not find their words when it asks for its own.
+pub(crate) fn forget_errors() {
+    // SAFETY: no conditions.
+    unsafe { libc::dlerror() };
 }
 
 static EXPORTED: AtomicUsize = AtomicUsize::new(0);

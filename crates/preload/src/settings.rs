@@ -105,6 +105,7 @@ impl<const N: usize> Text<N> {
 
 /// Where the limit comes from.
 #[derive(Clone, Copy)]
+#[allow(clippy::large_enum_variant, reason = "there is one, and no heap to put it on")]
 pub(crate) enum Source {
     /// Nobody stated one.
     None,
@@ -146,6 +147,11 @@ impl Settings {
         !matches!(self.source, Source::None) || self.device_name.len > 0
     }
 
+    /// Whether the limit depends on the cards that the program sees.
+    pub(crate) fn needs_devices(&self) -> bool {
+        matches!(&self.source, Source::Stated { all, some } if by_device(*all, some))
+    }
+
     fn read<'a>(get: impl Fn(&str) -> Option<&'a [u8]>, file: &[u8]) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
         let file_value = |names: &[&str]| names.iter().find_map(|name| yaml_value(file, name));
@@ -173,7 +179,7 @@ impl Settings {
         } else if let Some(limit) = get(VCUDA_LIMIT) {
             stated(VCUDA_LIMIT, limit)
         } else {
-            hami(&get)
+            hami(get)
         };
         if let (Source::Stated { .. }, Some(group)) = (&settings.source, get(GROUP)) {
             if group.contains(&b'/') || group.starts_with(b".") {
@@ -187,6 +193,11 @@ impl Settings {
         }
         settings
     }
+}
+
+/// Whether a stated limit is one of single cards.
+pub(crate) fn by_device(all: Option<Size>, some: &[Option<Stated>; ORDINALS]) -> bool {
+    !matches!(all, Some(Size::Bytes(_))) || some.iter().any(Option::is_some)
 }
 
 fn bad(variable: &'static str, text: &[u8], why: Why) -> Source {
@@ -206,29 +217,31 @@ fn hami<'a>(get: impl Fn(&str) -> Option<&'a [u8]>) -> Source {
     let one = |text: &[u8]| match parse_size(text.trim_ascii()) {
         Ok(size) => Ok(Stated::Limit(size)),
         Err(BadSize::Zero) => Ok(Stated::None),
-        Err(why) => Err(bad(HAMI_LIMIT, text, Why::Size(why))),
+        Err(why) => Err(why),
     };
     let mut found = false;
-    let all = match get(HAMI_LIMIT).map(one) {
-        None => None,
-        Some(Err(bad)) => return bad,
-        Some(Ok(Stated::None)) => None,
-        Some(Ok(Stated::Limit(size))) => {
-            found = true;
-            Some(size)
+    let mut all = None;
+    if let Some(text) = get(HAMI_LIMIT) {
+        match one(text) {
+            Ok(Stated::None) => {}
+            Ok(Stated::Limit(size)) => {
+                found = true;
+                all = Some(size);
+            }
+            Err(why) => return bad(HAMI_LIMIT, text, Why::Size(why)),
         }
-    };
+    }
     let mut some = [None; ORDINALS];
     for (ordinal, place) in (0_u8..).zip(&mut some) {
         let mut name = [0; 32];
         let Some(name) = numbered(&mut name, ordinal) else { continue };
-        match get(name).map(one) {
-            None => {}
-            Some(Err(bad)) => return bad,
-            Some(Ok(limit)) => {
+        let Some(text) = get(name) else { continue };
+        match one(text) {
+            Ok(limit) => {
                 found |= limit != Stated::None;
                 *place = Some(limit);
             }
+            Err(why) => return bad(HAMI_LIMIT, text, Why::Size(why)),
         }
     }
     if found { Source::Stated { all, some } } else { Source::None }

@@ -15,7 +15,7 @@ use crate::twins::Member;
 
 /// GPUs that a process can use under a limit, as the ledger can count.
 pub(crate) const DEVICES: usize = millpond_ledger::DEVICES;
-/// Pools that are known at once. What does not fit shares one entry, which is never wrong, only slow.
+/// Pools that are known at once. From one that does not fit there is no memory.
 pub(crate) const POOLS: usize = 512;
 /// Contexts whose memory can be told apart.
 pub(crate) const CONTEXTS: usize = 512;
@@ -34,10 +34,14 @@ pub(crate) struct State {
     pub(crate) captures: AtomicU32,
     /// Some graph may hold allocation nodes.
     pub(crate) allocation_nodes: AtomicU32,
+    /// Some graph allocates what it does not free.
+    pub(crate) unfreed_graphs: AtomicU32,
     /// Executable graphs that hold some.
     pub(crate) allocating_execs: AtomicU32,
     /// Something was freed in stream order since the pools were last looked at.
     pub(crate) dirty: AtomicU32,
+    /// How many of the places for pools were ever taken.
+    pub(crate) pool_count: AtomicUsize,
     pub(crate) pools: [Pool; POOLS],
     pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) next_object: AtomicUsize,
@@ -68,8 +72,10 @@ pub(crate) struct Device {
     pub(crate) primary_units: AtomicU32,
     /// Which context that is.
     pub(crate) primary_context: AtomicUsize,
-    /// What was freed in stream order and is not known to be done.
+    /// What was freed in stream order, outside of pools, and is not known to be done.
     pub(crate) pending: AtomicU32,
+    /// The stream that has to come to its end for it, plus one; the largest number for several.
+    pub(crate) pending_stream: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.

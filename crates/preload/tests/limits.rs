@@ -33,7 +33,7 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
         machine.run("proc2", "context stream async=1 info async=1 info async=60 info async=40");
     assert_eq!(
         said,
-        "context=0, stream=0, async=0, info=0 96 64, async=0, info=0 96 64, async=0, info=0 96 0, async=2"
+        "context=0, stream=0, async=0, info=0 96 64, async=0, info=0 96 64, async=0, info=0 96 32, async=2"
     );
     // Freed and waited for, it is the card's again; a pool of one's own is no way out.
     let machine = Machine::new().limited("96M");
@@ -50,11 +50,13 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
 #[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
-    let said = machine
-        .run("proc2", "context stream graph=64 info launch sync info free trim info graph=200 ");
+    let said = machine.run(
+        "proc2",
+        "context stream graph=64 info launch sync info free trim info graph=200 launch",
+    );
     assert_eq!(
         said,
-        "context=0, stream=0, graph=0, info=0 96 96, launch=0, sync=0, info=0 96 32, free=0, trim=0, info=0 96 96, graph=2"
+        "context=0, stream=0, graph=0, info=0 96 96, launch=0, sync=0, info=0 96 32, free=0, trim=0, info=0 96 96, graph=0, launch=2"
     );
     let machine = Machine::new().limited("96M");
     let said = machine.run(
@@ -65,6 +67,24 @@ fn graphs_are_charged_when_they_run() {
         said,
         "context=0, stream=0, capture=0, launch=0, sync=0, info=0 96 32, launch=0, sync=0, trim=0, info=0 96 96, capture=0, launch=0"
     );
+}
+
+#[test]
+fn graphs_that_leave_memory_behind_are_no_way_out() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream graph=32 launch graph=32 launch graph=32 launch graph=32 launch info",
+    );
+    let taken = "graph=0, launch=0, graph=0, launch=0, graph=0, launch=0";
+    assert_eq!(said, format!("context=0, stream=0, {taken}, graph=0, launch=2, info=0 96 0"));
+}
+
+#[test]
+fn refusals_give_nothing_back() {
+    let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let said = machine.run("proc2", "context create=60 create=60 alloc=60 array=60 info");
+    assert_eq!(said, "context=0, create=2, create=2, alloc=2, array=2, info=0 64 54");
 }
 
 #[test]
@@ -96,10 +116,10 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
 
 #[test]
 fn small_allocations_share_blocks() {
-    let machine = Machine::new().limited("8M");
+    let machine = Machine::new().limited("24M");
     let said =
         machine.run("proc2", "context alloc=0.004 alloc=0.004 alloc=0.004 free free free info");
-    assert!(said.ends_with("info=0 8 8"), "{said}");
+    assert!(said.ends_with("info=0 24 24"), "{said}");
 }
 
 #[test]
@@ -221,6 +241,75 @@ fn devices_are_known_by_uuid() {
         said,
         "context=0, create=0, createsecond=0, info=0 57 37, nvml=256 56 200, nvml=57 37 20"
     );
+}
+
+#[test]
+fn threads_at_once_leave_nothing_in_the_book() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run("proc2", "context keep storm syncall info create=96 info");
+    // The pool keeps what it has; the book knows how much, and gets it back when it is needed.
+    assert!(said.starts_with("context=0, keep=0, storm=0, syncall=0, info=0 96 "), "{said}");
+    assert!(said.ends_with("create=0, info=0 96 0"), "{said}");
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
+fn what_pools_keep_is_given_back_before_anything_is_refused() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run("proc2", "context stream keep async=60 afree sync info create=80 info");
+    assert_eq!(
+        said,
+        "context=0, stream=0, keep=0, async=0, afree=0, sync=0, info=0 96 32, create=0, info=0 96 16"
+    );
+}
+
+#[test]
+fn a_limit_changes_under_a_running_program() {
+    let machine = Machine::new().limited("64M");
+    let steps = "context create=40 wait create=40 info wait create=40 info wait create=2 info wait release create=2 release release create=20 wait";
+    let mut program = machine.start("proc2", steps);
+    let book = millpond_ledger::Book::open(&machine.group_folder()).unwrap();
+    let set = |mib: u64| {
+        let patience = millpond_ledger::Patience(std::time::Duration::from_secs(10));
+        let units = mib << 20 >> 12;
+        let change = |budget: &mut millpond_ledger::Budget| {
+            (budget.asked, budget.effective) = (units, units);
+        };
+        book.change(None, patience, change).unwrap();
+    };
+    program.go_on();
+    assert_eq!(program.said, ["create=2", "info=0 64 24"]);
+    set(100);
+    program.go_on();
+    assert_eq!(program.said, ["create=0", "info=0 100 20"]);
+    // Below what is held: nothing new, nothing free, and no error that a program does not know.
+    set(30);
+    program.go_on();
+    assert_eq!(program.said, ["create=2", "info=0 30 0"]);
+    program.go_on();
+    assert_eq!(program.said, ["release=0", "create=2", "release=0", "release=1", "create=0"]);
+}
+
+#[test]
+fn a_legacy_import_is_the_owners_within_the_group() {
+    let machine = Machine::new().limited("64M");
+    let mut owner = machine.start("proc2", "context alloc=20 export wait wait");
+    let handle = owner.said.last().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let said =
+        machine.run("proc2", &format!("context open={handle} open={handle} info close close info"));
+    assert_eq!(said, "context=0, open=0, open=0, info=0 64 44, close=0, close=0, info=0 64 44");
+    // From outside the group it is charged in full, once.
+    let mut other = Machine::new().limited("32M");
+    other.share_devices(&machine);
+    let said = other
+        .run("proc2", &format!("context open={handle} open={handle} info close info close info"));
+    assert_eq!(
+        said,
+        "context=0, open=0, open=0, info=0 32 12, close=0, info=0 32 12, close=0, info=0 32 32"
+    );
+    let said = other.run("proc2", &format!("context create=20 open={handle} info"));
+    assert_eq!(said, "context=0, create=0, open=2, info=0 32 12");
+    owner.go_on();
 }
 
 #[test]

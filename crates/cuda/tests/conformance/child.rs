@@ -36,6 +36,7 @@ const ROLES: &[(&str, Role)] = &[
     ("hold_without_cuda", crate::processes::hold_without_cuda),
     ("hold_mapped", crate::processes::hold_mapped),
     ("hold_pools", crate::pools::hold_pools),
+    ("import_pool", crate::shared_pools::import_pool),
     ("write_read_only", crate::faults::write_read_only),
     ("read_unmapped", crate::faults::read_unmapped),
     ("unmap_under_kernel", crate::faults::unmap_under_kernel),
@@ -72,6 +73,10 @@ impl Peer {
         let (one, two) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
         (Self { socket: one }, Self { socket: two })
+    }
+
+    pub fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsRawFd::as_raw_fd(&self.socket)
     }
 
     pub fn send(&self, text: &str) {

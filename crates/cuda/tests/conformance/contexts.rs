@@ -1,7 +1,7 @@
 //! Contexts, this thread's stack of them, plain device memory.
 
 use crate::child::{Child, Peer};
-use crate::support::{Gpu, MIB, observe_text, status};
+use crate::support::{Gpu, MIB, is_soft, observe_text, status};
 use millpond_cuda::sys::{Status, constants};
 use millpond_cuda::{Context, DeviceBuffer, result};
 
@@ -124,6 +124,29 @@ fn plain_memory_is_taken_and_given_back() {
     let buffer = DeviceBuffer::new(&context, 64 * MIB).unwrap();
     gpu.assert_taken(before, 64 * MIB);
     drop(buffer);
+    gpu.assert_freed(before);
+}
+
+/// 2 MiB at a time, which small memory shares: the block of an address is its upper bits.
+#[test]
+fn small_plain_memory_shares_blocks() {
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let before = gpu.free_bytes();
+    let buffers: Vec<_> = (0..600).map(|_| DeviceBuffer::new(&context, 4096).unwrap()).collect();
+    let mut blocks: Vec<u64> = buffers.iter().map(|buffer| buffer.pointer().0 >> 21).collect();
+    blocks.dedup();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let taken = before.saturating_sub(gpu.free_bytes());
+    observe_text("600 buffers of 4 KiB", format!("{} blocks, {taken} bytes", blocks.len()));
+    assert!(blocks.len() <= 4 && taken <= 2 * MIB * blocks.len() as u64);
+    let kept = buffers.into_iter().next();
+    assert!(kept.is_some());
+    if is_soft() {
+        assert_eq!(before - gpu.free_bytes(), 2 * MIB, "the last of a block gives it back");
+    }
+    drop(kept);
     gpu.assert_freed(before);
 }
 

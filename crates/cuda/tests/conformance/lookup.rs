@@ -58,6 +58,16 @@ fn the_version_chooses_the_function() {
         ("cuGetProcAddress", 12_000, "cuGetProcAddress_v2"),
         ("cuIpcOpenMemHandle", 11_000, "cuIpcOpenMemHandle_v2"),
         ("cuMemCreate", 10_020, "cuMemCreate"),
+        ("cuMemAllocAsync", 11_020, "cuMemAllocAsync"),
+        ("cuMemPoolCreate", 11_020, "cuMemPoolCreate"),
+        ("cuStreamBeginCapture", 10_010, "cuStreamBeginCapture_v2"),
+        ("cuStreamGetCaptureInfo", 11_030, "cuStreamGetCaptureInfo_v2"),
+        ("cuStreamGetCaptureInfo", 12_030, "cuStreamGetCaptureInfo_v3"),
+        ("cuGraphAddMemAllocNode", 11_040, "cuGraphAddMemAllocNode"),
+        ("cuGraphInstantiate", 12_000, "cuGraphInstantiateWithFlags"),
+        ("cuGraphAddNode", 12_020, "cuGraphAddNode"),
+        ("cuGraphAddNode", 12_030, "cuGraphAddNode_v2"),
+        ("cuMemPrefetchAsync", 12_020, "cuMemPrefetchAsync_v2"),
     ] {
         if version > driver().version().0 {
             crate::support::skip(&format!("this driver is older than version {version}"));
@@ -78,6 +88,8 @@ fn what_is_not_there_is_told_apart_from_what_is_too_new() {
         ("cuMemAlloc_v2", 12_000, constants::PROC_ADDRESS_NOT_FOUND),
         ("", 12_000, constants::PROC_ADDRESS_NOT_FOUND),
         ("cuMemCreate", 10_010, constants::PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
+        ("cuMemAllocAsync", 11_010, constants::PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
+        ("cuGraphAddMemAllocNode", 11_030, constants::PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
         ("cuGetProcAddress", 11_020, constants::PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
     ] {
         let answer = ask(name, version, 0);

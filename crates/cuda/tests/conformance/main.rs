@@ -36,5 +36,6 @@ mod physical;
 mod pinned;
 mod pools;
 mod processes;
+mod shared_pools;
 mod streams;
 mod support;

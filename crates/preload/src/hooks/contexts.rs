@@ -11,17 +11,50 @@ use crate::driver::{others, real};
 use crate::state::{self, Context, State};
 use crate::types::{NvmlProcess, Status, status};
 
-/// What a context is taken for until somebody has measured one: more than any measured, and less on
-/// cards that are small.
+/// What a context is taken for until somebody has measured one: more than any that was seen, and
+/// less on cards so small that only the software driver has them.
 const GUESS: u64 = 640 << 20;
-const GUESS_PART: u64 = 128;
+const GUESS_PART: u64 = 16;
 
 /// A context's place in the table plus one, or 0: who owns what is allocated now.
 pub(crate) fn current_number() -> u16 {
     let mut context = 0;
     // SAFETY: the pointer is to a context.
     let status = unsafe { others::cuCtxGetCurrent(&raw mut context) };
-    if status == status::SUCCESS { number_of(context) } else { 0 }
+    if status != status::SUCCESS || context == 0 {
+        return 0;
+    }
+    match number_of(context) {
+        0 => adopt(context),
+        number => number,
+    }
+}
+
+/// A context that came to be without a hooked call: it is there, so it is charged, unless the device
+/// has one that is known; then this is another name of that.
+#[cold]
+fn adopt(context: usize) -> u16 {
+    let (Some(state), Some(ordinal)) = (state::get(), account::current_device()) else { return 0 };
+    let Some(device) = account::device_state(ordinal) else { return 0 };
+    let here = |known: &Context| {
+        known.handle.load(Ordering::Acquire) != 0
+            && word_of(known.word.load(Ordering::Acquire)).0 == ordinal
+    };
+    if device.primary.load(Ordering::Acquire) > 0 || state.contexts.iter().any(here) {
+        return 0;
+    }
+    let Some(account) = Account::of(ordinal) else { return 0 };
+    let units = expected_units(account, account.context_bytes());
+    account.charge(units);
+    account.add_column(Column::Contexts, i64::from(units));
+    note(context, ordinal, units);
+    number_of(context)
+}
+
+/// What a context is taken for.
+fn expected_units(account: Account, known: Option<u64>) -> u32 {
+    let guess = || (account::real_total(account.ordinal()) / GUESS_PART).min(GUESS);
+    units_for(known.unwrap_or_else(guess))
 }
 
 fn number_of(context: usize) -> u16 {
@@ -87,7 +120,7 @@ fn end(state: &State, context: usize) {
 /// Makes a context between reservation and note; says what it was charged.
 fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     let Some(account) = Account::of(ordinal) else { return (status::OUT_OF_MEMORY, 0) };
-    let known = account.context_bytes();
+    let known = account.context_bytes().or_else(|| sizes::kept(ordinal));
     let reserved =
         units_for(known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)));
     if !account.reserve(reserved) {
@@ -100,9 +133,14 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
         return (status, 0);
     }
     let mut units = reserved;
-    if known.is_none()
-        && let Some(bytes) = measure(ordinal, before.saturating_mul(UNIT))
-    {
+    if known.is_none() {
+        // One that cannot be measured stays what it was taken for, and nobody tries again.
+        let guessed = u64::from(reserved).saturating_mul(UNIT);
+        let measured = measure(ordinal, before.saturating_mul(UNIT)).map(with_overhead);
+        if let Some(bytes) = measured {
+            sizes::keep(ordinal, bytes);
+        }
+        let bytes = measured.unwrap_or(guessed);
         if bytes > 0 {
             account.note_context_bytes(bytes);
         }
@@ -117,8 +155,14 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     (status, units)
 }
 
-/// What NVML says that this process has on a GPU, less what is known to be something else. Done
-/// once in a group; `None` where NVML is missing or counts other process numbers than ours.
+/// A context takes a little from the card that NVML counts to nobody: 5.6 of 524 MiB were seen.
+fn with_overhead(bytes: u64) -> u64 {
+    const LARGE: u64 = 64 << 20;
+    if bytes < LARGE { bytes } else { bytes.saturating_add(bytes / 64) }
+}
+
+/// What NVML says that this process has on a GPU, less what is known to be something else. NVML
+/// takes 20 ms to start, so the answer is kept; `None` where NVML is missing or counts other process numbers than ours.
 #[cold]
 fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
     const MOST: usize = 256;
@@ -127,6 +171,7 @@ fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
     let library =
         unsafe { libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
     if library.is_null() {
+        crate::resolve::forget_errors();
         return None;
     }
     // SAFETY: no conditions.
@@ -174,6 +219,81 @@ fn uuid_text(uuid: Uuid) -> [u8; 41] {
         *place = byte;
     }
     text
+}
+
+/// Sizes that were measured, for this user's programs to come: NVML is slow to start.
+mod sizes {
+    use core::ffi::{CStr, c_int};
+    use core::fmt::Write as _;
+
+    use super::uuid_text;
+    use crate::account;
+    use crate::message::{Line, Shown};
+
+    /// What the software driver's contexts take can change from run to run; a card's cannot.
+    const SMALLEST: u64 = 64 << 20;
+    const LARGEST: u64 = 8 << 30;
+
+    /// `/dev/shm/millpond-UID/context-GPU-…`, which holds one number.
+    fn open(ordinal: c_int, flags: c_int) -> Option<c_int> {
+        let uuid = uuid_text(account::uuid_of(ordinal)?);
+        let uuid = CStr::from_bytes_until_nul(&uuid).ok()?.to_bytes();
+        let mut path = Line::new();
+        // SAFETY: no conditions.
+        let user = unsafe { libc::geteuid() };
+        let _ = write!(path, "/dev/shm/millpond-{user}\0");
+        if flags & libc::O_CREAT != 0 {
+            let folder = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
+            // SAFETY: the path ends with a zero.
+            unsafe { libc::mkdir(folder.as_ptr(), 0o700) };
+        }
+        let mut path = Line::new();
+        let _ = write!(path, "/dev/shm/millpond-{user}/context-{}\0", Shown(uuid));
+        let path = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
+        let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        // SAFETY: the path ends with a zero.
+        let fd = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+        if fd < 0 {
+            return None;
+        }
+        // SAFETY: our own descriptor, and a struct that the call fills.
+        let own = unsafe {
+            let mut found: libc::stat = core::mem::zeroed();
+            libc::fstat(fd, &raw mut found) == 0 && found.st_uid == user
+        };
+        if own {
+            return Some(fd);
+        }
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(fd) };
+        None
+    }
+
+    pub(super) fn kept(ordinal: c_int) -> Option<u64> {
+        let fd = open(ordinal, libc::O_RDONLY)?;
+        let mut bytes = [0_u8; 8];
+        // SAFETY: our own descriptor and buffer.
+        let read = unsafe {
+            let read = libc::pread(fd, bytes.as_mut_ptr().cast(), 8, 0);
+            libc::close(fd);
+            read
+        };
+        let size = u64::from_le_bytes(bytes);
+        (read == 8 && (SMALLEST..=LARGEST).contains(&size)).then_some(size)
+    }
+
+    pub(super) fn keep(ordinal: c_int, size: u64) {
+        if !(SMALLEST..=LARGEST).contains(&size) {
+            return;
+        }
+        let Some(fd) = open(ordinal, libc::O_WRONLY | libc::O_CREAT) else { return };
+        let bytes = size.to_le_bytes();
+        // SAFETY: our own descriptor and buffer.
+        unsafe {
+            libc::pwrite(fd, bytes.as_ptr().cast(), 8, 0);
+            libc::close(fd);
+        }
+    }
 }
 
 unsafe fn create(context: *mut usize, ordinal: c_int, call: impl FnOnce() -> Status) -> Status {

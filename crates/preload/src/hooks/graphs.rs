@@ -18,6 +18,7 @@ use crate::types::{AllocationNode, Location, PoolProperties, Status, status};
 
 const NODE_GRAPH: u32 = 4;
 const NODE_ALLOCATION: u32 = 10;
+const NODE_FREE: u32 = 11;
 const MARK: u64 = 1 << 63;
 
 fn note_allocation_node() {
@@ -164,6 +165,8 @@ pub(crate) unsafe fn cuStreamEndCapture_ptsz(stream: usize, graph: *mut usize) -
 struct Needs {
     devices: u16,
     bytes: u64,
+    /// Allocations less frees.
+    unfreed: i64,
 }
 
 impl Needs {
@@ -229,9 +232,13 @@ fn look_at(node: usize, depth: u32, needs: &mut Needs) {
             look(child, depth - 1, needs);
         }
     }
+    if kind == NODE_FREE {
+        needs.unfreed -= 1;
+    }
     if kind != NODE_ALLOCATION {
         return;
     }
+    needs.unfreed += 1;
     let mut parameters = AllocationNode {
         pool: PoolProperties {
             kind: 0,
@@ -262,14 +269,21 @@ fn look_at(node: usize, depth: u32, needs: &mut Needs) {
 }
 
 /// Runs a call that may take what graphs need on each of their devices.
-fn with_memory(devices: u16, units: u32, call: impl FnOnce() -> Status) -> Status {
+fn with_memory(state: &State, devices: u16, units: u32, call: impl FnOnce() -> Status) -> Status {
     let mut held = [(None, 0_u32); DEVICES];
     for (ordinal, place) in (0..).zip(&mut held) {
         if devices >> ordinal & 1 == 0 {
             continue;
         }
-        // What graphs hold already serves this one too, unless it has to be given back for room.
-        let more = || units.saturating_sub(graphs_charged(ordinal));
+        // What graphs hold already serves this one too, unless it has to be given back for room, or
+        // some graph leaves memory behind when it ends, so that nobody knows what is in use.
+        let more = || {
+            if state.unfreed_graphs.load(Ordering::Relaxed) == 0 {
+                units.saturating_sub(graphs_charged(ordinal))
+            } else {
+                units
+            }
+        };
         let reserved = Account::of(ordinal).and_then(|account| {
             let units = more();
             if account.reserve_once(units) {
@@ -304,11 +318,26 @@ fn give_up(held: &[(Option<Account>, u32)]) {
     }
 }
 
+/// Whether parameters of an instantiation ask for an upload with it.
+///
+/// # Safety
+/// `parameters` is null or begins with flags.
+unsafe fn uploads(parameters: *const c_void) -> bool {
+    const UPLOAD: u64 = 2;
+    // SAFETY: not null, and the flags are first.
+    !parameters.is_null() && unsafe { written(parameters.cast::<u64>()) } & UPLOAD != 0
+}
+
 /// Makes an executable graph; what it needs is noted, and taken at once if it is uploaded with it.
 ///
 /// # Safety
 /// `exec` may be read after `call` has succeeded.
-unsafe fn instantiate(exec: *mut usize, graph: usize, call: impl FnOnce() -> Status) -> Status {
+unsafe fn instantiate(
+    exec: *mut usize,
+    graph: usize,
+    uploads: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
     let Some(state) = state::get() else { return call() };
     if state.allocation_nodes.load(Ordering::Relaxed) == 0 {
         return call();
@@ -318,7 +347,11 @@ unsafe fn instantiate(exec: *mut usize, graph: usize, call: impl FnOnce() -> Sta
     if needs.devices == 0 {
         return call();
     }
-    let status = with_memory(needs.devices, needs.units(), call);
+    if needs.unfreed > 0 {
+        state.unfreed_graphs.store(1, Ordering::Relaxed);
+    }
+    let status =
+        if uploads { with_memory(state, needs.devices, needs.units(), call) } else { call() };
     if status == status::SUCCESS && !exec.is_null() {
         // SAFETY: the call has succeeded.
         let exec = key(unsafe { written(exec) });
@@ -337,7 +370,9 @@ pub(crate) unsafe fn cuGraphInstantiate(
     bytes: usize,
 ) -> Status {
     // SAFETY: as the caller promised.
-    unsafe { instantiate(exec, graph, || real::cuGraphInstantiate(exec, graph, node, log, bytes)) }
+    unsafe {
+        instantiate(exec, graph, false, || real::cuGraphInstantiate(exec, graph, node, log, bytes))
+    }
 }
 
 pub(crate) unsafe fn cuGraphInstantiate_v2(
@@ -349,7 +384,9 @@ pub(crate) unsafe fn cuGraphInstantiate_v2(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        instantiate(exec, graph, || real::cuGraphInstantiate_v2(exec, graph, node, log, bytes))
+        instantiate(exec, graph, false, || {
+            real::cuGraphInstantiate_v2(exec, graph, node, log, bytes)
+        })
     }
 }
 
@@ -359,7 +396,9 @@ pub(crate) unsafe fn cuGraphInstantiateWithFlags(
     flags: u64,
 ) -> Status {
     // SAFETY: as the caller promised.
-    unsafe { instantiate(exec, graph, || real::cuGraphInstantiateWithFlags(exec, graph, flags)) }
+    unsafe {
+        instantiate(exec, graph, false, || real::cuGraphInstantiateWithFlags(exec, graph, flags))
+    }
 }
 
 pub(crate) unsafe fn cuGraphInstantiateWithParams(
@@ -369,7 +408,9 @@ pub(crate) unsafe fn cuGraphInstantiateWithParams(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        instantiate(exec, graph, || real::cuGraphInstantiateWithParams(exec, graph, parameters))
+        instantiate(exec, graph, uploads(parameters), || {
+            real::cuGraphInstantiateWithParams(exec, graph, parameters)
+        })
     }
 }
 
@@ -380,7 +421,7 @@ pub(crate) unsafe fn cuGraphInstantiateWithParams_ptsz(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        instantiate(exec, graph, || {
+        instantiate(exec, graph, uploads(parameters), || {
             real::cuGraphInstantiateWithParams_ptsz(exec, graph, parameters)
         })
     }
@@ -399,7 +440,7 @@ fn launch(exec: usize, call: impl FnOnce() -> Status) -> Status {
 fn launch_known(state: &State, exec: usize, call: impl FnOnce() -> Status) -> Status {
     let Some(word) = state.execs.get(key(exec)) else { return call() };
     let [a, b, c, d, low, high, ..] = word.to_le_bytes();
-    with_memory(u16::from_le_bytes([low, high]), u32::from_le_bytes([a, b, c, d]), call)
+    with_memory(state, u16::from_le_bytes([low, high]), u32::from_le_bytes([a, b, c, d]), call)
 }
 
 pub(crate) unsafe fn cuGraphUpload(exec: usize, stream: usize) -> Status {

@@ -4,8 +4,6 @@
 //! which goes back with the last of them, so a block is charged once and counted.
 
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::Ordering;
-
 use millpond_ledger::{UNIT, units_for};
 
 use super::contexts::current_number;
@@ -271,19 +269,13 @@ pub(crate) fn base_at(pointer: u64) -> Option<u64> {
     range_at(pointer).map(|range| range.0)
 }
 
-/// Memory freed in stream order is the driver's once the stream has come there, which the next
-/// moment of waiting shows.
-pub(crate) fn release_later(at: u64, entry: Entry) {
-    let units = leave(at, entry);
-    match account::device_state(entry.ordinal) {
-        Some(device) => {
-            device.pending.fetch_add(units, Ordering::Relaxed);
-        }
-        None => account::release(entry.ordinal, units),
-    }
+/// Memory freed in stream order is the driver's once the stream has come there, which waiting for
+/// that stream shows.
+pub(crate) fn release_later(at: u64, entry: Entry, stream: usize) {
+    pools::release_later(entry.ordinal, leave(at, entry), stream.wrapping_add(1));
 }
 
-const _: () = assert!(BLOCK % UNIT == 0);
+const _: () = assert!(BLOCK.is_multiple_of(UNIT));
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use millpond_ledger::{UNIT, units_for};
 use super::{linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
-use crate::state::{self, NO_DEVICE, POOLS, Pool, State};
+use crate::state::{self, NO_DEVICE, Pool, State};
 use crate::types::{Location, PoolProperties, Status, status};
 
 /// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
@@ -21,6 +21,8 @@ pub(crate) const STEP: u64 = 32 << 20;
 const RESERVED_NOW: u32 = 5;
 const GRAPH_RESERVED_NOW: u32 = 2;
 const MODE_RELAXED: u32 = 2;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
+const PINNED: u32 = 1;
 
 /// While it lives, questions about pools do not break this thread's captures.
 struct Relaxed(Option<u32>);
@@ -112,31 +114,38 @@ fn settle(word: &AtomicU64, account: Account, held: u32, read: impl Fn() -> Opti
     }
 }
 
+/// The pools that are or were known: places are taken from the front.
+fn known_pools(state: &'static State) -> &'static [Pool] {
+    let count = state.pool_count.load(Ordering::Acquire);
+    state.pools.get(..count).unwrap_or(&state.pools)
+}
+
+fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
+    known_pools(state).iter().find(|pool| pool.handle.load(Ordering::Acquire) == handle)
+}
+
 /// The entry of a pool, made when it is new.
+#[inline]
 fn entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
     if handle == 0 {
         return None;
     }
-    let home = (handle >> 4).wrapping_mul(0x9e37_79b9) % POOLS;
-    let places = || (0..POOLS).filter_map(move |step| state.pools.get((home + step) % POOLS));
-    if let Some(first) = state.pools.get(home)
-        && first.handle.load(Ordering::Acquire) == handle
-    {
-        return Some(first);
-    }
-    if let Some(known) = places().find(|pool| pool.handle.load(Ordering::Acquire) == handle) {
-        return Some(known);
-    }
+    find(state, handle).or_else(|| new_entry(state, handle, ordinal))
+}
+
+#[cold]
+fn new_entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
     let order = (Ordering::AcqRel, Ordering::Acquire);
-    for pool in places() {
-        match pool.handle.compare_exchange(0, handle, order.0, order.1) {
-            Ok(_) => {
-                let device = u32::try_from(ordinal).map_or(NO_DEVICE, |ordinal| ordinal + 1);
-                pool.device.store(device, Ordering::Release);
-                return Some(pool);
-            }
-            Err(now) if now == handle => return Some(pool),
-            Err(_) => {}
+    for (place, pool) in state.pools.iter().enumerate() {
+        let taken = pool.handle.compare_exchange(0, handle, order.0, order.1);
+        if taken == Err(handle) {
+            return Some(pool);
+        }
+        if taken.is_ok() {
+            let device = u32::try_from(ordinal).map_or(NO_DEVICE, |ordinal| ordinal + 1);
+            pool.device.store(device, Ordering::Release);
+            state.pool_count.fetch_max(place + 1, Ordering::AcqRel);
+            return Some(pool);
         }
     }
     None
@@ -151,10 +160,12 @@ fn pool_device(pool: &Pool, fallback: c_int) -> Option<c_int> {
     }
 }
 
-/// Notes where a pool's memory is.
-fn learn(handle: usize, location: Option<c_int>) {
+/// Notes where a pool's memory is. Managed memory may have no place: it is the current device's.
+fn learn(handle: usize, kind: u32, location: Option<c_int>) {
+    const MANAGED: u32 = 2;
+    let managed = || (kind == MANAGED).then(account::current_device).flatten();
     if let Some(state) = state::get() {
-        let _ = entry(state, handle, location.unwrap_or(-1));
+        let _ = entry(state, handle, location.or_else(managed).unwrap_or(-1));
     }
 }
 
@@ -184,6 +195,7 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     if status != status::SUCCESS || pool == 0 {
         return None;
     }
+    super::contexts::current_number();
     device.pool.store(pool, Ordering::Relaxed);
     Some(pool)
 }
@@ -309,12 +321,12 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
     }
 }
 
-fn free_async(pointer: u64, call: impl FnOnce() -> Status) -> Status {
+fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Status {
     // Memory of `cuMemAlloc` may be freed this way too.
     let taken = linear::take(pointer);
     let status = call();
     match taken {
-        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry),
+        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry, stream),
         Some(entry) => linear::put_back(pointer, entry),
         None => {}
     }
@@ -329,12 +341,48 @@ fn free_async(pointer: u64, call: impl FnOnce() -> Status) -> Status {
 
 pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync(pointer, stream) })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+}
+
+/// Which streams something waits for, when they are several or nobody knows which.
+const SEVERAL: usize = usize::MAX;
+
+/// Gives memory back when a stream (its number plus one) or everything has been waited for.
+pub(crate) fn release_later(ordinal: c_int, units: u32, stream: usize) {
+    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
+        return;
+    };
+    if units == 0 {
+        return;
+    }
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    match device.pending_stream.compare_exchange(0, stream, order.0, order.1) {
+        Err(other) if other != stream => device.pending_stream.store(SEVERAL, Ordering::Release),
+        _ => {}
+    }
+    device.pending.fetch_add(units, Ordering::AcqRel);
+    state.dirty.store(1, Ordering::Relaxed);
+}
+
+/// Gives back what waited for this.
+fn release_pending(state: &State, done: Waited) {
+    for (ordinal, device) in (0..account::device_count()).zip(&state.devices) {
+        let stream = device.pending_stream.load(Ordering::Acquire);
+        let over = match done {
+            Waited::Everything => stream != 0,
+            Waited::Stream(one) => stream == one.wrapping_add(1) && stream != SEVERAL,
+            Waited::Event => false,
+        };
+        if over {
+            device.pending_stream.store(0, Ordering::Release);
+            account::release(ordinal, device.pending.swap(0, Ordering::AcqRel));
+        }
+    }
 }
 
 /// Looks at one pool again.
@@ -352,13 +400,7 @@ fn settle_pool(state: &'static State, pool: &'static Pool) {
 /// Looks at every pool again: some of their memory may have gone back to the card.
 pub(crate) fn settle_all() {
     let Some(state) = state::get() else { return };
-    state.pools.iter().for_each(|pool| settle_pool(state, pool));
-    for (ordinal, device) in (0..).zip(&state.devices) {
-        let pending = device.pending.swap(0, Ordering::Relaxed);
-        if pending != 0 {
-            account::release(ordinal, pending);
-        }
-    }
+    known_pools(state).iter().for_each(|pool| settle_pool(state, pool));
 }
 
 /// Brings the charge of a device's graphs to what they hold, with `held` units reserved for it.
@@ -377,7 +419,7 @@ pub(crate) fn graphs_charged(ordinal: c_int) -> u32 {
 /// Asks the driver for what this process's pools and graphs hold and do not use.
 pub(crate) fn give_back_unused(ordinal: c_int) {
     let Some(state) = state::get() else { return };
-    for pool in &state.pools {
+    for pool in known_pools(state) {
         let handle = pool.handle.load(Ordering::Acquire);
         let charged = charged_units(pool.charged.load(Ordering::Relaxed));
         if handle == 0 || charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
@@ -408,7 +450,7 @@ pub(crate) unsafe fn cuMemPoolCreate(
     if status == status::SUCCESS {
         // SAFETY: the driver has read one and written the other.
         let (handle, properties) = unsafe { (written(pool), written(properties)) };
-        learn(handle, properties.location.device());
+        learn(handle, properties.kind, properties.location.device());
     }
     status
 }
@@ -419,9 +461,10 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         // SAFETY: the caller's arguments, unchanged.
         return unsafe { real::cuMemPoolDestroy(pool) };
     };
-    let known = state.pools.iter().find(|known| known.handle.load(Ordering::Acquire) == pool);
+    let known = find(state, pool);
     let mut used = 0_u64;
-    if known.is_some() {
+    if let Some(known) = known {
+        settle_pool(state, known);
         let _relaxed = Relaxed::new(state);
         // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
         let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
@@ -442,10 +485,11 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         for device in &state.devices {
             let _ = device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
-        // What is still in use lives on without a pool to ask: it stays charged.
+        // What is still in use lives on without a pool to ask: it stays charged. The rest goes when
+        // the streams that freed it are there.
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
         if let Some(ordinal) = ordinal {
-            account::release(ordinal, charged_units(word).saturating_sub(stays));
+            release_later(ordinal, charged_units(word).saturating_sub(stays), SEVERAL);
         }
     }
     status
@@ -457,7 +501,7 @@ pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
     if status == status::SUCCESS
         && let Some(state) = state::get()
     {
-        let known = state.pools.iter().find(|known| known.handle.load(Ordering::Acquire) == pool);
+        let known = find(state, pool);
         if let Some(known) = known {
             settle_pool(state, known);
         }
@@ -495,7 +539,7 @@ pub(crate) unsafe fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: c_int) 
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuDeviceGetDefaultMemPool(pool, device) };
     // SAFETY: written where the driver said so.
-    unsafe { learn_answer(status, pool, Some(device)) };
+    unsafe { learn_answer(status, pool, PINNED, Some(device)) };
     status
 }
 
@@ -503,7 +547,7 @@ pub(crate) unsafe fn cuDeviceGetMemPool(pool: *mut usize, device: c_int) -> Stat
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuDeviceGetMemPool(pool, device) };
     // SAFETY: written where the driver said so.
-    unsafe { learn_answer(status, pool, Some(device)) };
+    unsafe { learn_answer(status, pool, PINNED, Some(device)) };
     status
 }
 
@@ -516,7 +560,7 @@ pub(crate) unsafe fn cuMemGetDefaultMemPool(
     let status = unsafe { real::cuMemGetDefaultMemPool(pool, location, kind) };
     if status == status::SUCCESS {
         // SAFETY: the driver has read the one and written the other.
-        unsafe { learn_answer(status, pool, written(location).device()) };
+        unsafe { learn_answer(status, pool, kind, written(location).device()) };
     }
     status
 }
@@ -530,17 +574,17 @@ pub(crate) unsafe fn cuMemGetMemPool(
     let status = unsafe { real::cuMemGetMemPool(pool, location, kind) };
     if status == status::SUCCESS {
         // SAFETY: the driver has read the one and written the other.
-        unsafe { learn_answer(status, pool, written(location).device()) };
+        unsafe { learn_answer(status, pool, kind, written(location).device()) };
     }
     status
 }
 
 /// # Safety
 /// `pool` may be read when the status is success.
-unsafe fn learn_answer(status: Status, pool: *const usize, location: Option<c_int>) {
+unsafe fn learn_answer(status: Status, pool: *const usize, kind: u32, location: Option<c_int>) {
     if status == status::SUCCESS && !pool.is_null() {
         // SAFETY: as the caller promised.
-        learn(unsafe { written(pool) }, location);
+        learn(unsafe { written(pool) }, kind, location);
     }
 }
 
@@ -555,42 +599,56 @@ pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
     unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
 }
 
+/// What has come to its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    Stream(usize),
+    Event,
+    Everything,
+}
+
 /// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, for_everything: bool) -> Status {
+fn waited(status: Status, done: Waited) -> Status {
     if status == status::SUCCESS
         && let Some(state) = state::get()
         && state.dirty.load(Ordering::Relaxed) != 0
     {
         // One stream's end says nothing about the others', so only the whole wait clears the mark.
-        if for_everything {
+        if done == Waited::Everything {
             state.dirty.store(0, Ordering::Relaxed);
         }
         settle_all();
+        release_pending(state, done);
     }
     status
 }
 
 pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize(stream) }, false)
+    waited(unsafe { real::cuStreamSynchronize(stream) }, Waited::Stream(stream))
 }
 
 pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, false)
+    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, Waited::Stream(stream))
 }
 
 pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuEventSynchronize(event) }, false)
+    waited(unsafe { real::cuEventSynchronize(event) }, Waited::Event)
+}
+
+/// With several GPUs one context's end says nothing about the others'.
+fn whole() -> Waited {
+    if account::device_count() == 1 { Waited::Everything } else { Waited::Event }
 }
 
 pub(crate) unsafe fn cuCtxSynchronize() -> Status {
     // SAFETY: no conditions.
-    waited(unsafe { real::cuCtxSynchronize() }, account::device_count() == 1)
+    waited(unsafe { real::cuCtxSynchronize() }, whole())
 }
 
 pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuCtxSynchronize_v2(context) }, false)
+    waited(unsafe { real::cuCtxSynchronize_v2(context) }, whole())
 }

@@ -6,7 +6,7 @@
 use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::Ordering;
 
-use millpond_ledger::{NO_LIMIT, Observer, UNIT, Uuid};
+use millpond_ledger::{NO_LIMIT, Observer, Size, UNIT, Uuid};
 
 use super::written;
 use crate::account::{self, Account};
@@ -16,7 +16,7 @@ use crate::state;
 use crate::types::{NvmlMemory, NvmlMemoryV2, Status, status};
 
 /// Limit and what the group holds on a GPU, in bytes; `None` when nothing is limited there.
-fn reading(uuid: Uuid) -> Option<(u64, u64)> {
+fn reading(uuid: Uuid, total: u64) -> Option<(u64, u64)> {
     let settings = settings::get()?;
     match &settings.source {
         Source::None => return None,
@@ -26,16 +26,19 @@ fn reading(uuid: Uuid) -> Option<(u64, u64)> {
     }
     let folder = account::folder_for_reading(settings)?;
     // A stated limit whose group nobody has made yet: nothing is held.
-    let Ok(observer) = Observer::open(folder.as_c_str()) else { return stated() };
+    let Ok(observer) = Observer::open(folder.as_c_str()) else {
+        return stated(total);
+    };
     let limit = observer.budget(uuid).map_or(0, |budget| budget.effective);
     let used = observer.used(uuid).unwrap_or(0);
     (limit != NO_LIMIT).then(|| (limit.saturating_mul(UNIT), used.saturating_mul(UNIT)))
 }
 
-fn stated() -> Option<(u64, u64)> {
+fn stated(total: u64) -> Option<(u64, u64)> {
     match &settings::get()?.source {
-        Source::Stated { all: Some(millpond_ledger::Size::Bytes(bytes)), .. } => {
-            Some((bytes / UNIT * UNIT, 0))
+        Source::Stated { all: Some(Size::Bytes(bytes)), .. } => Some((bytes / UNIT * UNIT, 0)),
+        Source::Stated { all: Some(Size::Part(part)), .. } => {
+            Some((account::part_of(total, *part), 0))
         }
         Source::Stated { .. } | Source::None => None,
         Source::Ledger(_) | Source::Bad { .. } => Some((0, 0)),
@@ -43,13 +46,13 @@ fn stated() -> Option<(u64, u64)> {
 }
 
 /// The same for a GPU by its CUDA number, from this process's own slot where it has one.
-fn reading_of(ordinal: c_int) -> Option<(u64, u64)> {
+fn reading_of(ordinal: c_int, total: u64) -> Option<(u64, u64)> {
     let attached = state::get().is_some_and(|state| state.attached.load(Ordering::Acquire) == 2);
     if attached && let Some(account) = Account::of(ordinal) {
         let reading = account.reading();
         return (reading.0 != u64::MAX).then_some(reading);
     }
-    reading(account::uuid_of(ordinal)?)
+    reading(account::uuid_of(ordinal)?, total)
 }
 
 /// Total and free under a limit.
@@ -69,11 +72,12 @@ pub(crate) unsafe fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Sta
     if status != status::SUCCESS || free.is_null() || total.is_null() {
         return status;
     }
-    if let Some(reading) = account::current_device().and_then(reading_of) {
+    // SAFETY: not null, and the driver has written both.
+    let (all, left) = unsafe { (account::bytes(written(total)), account::bytes(written(free))) };
+    if let Some(reading) = account::current_device().and_then(|device| reading_of(device, all)) {
+        let (all, left) = limited(reading, all, left);
         // SAFETY: not null, and the driver has written both.
         unsafe {
-            let (all, left) = (account::bytes(written(total)), account::bytes(written(free)));
-            let (all, left) = limited(reading, all, left);
             total.write_unaligned(size(all));
             free.write_unaligned(size(left));
         }
@@ -84,12 +88,14 @@ pub(crate) unsafe fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Sta
 pub(crate) unsafe fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuDeviceTotalMem_v2(bytes, device) };
-    if status == status::SUCCESS
-        && !bytes.is_null()
-        && let Some((limit, _)) = reading_of(device)
-    {
-        // SAFETY: not null, and the driver has written it.
-        unsafe { bytes.write_unaligned(written(bytes).min(size(limit))) };
+    if status != status::SUCCESS || bytes.is_null() {
+        return status;
+    }
+    // SAFETY: not null, and the driver has written it.
+    let total = unsafe { written(bytes) };
+    if let Some((limit, _)) = reading_of(device, account::bytes(total)) {
+        // SAFETY: as above.
+        unsafe { bytes.write_unaligned(total.min(size(limit))) };
     }
     status
 }
@@ -131,14 +137,14 @@ pub(crate) unsafe fn nvmlDeviceGetName(device: usize, name: *mut c_char, len: c_
 }
 
 /// The reading of a GPU by its NVML handle: by UUID, because NVML counts GPUs in its own way.
-fn nvml_reading(device: usize) -> Option<(u64, u64)> {
+fn nvml_reading(device: usize, total: u64) -> Option<(u64, u64)> {
     let mut text = [0_u8; 96];
     // SAFETY: the pointer is to as many bytes as are said.
     let status = unsafe { others::nvmlDeviceGetUUID(device, text.as_mut_ptr().cast(), 96) };
     if status != status::SUCCESS {
         return None;
     }
-    reading(parse_uuid(&text)?)
+    reading(parse_uuid(&text)?, total)
 }
 
 /// `GPU-…` or `MIG-…` and 32 hexadecimal digits with dashes.
@@ -158,16 +164,16 @@ fn parse_uuid(text: &[u8]) -> Option<Uuid> {
 pub(crate) unsafe fn nvmlDeviceGetMemoryInfo(device: usize, memory: *mut NvmlMemory) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::nvmlDeviceGetMemoryInfo(device, memory) };
-    if status == status::SUCCESS
-        && !memory.is_null()
-        && let Some(reading) = nvml_reading(device)
-    {
-        // SAFETY: not null, and NVML has written it.
-        unsafe {
-            let was = written(memory);
-            let (total, free) = limited(reading, was.total, was.free);
-            memory.write_unaligned(NvmlMemory { total, free, used: reading.1.min(total) });
-        }
+    if status != status::SUCCESS || memory.is_null() {
+        return status;
+    }
+    // SAFETY: not null, and NVML has written it.
+    let was = unsafe { written(memory) };
+    if let Some(reading) = nvml_reading(device, was.total) {
+        let (total, free) = limited(reading, was.total, was.free);
+        let shown = NvmlMemory { total, free, used: reading.1.min(total) };
+        // SAFETY: as above.
+        unsafe { memory.write_unaligned(shown) };
     }
     status
 }
@@ -178,17 +184,17 @@ pub(crate) unsafe fn nvmlDeviceGetMemoryInfo_v2(
 ) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::nvmlDeviceGetMemoryInfo_v2(device, memory) };
-    if status == status::SUCCESS
-        && !memory.is_null()
-        && let Some(reading) = nvml_reading(device)
-    {
-        // SAFETY: not null, and NVML has written it.
-        unsafe {
-            let was = written(memory);
-            let (total, free) = limited(reading, was.total, was.free);
-            let used = reading.1.min(total);
-            memory.write_unaligned(NvmlMemoryV2 { total, free, used, reserved: 0, ..was });
-        }
+    if status != status::SUCCESS || memory.is_null() {
+        return status;
+    }
+    // SAFETY: not null, and NVML has written it.
+    let was = unsafe { written(memory) };
+    if let Some(reading) = nvml_reading(device, was.total) {
+        let (total, free) = limited(reading, was.total, was.free);
+        let used = reading.1.min(total);
+        let shown = NvmlMemoryV2 { total, free, used, reserved: 0, ..was };
+        // SAFETY: as above.
+        unsafe { memory.write_unaligned(shown) };
     }
     status
 }

@@ -105,6 +105,19 @@ impl Machine {
         command
     }
 
+    /// Uses another machine's devices.
+    pub fn share_devices(&mut self, other: &Machine) {
+        let folder = other.devices.path().to_str().unwrap().to_owned();
+        self.env.push(("MILLPOND_SOFT_DIR".into(), folder));
+    }
+
+    /// The folder of the group that `limited` names.
+    pub fn group_folder(&self) -> std::ffi::CString {
+        // SAFETY: no conditions.
+        let user = unsafe { libc::geteuid() };
+        std::ffi::CString::new(format!("/dev/shm/millpond-{user}/{}", self.group)).unwrap()
+    }
+
     fn steps(&self, how: &str, steps: &str) -> Command {
         let mut command = self.command(if how == "direct" { "steps-direct" } else { "steps" });
         command.arg(how).args(steps.split_whitespace());
@@ -144,9 +157,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // SAFETY: no conditions.
-        let user = unsafe { libc::geteuid() };
-        let _ = std::fs::remove_dir_all(format!("/dev/shm/millpond-{user}/{}", self.group));
+        let _ = std::fs::remove_dir_all(self.group_folder().to_str().unwrap());
     }
 }
 

@@ -55,7 +55,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuStreamCreate, cuStreamCreate, (handle *, unsigned)) \
     X(cuStreamBeginCapture_v2, cuStreamBeginCapture, (handle, unsigned)) \
     X(cuStreamEndCapture, cuStreamEndCapture, (handle, handle *)) \
-    X(cuCtxSynchronize, cuCtxSynchronize, (void)) \
+    X(cuCtxSynchronize, cuCtxSynchronize, (handle)) \
     X(cuArray3DCreate_v2, cuArray3DCreate, (handle *, const array_description *)) \
     X(cuArrayDestroy, cuArrayDestroy, (handle)) \
     X(cuMipmappedArrayCreate, cuMipmappedArrayCreate, (handle *, const array_description *, unsigned)) \
@@ -63,7 +63,12 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, (handle *, handle, const handle *, size_t, node_properties *)) \
     X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, (handle *, handle, uint64_t)) \
     X(cuGraphLaunch, cuGraphLaunch, (handle, handle)) \
-    X(cuDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int))
+    X(cuDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int)) \
+    X(cuDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, (handle *, int)) \
+    X(cuMemPoolSetAttribute, cuMemPoolSetAttribute, (handle, unsigned, void *)) \
+    X(cuIpcGetMemHandle, cuIpcGetMemHandle, (ipc_handle *, ptr)) \
+    X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle, (ptr *, ipc_handle, unsigned)) \
+    X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, (ptr))
 
 #define DECLARE(name, base, arguments) static int (*p_##name) arguments;
 FUNCTIONS(DECLARE)
@@ -121,6 +126,44 @@ static void *without_context(void *unused) {
     return NULL;
 }
 
+/* Threads that take and give every kind of memory at once, near the limit. */
+static void *storm(void *number) {
+    unsigned seed = (unsigned)(intptr_t)number * 2654435761u;
+    properties where = {1, 1, {1, 0}, NULL, 0};
+    handle own;
+    p_cuCtxSetCurrent(context);
+    p_cuStreamCreate(&own, 1);
+    ptr linear[4] = {0}, async[4] = {0}, created[4] = {0};
+    for (int round = 0; round < 400; round++) {
+        int place = rand_r(&seed) % 4;
+        size_t bytes = (size_t)(1 + rand_r(&seed) % 8) << (rand_r(&seed) % 2 ? 21 : 14);
+        switch (rand_r(&seed) % 4) {
+        case 0:
+            if (linear[place]) p_cuMemFree_v2(linear[place]);
+            if (p_cuMemAlloc_v2(&linear[place], bytes)) linear[place] = 0;
+            break;
+        case 1:
+            if (async[place]) p_cuMemFreeAsync(async[place], own);
+            if (p_cuMemAllocAsync(&async[place], bytes, own)) async[place] = 0;
+            break;
+        case 2:
+            if (created[place]) p_cuMemRelease(created[place]);
+            bytes = (bytes + 0x1fffff) & ~(size_t)0x1fffff;
+            if (p_cuMemCreate(&created[place], bytes, &where, 0)) created[place] = 0;
+            break;
+        default:
+            p_cuStreamSynchronize(own);
+        }
+    }
+    for (int place = 0; place < 4; place++) {
+        if (linear[place]) p_cuMemFree_v2(linear[place]);
+        if (async[place]) p_cuMemFreeAsync(async[place], own);
+        if (created[place]) p_cuMemRelease(created[place]);
+    }
+    p_cuStreamSynchronize(own);
+    return NULL;
+}
+
 static void say(const char *step, int status) {
     printf("%s=%d\n", step, status);
     fflush(stdout);
@@ -128,8 +171,11 @@ static void say(const char *step, int status) {
 
 static void step(char *text);
 
+static char *word;
+
 static void run(char *text) {
     char *value = strchr(text, '=');
+    word = value ? value + 1 : text;
     mib = 0;
     if (value) {
         *value = 0;
@@ -219,7 +265,7 @@ static void step(char *text) {
     } else if (!strcmp(text, "sync")) {
         say(text, p_cuStreamSynchronize(stream));
     } else if (!strcmp(text, "syncall")) {
-        say(text, p_cuCtxSynchronize());
+        say(text, p_cuCtxSynchronize(context)); /* version 13 takes the context */
     } else if (!strcmp(text, "array") || !strcmp(text, "mipmap")) {
         array_description wanted = {1024, mib >> 12, 0, 0x20, 1, 0};
         handle made = NULL;
@@ -277,6 +323,34 @@ static void step(char *text) {
         pthread_t thread;
         pthread_create(&thread, NULL, without_context, NULL);
         pthread_join(thread, NULL);
+    } else if (!strcmp(text, "storm")) {
+        pthread_t threads[8];
+        for (int index = 0; index < 8; index++) pthread_create(&threads[index], NULL, storm, (void *)(intptr_t)(index + 1));
+        for (int index = 0; index < 8; index++) pthread_join(threads[index], NULL);
+        say(text, 0);
+    } else if (!strcmp(text, "keep")) {
+        uint64_t everything = UINT64_MAX;
+        handle pool = NULL;
+        p_cuDeviceGetDefaultMemPool(&pool, 0);
+        say(text, p_cuMemPoolSetAttribute(pool, 4, &everything));
+    } else if (!strcmp(text, "export")) {
+        ipc_handle made;
+        int status = p_cuIpcGetMemHandle(&made, held[held_count - 1]);
+        printf("export=%d ", status);
+        for (int index = 0; index < 64; index++) printf("%02x", (unsigned char)made.bytes[index]);
+        printf("\n");
+    } else if (!strcmp(text, "open")) {
+        ipc_handle given;
+        for (int index = 0; index < 64; index++) {
+            unsigned byte = 0;
+            sscanf(word + 2 * index, "%2x", &byte);
+            given.bytes[index] = (char)byte;
+        }
+        int status = p_cuIpcOpenMemHandle_v2(&at, given, 1);
+        if (!status) held[held_count++] = at;
+        say(text, status);
+    } else if (!strcmp(text, "close")) {
+        say(text, p_cuIpcCloseMemHandle(held[--held_count]));
     } else if (!strcmp(text, "fork")) {
         /* The child begins anew: nothing of the parent's is its own. */
         fflush(stdout);

@@ -21,6 +21,8 @@ use crate::engine::system::{to_u64, to_usize};
 const NODE_EMPTY: u32 = 5;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_*`: auto free, upload, device launch, node priority.
 const INSTANTIATE_FLAGS: u64 = 15;
+/// Where in a `CUgraphNodeParams` the parameters of its kind are.
+const NODE_PARAMS_AT: usize = 16;
 /// Graphs launched from the device itself do not exist here.
 const DEVICE_LAUNCH: u64 = 4;
 
@@ -87,6 +89,65 @@ unsafe fn put_info(
         }
     }
     Ok(())
+}
+
+/// Adds an allocation node and writes its address to the parameters.
+///
+/// # Safety
+/// The parameters are null or valid for reading and writing.
+unsafe fn add_alloc(
+    engine: &'static Engine,
+    graph: CUgraph,
+    after: &[u64],
+    params: *mut AllocNodeParameters,
+) -> Result<u64, Status> {
+    // SAFETY: as the caller promised; any bytes are an AllocNodeParameters.
+    let mut wanted = unsafe { read(params.cast_const())? };
+    let device = device_of_pool(engine, &wanted.pool)?.index;
+    let graph = engine.graphs.find(number(graph))?;
+    if wanted.bytes == 0 || wanted.pool.handle_types != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let (id, at) = engine.graphs.add_alloc(&graph, to_u64(wanted.bytes), device, after)?;
+    wanted.address = at;
+    // SAFETY: as the caller promised.
+    unsafe { Out::new(params)? }.set(wanted);
+    Ok(id)
+}
+
+fn add_free(
+    engine: &'static Engine,
+    graph: CUgraph,
+    after: &[u64],
+    at: u64,
+) -> Result<u64, Status> {
+    let graph = engine.graphs.find(number(graph))?;
+    let device = engine.graphs.device_of(at).ok_or(Status::INVALID_VALUE)?;
+    engine.graphs.add(&graph, Work::Free { at, device }, after)
+}
+
+/// Adds a node of the kind that a `CUgraphNodeParams` says: one that allocates or frees.
+///
+/// # Safety
+/// The parameters are null or valid for reading and writing.
+unsafe fn add_any(
+    engine: &'static Engine,
+    graph: CUgraph,
+    after: &[u64],
+    params: *mut u8,
+) -> Result<u64, Status> {
+    // SAFETY: as the caller promised; the kind is the first number.
+    let kind = unsafe { read(params.cast::<u32>().cast_const())? };
+    let content = params.wrapping_add(NODE_PARAMS_AT);
+    match kind {
+        // SAFETY: as the caller promised, for this kind.
+        constants::NODE_MEM_ALLOC => unsafe { add_alloc(engine, graph, after, content.cast()) },
+        constants::NODE_MEM_FREE => {
+            // SAFETY: as the caller promised, for this kind.
+            add_free(engine, graph, after, unsafe { read(content.cast::<u64>().cast_const())? })
+        }
+        _ => Err(Status::NOT_SUPPORTED),
+    }
 }
 
 fn instantiate(engine: &'static Engine, graph: CUgraph, flags: u64) -> Result<u64, Status> {
@@ -161,28 +222,37 @@ entries! {
     fn cuGraphDestroy(graph: CUgraph) |engine| { engine.graphs.destroy(number(graph)) }
 
     fn cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) |engine| {
-        let params = params.cast::<AllocNodeParameters>();
-        // SAFETY: as the caller promised; any bytes are an AllocNodeParameters.
-        let (node, mut wanted, after) = unsafe { (Out::new(node)?, read(params)?, nodes_of(dependencies, count)?) };
-        let device = device_of_pool(engine, &wanted.pool)?.index;
-        let graph = engine.graphs.find(number(graph))?;
-        if wanted.bytes == 0 || wanted.pool.handle_types != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
-        let (id, at) = engine.graphs.add_alloc(&graph, to_u64(wanted.bytes), device, &after)?;
-        wanted.address = at;
-        // SAFETY: as the caller promised: the driver may write to it.
-        unsafe { Out::new(params)? }.set(wanted);
-        node.set(opaque(id));
+        // SAFETY: as the caller promised.
+        let (node, after) = unsafe { (Out::new(node)?, nodes_of(dependencies, count)?) };
+        // SAFETY: as the caller promised; both types have the same layout.
+        node.set(opaque(unsafe { add_alloc(engine, graph, &after, params.cast())? }));
         Ok(())
     }
 
     fn cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, pointer: CUdeviceptr) |engine| {
         // SAFETY: as the caller promised.
         let (node, after) = unsafe { (Out::new(node)?, nodes_of(dependencies, count)?) };
-        let graph = engine.graphs.find(number(graph))?;
-        let device = engine.graphs.device_of(pointer).ok_or(Status::INVALID_VALUE)?;
-        node.set(opaque(engine.graphs.add(&graph, Work::Free { at: pointer, device }, &after)?));
+        node.set(opaque(add_free(engine, graph, &after, pointer)?));
+        Ok(())
+    }
+
+    fn cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *mut c_void) |engine| {
+        // SAFETY: as the caller promised.
+        let (node, after) = unsafe { (Out::new(node)?, nodes_of(dependencies, count)?) };
+        // SAFETY: as the caller promised.
+        node.set(opaque(unsafe { add_any(engine, graph, &after, params.cast())? }));
+        Ok(())
+    }
+
+    fn cuGraphAddNode_v2(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const c_void, count: usize, params: *mut c_void) |engine| {
+        // SAFETY: as the caller promised.
+        let (node, after) = unsafe { (Out::new(node)?, nodes_of(dependencies, count)?) };
+        if !edges.is_null() && count > 0 {
+            // Edges of other kinds than "after it" are for kernels.
+            return Err(Status::NOT_SUPPORTED);
+        }
+        // SAFETY: as the caller promised.
+        node.set(opaque(unsafe { add_any(engine, graph, &after, params.cast())? }));
         Ok(())
     }
 

@@ -99,11 +99,14 @@ unsafe fn host_attribute(
 /// What is known about an address. Of the driver's own memory only what is allocated counts.
 fn known(engine: &'static Engine, at: u64) -> Option<PointerInfo> {
     let info = engine.space.pointer(at)?;
-    if info.allocation.origin != Origin::Own {
-        return Some(info);
-    }
-    let pooled = engine.pools.around(at).map(|(_, start, bytes)| (start, bytes));
-    let (start, bytes) = pooled.or_else(|| engine.graphs.around(at))?;
+    let (start, bytes) = match info.allocation.origin {
+        Origin::Own => {
+            let pooled = engine.pools.around(at).map(|(_, start, bytes)| (start, bytes));
+            pooled.or_else(|| engine.graphs.around(at))?
+        }
+        Origin::Legacy if info.context.is_none() => engine.shared_pools.around(at)?,
+        _ => return Some(info),
+    };
     Some(PointerInfo { start, bytes, ..info })
 }
 

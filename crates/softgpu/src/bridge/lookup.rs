@@ -117,6 +117,9 @@ pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> 
     if flags > PER_THREAD || version > CUDA_VERSION + 999 {
         return Err(Status::INVALID_VALUE);
     }
+    // The one name that means another function since CUDA 12.
+    let renamed = name == "cuGraphInstantiate" && version >= 12_000;
+    let name = if renamed { "cuGraphInstantiateWithFlags" } else { name };
     let of_name = CUDA.iter().chain(EXTRA).copied().filter(|symbol| base(symbol) == name);
     let candidates: Vec<_> =
         of_name.map(|symbol| (introduced(symbol).unwrap_or_default(), symbol)).collect();
@@ -164,6 +167,9 @@ mod tests {
         assert_eq!(resolve("cuDeviceGetUuid", 9_020, 0), Ok(Found::Symbol("cuDeviceGetUuid")));
         assert_eq!(resolve("cuDeviceGetUuid", 11_040, 0), Ok(Found::Symbol("cuDeviceGetUuid_v2")));
         assert_eq!(resolve("cuGetProcAddress", 11_080, 0), Ok(Found::Symbol("cuGetProcAddress")));
+        let renamed = Ok(Found::Symbol("cuGraphInstantiateWithFlags"));
+        assert_eq!(resolve("cuGraphInstantiate", 12_000, 0), renamed);
+        assert_eq!(resolve("cuGraphInstantiate", 11_080, 0), Ok(Found::Absent));
         let second = Ok(Found::Symbol("cuGetProcAddress_v2"));
         assert_eq!(resolve("cuGetProcAddress", 12_000, 0), second);
     }

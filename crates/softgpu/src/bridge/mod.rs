@@ -116,6 +116,11 @@ macro_rules! extra_entry_points {
             cuGraphMemFreeNodeGetParams(node: CUgraphNode, pointer: *mut CUdeviceptr);
             cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut c_void);
             cuGraphUpload(exec: CUgraphExec, stream: CUstream);
+            cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *mut c_void);
+            cuGraphAddNode_v2(node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const c_void, count: usize, params: *mut c_void);
+            cuMemGetDefaultMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32);
+            cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32);
+            cuMemSetMemPool(location: *mut CUmemLocation, kind: u32, pool: CUmemoryPool);
         }
     };
 }

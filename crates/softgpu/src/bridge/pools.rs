@@ -1,6 +1,7 @@
 //! Stream-ordered memory and memory pools.
 
 use std::ffi::{c_int, c_void};
+use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
 use millpond_cuda::sys::{
@@ -25,6 +26,16 @@ pub(super) fn device_of_pool(
         && props.location_kind == constants::LOCATION_DEVICE
         && props.handle_types & !HANDLE_TYPE_FD == 0;
     if possible { engine.device(props.location_id) } else { Err(Status::INVALID_VALUE) }
+}
+
+/// The device whose pool is meant: only pinned device memory has pools here.
+fn pool_location(
+    engine: &'static Engine,
+    location: RawLocation,
+    kind: u32,
+) -> Result<usize, Status> {
+    let device = device_index(engine, location)?;
+    if kind == constants::ALLOCATION_PINNED { Ok(device) } else { Err(Status::NOT_SUPPORTED) }
 }
 
 entries! {
@@ -55,7 +66,12 @@ entries! {
         Ok(())
     }
 
-    fn cuMemPoolDestroy(pool: CUmemoryPool) |engine| { engine.pools.destroy(number(pool)) }
+    fn cuMemPoolDestroy(pool: CUmemoryPool) |engine| {
+        if engine.shared_pools.close(number(pool)) {
+            return Ok(());
+        }
+        engine.pools.destroy(number(pool))
+    }
 
     fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize) |engine| {
         engine.captures.refuse_unsafe_call()?;
@@ -89,9 +105,9 @@ entries! {
         let pool = engine.pools.find(number(pool))?;
         let state = pool.state();
         // SAFETY: as the caller promised: room for a value of the attribute's type, or null.
-        let flag = |set: bool| Ok(unsafe { Out::new(value.cast::<c_int>())? }.set(c_int::from(set)));
+        let flag = |set: bool| unsafe { Out::new(value.cast::<c_int>()) }.map(|out| out.set(c_int::from(set)));
         // SAFETY: as above.
-        let bytes = |bytes: u64| Ok(unsafe { Out::new(value.cast::<u64>())? }.set(bytes));
+        let bytes = |bytes: u64| unsafe { Out::new(value.cast::<u64>()) }.map(|out| out.set(bytes));
         match attribute {
             constants::POOL_REUSE_EVENTS => flag(state.reuse.events),
             constants::POOL_REUSE_OPPORTUNISTIC => flag(state.reuse.opportunistic),
@@ -151,20 +167,58 @@ entries! {
         engine.pools.set_current(engine.device(device)?.index, number(pool))
     }
 
-    fn cuMemPoolExportToShareableHandle(_shareable: *mut c_void, pool: CUmemoryPool, _handle_type: u32, _flags: u64) |engine| {
-        engine.pools.find(number(pool))?;
-        Err(Status::NOT_SUPPORTED)
+    fn cuMemGetDefaultMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
+        pool.set(opaque(engine.pools.default_of(pool_location(engine, location, kind)?)?.id));
+        Ok(())
     }
 
-    fn cuMemPoolImportFromShareableHandle(_pool: *mut CUmemoryPool, _os_handle: *mut c_void, _handle_type: u32, _flags: u64) |_engine| {
-        Err(Status::NOT_SUPPORTED)
+    fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, kind: u32) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let (pool, location) = unsafe { (Out::new(pool)?, read(location.cast::<RawLocation>())?) };
+        pool.set(opaque(engine.pools.current_of(pool_location(engine, location, kind)?)?.id));
+        Ok(())
     }
 
-    fn cuMemPoolExportPointer(_data: *mut CUmemPoolPtrExportData, _pointer: CUdeviceptr) |_engine| {
-        Err(Status::NOT_SUPPORTED)
+    fn cuMemSetMemPool(location: *mut CUmemLocation, kind: u32, pool: CUmemoryPool) |engine| {
+        // SAFETY: as the caller promised; any bytes are a RawLocation.
+        let location = unsafe { read(location.cast::<RawLocation>())? };
+        engine.pools.set_current(pool_location(engine, location, kind)?, number(pool))
     }
 
-    fn cuMemPoolImportPointer(_pointer: *mut CUdeviceptr, _pool: CUmemoryPool, _data: *mut CUmemPoolPtrExportData) |_engine| {
-        Err(Status::NOT_SUPPORTED)
+    fn cuMemPoolExportToShareableHandle(shareable: *mut c_void, pool: CUmemoryPool, handle_type: u32, flags: u64) |engine| {
+        // SAFETY: as the caller promised: for this handle type the pointer is one to an int.
+        let shareable = unsafe { Out::new(shareable.cast::<c_int>())? };
+        if handle_type != HANDLE_TYPE_FD || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        shareable.set(engine.export_pool(number(pool))?.into_raw_fd());
+        Ok(())
+    }
+
+    fn cuMemPoolImportFromShareableHandle(pool: *mut CUmemoryPool, os_handle: *mut c_void, handle_type: u32, flags: u64) |engine| {
+        // SAFETY: as the caller promised.
+        let pool = unsafe { Out::new(pool)? };
+        if handle_type != HANDLE_TYPE_FD || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let fd = c_int::try_from(os_handle.addr()).map_err(|_| Status::INVALID_VALUE)?;
+        pool.set(opaque(engine.import_pool(fd)?));
+        Ok(())
+    }
+
+    fn cuMemPoolExportPointer(data: *mut CUmemPoolPtrExportData, pointer: CUdeviceptr) |engine| {
+        // SAFETY: as the caller promised.
+        let data = unsafe { Out::new(data)? };
+        data.set(CUmemPoolPtrExportData { reserved: engine.export_pointer(pointer)? });
+        Ok(())
+    }
+
+    fn cuMemPoolImportPointer(pointer: *mut CUdeviceptr, pool: CUmemoryPool, data: *mut CUmemPoolPtrExportData) |engine| {
+        // SAFETY: as the caller promised.
+        let (pointer, data) = unsafe { (Out::new(pointer)?, read(data.cast_const())?) };
+        pointer.set(engine.import_pointer(number(pool), &data.reserved)?);
+        Ok(())
     }
 }

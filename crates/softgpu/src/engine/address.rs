@@ -53,6 +53,8 @@ struct Tables {
     mappings: BTreeMap<u64, Mapping>,
     /// Reservations of the driver's own, which the program cannot map into or free.
     own: BTreeMap<u64, u64>,
+    /// Those of them that small linear memory shares: the context, and what is counted.
+    blocks: BTreeMap<u64, (u64, Arc<Allocation>)>,
 }
 
 /// What is known about an address.
@@ -274,6 +276,11 @@ impl AddressSpace {
                 Some(mapping) if mapping.context.is_some() => mapping.pages,
                 _ => return Err(Status::INVALID_VALUE),
             };
+            if let Some(gone) = tables.unmap_small(start) {
+                drop(tables);
+                drop(gone);
+                return Ok(());
+            }
             // SAFETY: the range is the reservation that `map_linear` made.
             unsafe { system::release(start, pages) }.map_err(out_of_memory)?;
             tables.mappings.remove(&start)
@@ -409,6 +416,9 @@ impl Tables {
 }
 
 mod own;
+mod small;
+
+pub use small::SMALL_BYTES;
 
 #[cfg(test)]
 mod tests;

@@ -39,8 +39,15 @@ struct Capture {
     mode: u32,
     thread: ThreadId,
     origin: u64,
-    context: u64,
+    context: Arc<Context>,
     broken: bool,
+}
+
+impl Capture {
+    /// A capture whose context was destroyed cannot be ended, and binds nobody.
+    fn binds(&self) -> bool {
+        self.context.check() != Err(Status::CONTEXT_IS_DESTROYED)
+    }
 }
 
 /// One stream of a capture.
@@ -104,7 +111,7 @@ impl Captures {
     pub fn begin(
         &self,
         stream: u64,
-        context: &Context,
+        context: &Arc<Context>,
         mode: u32,
         graph: Arc<Graph>,
     ) -> Result<(), Status> {
@@ -115,8 +122,8 @@ impl Captures {
         let id = ids::next();
         let blocking = context.queue.is_blocking(stream);
         let thread = std::thread::current().id();
-        let capture =
-            Capture { graph, mode, thread, origin: stream, context: context.id, broken: false };
+        let context = Arc::clone(context);
+        let capture = Capture { graph, mode, thread, origin: stream, context, broken: false };
         state.captures.insert(id, capture);
         state.branches.insert(stream, Branch { capture: id, after: Vec::new(), blocking });
         self.count.fetch_add(1, Ordering::AcqRel);
@@ -307,7 +314,7 @@ impl Captures {
         }
         let mut refused = false;
         for capture in self.lock().captures.values_mut() {
-            if capture.context == context {
+            if capture.context.id == context && capture.binds() {
                 (capture.broken, refused) = (true, true);
             }
         }
@@ -328,7 +335,7 @@ impl Captures {
                 THREAD_LOCAL => capture.thread == own,
                 _ => false,
             };
-            if concerned {
+            if concerned && capture.binds() {
                 (capture.broken, refused) = (true, true);
             }
         }
@@ -376,7 +383,7 @@ impl State {
             .values()
             .filter(move |branch| {
                 let capture = self.captures.get(&branch.capture);
-                branch.blocking && capture.is_some_and(|capture| capture.context == context)
+                branch.blocking && capture.is_some_and(|it| it.context.id == context && it.binds())
             })
             .map(|branch| branch.capture)
     }
@@ -389,3 +396,6 @@ impl State {
         if blocked.is_empty() { Ok(()) } else { Err(Status::STREAM_CAPTURE_IMPLICIT) }
     }
 }
+
+#[cfg(test)]
+mod tests;

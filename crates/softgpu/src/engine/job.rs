@@ -70,6 +70,8 @@ pub enum Job {
     Stamp(Arc<Stamp>),
     /// Frees linear memory, by its first address.
     FreeLinear(u64),
+    /// Gives addresses of the driver's own back, with what is mapped there.
+    ReleaseOwn(u64),
     /// Only waits for its turn.
     Nothing,
 }
@@ -126,7 +128,11 @@ impl Job {
             }
             Self::Fill { to, bytes, .. } => device(*to, *bytes, Access::ReadWrite),
             // A kernel's addresses are its own affair until it runs.
-            Self::Touch { .. } | Self::Stamp(_) | Self::FreeLinear(_) | Self::Nothing => Ok(()),
+            Self::Touch { .. }
+            | Self::Stamp(_)
+            | Self::FreeLinear(_)
+            | Self::ReleaseOwn(_)
+            | Self::Nothing => Ok(()),
         }
     }
 
@@ -144,6 +150,10 @@ impl Job {
             }
             Self::FreeLinear(at) => {
                 site.space.unmap_linear(*at).map_err(|_| JobError::IllegalAddress)
+            }
+            Self::ReleaseOwn(start) => {
+                site.space.release_own(*start);
+                Ok(())
             }
             Self::Nothing => Ok(()),
         }

@@ -12,7 +12,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::system::SharedView;
 
@@ -77,12 +77,28 @@ pub struct ProcessSlot {
 pub struct AllocationSlot {
     /// Its id, part of its file's name; 0 when free.
     pub id: AtomicU64,
-    /// Its size.
+    /// Its size, and [`PART`].
     pub bytes: AtomicU64,
     /// Its file's inode, by which an imported fd is recognised; 0 until the file is there.
     pub inode: AtomicU64,
     /// One more than the slot of the process that offers it by legacy IPC; 0 when none does.
     pub exporter: AtomicU64,
+}
+
+/// Says that an allocation is a part of another one, which is the one that is counted.
+pub const PART: u64 = 1 << 63;
+
+impl AllocationSlot {
+    /// Its size.
+    pub fn size(&self) -> u64 {
+        self.bytes.load(Relaxed) & !PART
+    }
+
+    /// What it takes from the device.
+    pub fn counted(&self) -> u64 {
+        let bytes = self.bytes.load(Relaxed);
+        if bytes & PART == 0 { bytes } else { 0 }
+    }
 }
 
 /// A view of the shared file with its parts named.

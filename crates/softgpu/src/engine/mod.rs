@@ -22,6 +22,7 @@ pub mod pools;
 pub mod processes;
 pub mod queue;
 pub mod registry;
+pub mod shared_pools;
 pub mod streams;
 pub mod system;
 mod visible;
@@ -30,9 +31,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use millpond_cuda::sys::Status;
 
-use address::AddressSpace;
+use address::{AddressSpace, SMALL_BYTES};
 use arrays::Arrays;
-use board::{Board, Device, StartError, board};
+use board::{Board, Device, GRANULARITY, StartError, board};
 use capture::Captures;
 use contexts::{Context, Contexts};
 use graph::Graphs;
@@ -42,6 +43,7 @@ use job::{Job, Place};
 use modules::Modules;
 use physical::{Allocation, Handles, Origin};
 use pools::Pools;
+use shared_pools::SharedPools;
 use streams::{Events, Streams};
 use system::{to_u64, to_usize};
 
@@ -85,6 +87,8 @@ pub struct Engine {
     pub host: HostMemory,
     /// Memory pools.
     pub pools: Pools,
+    /// Pools between processes.
+    pub shared_pools: SharedPools,
     /// Graphs and their memory.
     pub graphs: Graphs,
     /// Streams that capture.
@@ -148,6 +152,7 @@ impl Engine {
             pools: Pools::new(&board.devices, &space, config.pool_step),
             graphs: Graphs::new(&board.devices, &space, config.pool_step),
             captures: Captures::default(),
+            shared_pools: SharedPools::default(),
             space,
             ipc: Ipc::default(),
             arrays: Arrays::default(),
@@ -240,14 +245,21 @@ impl Engine {
         }
     }
 
-    /// `cuMemAlloc`.
+    /// `cuMemAlloc`: whole blocks of 2 MiB, which small memory shares.
     pub fn allocate_linear(&self, bytes: u64) -> Result<u64, Status> {
         let context = self.contexts.current()?;
         self.captures.refuse_unsafe_call()?;
-        let pages = bytes.checked_next_multiple_of(4096).filter(|_| bytes != 0);
-        let pages =
-            pages.ok_or(if bytes == 0 { Status::INVALID_VALUE } else { Status::OUT_OF_MEMORY })?;
-        let allocation = Allocation::create(&context.device, pages, Origin::Linear)?;
+        let device = &context.device;
+        if bytes == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if bytes <= SMALL_BYTES {
+            let part = Allocation::create_part(device, bytes.next_multiple_of(4096))?;
+            let block = || Allocation::create(device, GRANULARITY, Origin::Own);
+            return self.space.map_small(bytes, Arc::new(part), context.id, block);
+        }
+        let pages = bytes.checked_next_multiple_of(GRANULARITY).ok_or(Status::OUT_OF_MEMORY)?;
+        let allocation = Allocation::create(device, pages, Origin::Linear)?;
         self.space.map_linear(bytes, Arc::new(allocation), context.id)
     }
 

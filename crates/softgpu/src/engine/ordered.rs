@@ -76,6 +76,9 @@ impl Engine {
             let fence = Fence::new(&context.queue, place);
             return self.graphs.memory(device)?.end(at, Some(fence));
         }
+        if let Some(start) = self.shared_pools.take(at) {
+            return context.queue.submit(lane, Job::ReleaseOwn(start)).map(drop);
+        }
         if self.space.linear_context(at).is_some() {
             return context.queue.submit(lane, Job::FreeLinear(at)).map(drop);
         }
@@ -86,6 +89,10 @@ impl Engine {
     pub fn free_unordered(&self, at: u64) -> Option<Result<(), Status>> {
         if let Some(freed) = self.pools.free(at) {
             return Some(freed);
+        }
+        if let Some(start) = self.shared_pools.take(at) {
+            self.space.release_own(start);
+            return Some(Ok(()));
         }
         let device = self.graphs.device_of(at)?;
         Some(self.graphs.memory(device).and_then(|memory| memory.end(at, None)))

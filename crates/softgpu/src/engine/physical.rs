@@ -28,7 +28,7 @@ pub enum Origin {
     Managed,
     /// Taken by the driver for a pool or for graphs; likewise without a handle.
     Own,
-    /// `cuIpcOpenMemHandle`: linear memory of another process.
+    /// `cuIpcOpenMemHandle` or an imported pool: memory that another process offers.
     Legacy,
 }
 
@@ -43,6 +43,8 @@ pub struct Allocation {
     pub origin: Origin,
     /// The number by which the program knows it.
     pub handle: u64,
+    /// What it takes from the device: nothing for a part of another allocation.
+    counted: u64,
     ticket: Ticket,
     file: Option<File>,
 }
@@ -65,6 +67,7 @@ impl Allocation {
             bytes,
             origin,
             handle: ids::next(),
+            counted: 0,
             ticket,
             file: Some(file),
         }
@@ -74,7 +77,15 @@ impl Allocation {
     pub fn create(device: &Arc<Device>, bytes: u64, origin: Origin) -> Result<Self, Status> {
         let (file, ticket) = device.registry.create(bytes).map_err(failure)?;
         device.registry.note_created(bytes, true).map_err(|_| Status::OPERATING_SYSTEM)?;
-        Ok(Self::new(device, bytes, origin, ticket, file))
+        let mut made = Self::new(device, bytes, origin, ticket, file);
+        made.counted = bytes;
+        Ok(made)
+    }
+
+    /// Makes linear memory that is a part of a block, which is counted in its place.
+    pub fn create_part(device: &Arc<Device>, bytes: u64) -> Result<Self, Status> {
+        let (file, ticket) = device.registry.create_part(bytes).map_err(failure)?;
+        Ok(Self::new(device, bytes, Origin::Linear, ticket, file))
     }
 
     /// Takes part in memory that another process made, or this one.
@@ -91,7 +102,7 @@ impl Allocation {
         Err(Status::UNKNOWN)
     }
 
-    /// Takes part in linear memory that a living process offers.
+    /// Takes part in memory that a living process offers.
     pub fn adopt(device: &Arc<Device>, ticket: Ticket, exporter: Exporter) -> Result<Self, Status> {
         let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
         let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
@@ -120,7 +131,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if self.origin == Origin::Linear {
+        if matches!(self.origin, Origin::Linear | Origin::Own) {
             // While it is held its slot is its own. A failure leaves an offer of what is gone.
             let _ = self.device.registry.withdraw(self.ticket);
         }
@@ -128,8 +139,8 @@ impl Drop for Allocation {
         self.device.let_go(self.ticket.id);
         // What cannot be freed here is freed by the next sweep.
         let _ = self.device.registry.discard(self.ticket);
-        if !matches!(self.origin, Origin::Imported | Origin::Legacy) {
-            let _ = self.device.registry.note_created(self.bytes, false);
+        if self.counted > 0 {
+            let _ = self.device.registry.note_created(self.counted, false);
         }
     }
 }

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC, PROCESS_SLOTS};
+use super::layout::{self, ALLOCATION_SLOTS, Layout, MAGIC, PART, PROCESS_SLOTS};
 use super::processes::Processes;
 use super::system::{self, Lock, to_u64, to_usize};
 
@@ -178,7 +178,16 @@ impl Registry {
 
     /// Makes an allocation of zeroes. The lock that keeps it alive belongs to the returned file.
     pub fn create(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
-        let (file, ticket) = self.begin(bytes)?;
+        self.make(bytes, 0)
+    }
+
+    /// The same for memory that is a part of another allocation, which is counted in its place.
+    pub fn create_part(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
+        self.make(bytes, PART)
+    }
+
+    fn make(&self, bytes: u64, part: u64) -> Result<(File, Ticket), CreateError> {
+        let (file, ticket) = self.begin(bytes, part)?;
         // The lock is held already, so a kill from here on leaves nothing. Pages are taken outside
         // of the registry's lock: it is the slow part.
         let mut pages = self.take_pages(&file, bytes);
@@ -204,29 +213,30 @@ impl Registry {
         system::allocate(file, bytes)
     }
 
-    fn begin(&self, bytes: u64) -> Result<(File, Ticket), CreateError> {
+    fn begin(&self, bytes: u64, part: u64) -> Result<(File, Ticket), CreateError> {
+        let counted = if part == 0 { bytes } else { 0 };
         let mut locked = self.lock()?;
-        let mut index = locked.room(bytes)?;
+        let mut index = locked.room(counted)?;
         if index.is_none() {
-            if bytes > self.total()? {
+            if counted > self.total()? {
                 return Err(CreateError::Full);
             }
             drop(locked);
             self.sweep(&[])?;
             locked = self.lock()?;
-            index = locked.room(bytes)?;
+            index = locked.room(counted)?;
         }
         let index = index.ok_or(CreateError::Full)?;
         let header = self.layout.header()?;
         let slot = self.layout.allocation(index)?;
         let id = header.next_id.fetch_add(1, Relaxed);
         header.changing.store(1, Relaxed);
-        slot.bytes.store(bytes, Relaxed);
+        slot.bytes.store(bytes | part, Relaxed);
         slot.inode.store(0, Relaxed);
         slot.exporter.store(0, Relaxed);
         slot.id.store(id, Relaxed);
         header.allocations_end.fetch_max(to_u64(index + 1), Relaxed);
-        header.used.fetch_add(bytes, Relaxed);
+        header.used.fetch_add(counted, Relaxed);
         header.changing.store(0, Relaxed);
         let ticket = Ticket { slot: index, id };
         let made = system::open_in(&self.folder, &file_name(id), true).and_then(|file| {
@@ -260,17 +270,22 @@ impl Registry {
             let slot = self.layout.allocation(index)?;
             let id = slot.id.load(Relaxed);
             if id != 0 && slot.inode.load(Relaxed) == meta.ino() {
-                return Ok(Some((Ticket { slot: index, id }, slot.bytes.load(Relaxed))));
+                return Ok(Some((Ticket { slot: index, id }, slot.size())));
             }
         }
         Ok(None)
     }
 
+    /// This process as others know it.
+    pub fn own_process(&self) -> Option<Exporter> {
+        self.processes.own().map(|slot| Exporter { slot, pid: std::process::id() })
+    }
+
     /// Offers an allocation that this process holds to others, by its ticket.
     pub fn offer(&self, ticket: Ticket) -> io::Result<Exporter> {
-        let slot = self.processes.own().ok_or(io::ErrorKind::NotFound)?;
-        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(slot + 1), Relaxed);
-        Ok(Exporter { slot, pid: std::process::id() })
+        let own = self.own_process().ok_or(io::ErrorKind::NotFound)?;
+        self.layout.allocation(ticket.slot)?.exporter.store(to_u64(own.slot + 1), Relaxed);
+        Ok(own)
     }
 
     /// The opposite of [`Registry::offer`]; fine for what was never offered.
@@ -300,7 +315,7 @@ impl Registry {
         }
         let file = system::open_in(&self.folder, &file_name(ticket.id), false)?;
         system::lock(&file, Lock::Shared, 0, 0, false)?;
-        Ok(Some((file, slot.bytes.load(Relaxed))))
+        Ok(Some((file, slot.size())))
     }
 
     /// Called when a process has let go of an allocation: if it was the last, the memory is free.
@@ -438,7 +453,7 @@ impl Locked<'_> {
         for index in 0..ALLOCATION_SLOTS {
             let slot = self.registry.layout.allocation(index)?;
             if slot.id.load(Relaxed) != 0 {
-                used = used.saturating_add(slot.bytes.load(Relaxed));
+                used = used.saturating_add(slot.counted());
                 end = index + 1;
             }
         }
@@ -502,7 +517,7 @@ impl Locked<'_> {
         // The file first: a kill after this leaves a slot without a file, which is dead too.
         system::remove_in(&self.registry.folder, &file_name(ticket.id))?;
         let header = self.registry.layout.header()?;
-        let bytes = slot.bytes.load(Relaxed);
+        let bytes = slot.counted();
         header.changing.store(1, Relaxed);
         slot.id.store(0, Relaxed);
         header.used.fetch_sub(bytes.min(header.used.load(Relaxed)), Relaxed);

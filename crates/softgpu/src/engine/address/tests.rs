@@ -107,3 +107,32 @@ fn linear_memory_is_exact_and_goes_with_its_context() {
     assert!(f.space.pointer(at).is_none());
     assert_eq!(f.device.usage().unwrap().used, 0);
 }
+
+#[test]
+fn small_memory_shares_blocks_that_are_counted_once() {
+    let f = fixture(false);
+    let small = |bytes: u64, context: u64| {
+        let part = Allocation::create_part(&f.device, bytes.next_multiple_of(4096)).unwrap();
+        let block = || Allocation::create(&f.device, PAGE, Origin::Own);
+        f.space.map_small(bytes, Arc::new(part), context, block).unwrap()
+    };
+    let (first, second) = (small(5000, 1), small(SMALL_BYTES, 1));
+    assert_eq!((second - first, f.used()), (8192, 1));
+    assert_eq!(first / PAGE, second / PAGE);
+    f.space.unmap_linear(first).unwrap();
+    assert_eq!((small(5000, 1), f.used()), (first, 1), "the gap is used again");
+    let third = small(SMALL_BYTES, 1);
+    assert_ne!(third / PAGE, first / PAGE, "the first block has no room");
+    let other = small(1, 2);
+    assert_eq!(f.used(), 3, "another context has a block of its own");
+    assert!(f.space.resolve(first, 5000, 0, Access::ReadWrite).is_ok());
+    assert!(f.space.resolve(first, 5001, 0, Access::Read).is_err());
+    f.space.unmap_linear(first).unwrap();
+    assert_eq!(f.used(), 3);
+    f.space.unmap_linear(second).unwrap();
+    assert_eq!((f.used(), f.space.unmap_linear(second)), (2, Err(Status::INVALID_VALUE)));
+    f.space.unmap_context(1);
+    f.space.unmap_context(2);
+    assert_eq!(f.used(), 0);
+    assert!(![first, third, other].iter().any(|at| f.space.is_device_address(*at)));
+}
