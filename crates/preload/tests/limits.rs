@@ -115,6 +115,20 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
 }
 
 #[test]
+fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
+    let machine = Machine::new().limited("64M");
+    let said =
+        machine.run("proc2", "context create=40 fd release info create=40 closefd create=40");
+    assert_eq!(
+        said,
+        "context=0, create=0, fd=0, release=0, info=0 64 24, create=2, closefd=0, create=0"
+    );
+    // Passed on and closed before: the usual order.
+    let said = machine.run("proc2", "context create=40 fd closefd release info");
+    assert_eq!(said, "context=0, create=0, fd=0, closefd=0, release=0, info=0 64 64");
+}
+
+#[test]
 fn small_allocations_share_blocks() {
     let machine = Machine::new().limited("24M");
     let said =

@@ -18,6 +18,9 @@ use crate::types::{Location, PoolProperties, Status, status};
 /// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
 pub(crate) const STEP: u64 = 32 << 20;
 
+/// The largest step that is believed.
+const MOST_STEP: u32 = units_for(1 << 30);
+
 const RESERVED_NOW: u32 = 5;
 const GRAPH_RESERVED_NOW: u32 = 2;
 const MODE_RELAXED: u32 = 2;
@@ -220,12 +223,11 @@ fn allocate(
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
     settle(&pool.charged, account, worst, || pool_units(state, handle));
-    if status == status::SUCCESS {
-        let growth = charged_units(pool.charged.load(Ordering::Relaxed)).saturating_sub(before);
-        if growth > worst {
-            // It grew by more than it could, or another thread made it grow too: be careful.
-            pool.step.fetch_max(growth.next_power_of_two().min(1 << 18), Ordering::Relaxed);
-        }
+    let now = charged_units(pool.charged.load(Ordering::Relaxed));
+    if before == 0 && now > worst {
+        // The driver's steps are larger than known. Only an empty pool's first growth is surely one
+        // request's; later ones may be those of several threads.
+        pool.step.store(now.next_power_of_two().min(MOST_STEP), Ordering::Relaxed);
     }
     status
 }
