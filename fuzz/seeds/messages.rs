@@ -200,6 +200,9 @@ fn status() -> Status {
         physical_used_bytes: Some(8),
         slabs: 1,
         tensors: 2,
+        charged_bytes: Some(3),
+        drift_bytes: Some(-1),
+        other_bytes: Some(0),
     };
     Status {
         pond: PondId(ID),

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_daemon::policy::{ConnId, DriverFailure, Held, Owner, Pond};
 use millpond_mover::channel::{FromMover, Why};
-use millpond_wire::message::{Hello, Request, RequestBody, VERSION};
+use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
-use millpond_wire::{Epoch, SlabId};
+use millpond_wire::{Epoch, ErrorKind, Failure, SlabId};
 use uuid::Uuid;
 
 use crate::bytes::Bytes;
@@ -157,7 +157,19 @@ impl Play {
         self.pond.message(&mut self.world, conn, request(self.last_number), fd);
     }
 
+    /// Whoever keeps the groups answers everything, well or badly.
+    fn groups_answer(&mut self) {
+        for ask in std::mem::take(&mut self.world.group_asks) {
+            let answer = match ask.by.operator {
+                true => Ok(ReplyBody::Done),
+                false => Err(Failure::new(ErrorKind::NotFound, "no such group")),
+            };
+            self.pond.group_answered(&mut self.world, ask.conn, ask.number, answer);
+        }
+    }
+
     fn slab(&mut self, decide: &mut Bytes<'_>, works: bool) {
+        self.groups_answer();
         if self.world.asked.is_empty() {
             return;
         }
@@ -165,7 +177,12 @@ impl Play {
         let result = if works {
             Ok(self.world.next_fd())
         } else {
-            Err(DriverFailure { out_of_memory: decide.flag(), text: "no".to_owned() })
+            let over = || Failure::new(ErrorKind::GpuFull, "the group may not have more");
+            Err(DriverFailure {
+                out_of_memory: decide.flag(),
+                text: "no".to_owned(),
+                over_limit: decide.flag().then(over),
+            })
         };
         self.pond.slab_made(&mut self.world, slab, result);
     }
@@ -303,9 +320,11 @@ impl Play {
     fn finish(mut self) {
         self.world.failing = 0;
         self.pond.drain(&mut self.world);
+        self.groups_answer();
         for _ in 0..3 {
             while let Some(slab) = self.world.asked.pop() {
-                let failure = DriverFailure { out_of_memory: false, text: "no".to_owned() };
+                let failure =
+                    DriverFailure { out_of_memory: false, text: "no".to_owned(), over_limit: None };
                 self.pond.slab_made(&mut self.world, slab, Err(failure));
             }
             self.world.now += LONG_MS;

@@ -1,12 +1,13 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
 use millpond_wire::message::{
-    Claim, LeaseClaim, Life, MoveWork, PartSpec, RequestBody, Target, TensorCreate, TensorGet,
-    TensorMove, TensorPublish, VersionCommit, VersionGet, VersionStage, WAIT_FOREVER,
+    Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, RequestBody,
+    Target, TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet,
+    VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token,
-    VersionId, VersionTag, VersionTarget,
+    Audience, ClientId, ContentHash, Dtype, GroupName, LeaseId, Mode, Shape, TensorId, TensorName,
+    Token, VersionId, VersionTag, VersionTarget,
 };
 use uuid::Uuid;
 
@@ -154,6 +155,26 @@ fn of_models(decide: &mut Bytes<'_>, parts: &[TensorId]) -> RequestBody {
     }
 }
 
+/// Anything that is asked about groups.
+fn of_groups(decide: &mut Bytes<'_>) -> RequestBody {
+    let group = GroupName::new(decide.pick(&["a", "team-a"])).expect("a name");
+    let limit = decide.flag().then(|| GroupLimit::Bytes(decide.number()));
+    match decide.below(5) {
+        0 => {
+            RequestBody::GroupSet(GroupSet { limit, create: decide.flag(), ..GroupSet::of(group) })
+        }
+        1 => RequestBody::GroupJoin(GroupJoin {
+            token: Token(Uuid::from_u128(500 + decide.below(4) as u128)),
+            group: decide.flag().then_some(group),
+            device: decide.flag().then_some(GPU),
+            limit,
+        }),
+        2 => RequestBody::GroupInspect { group },
+        3 => RequestBody::GroupRemove { group },
+        _ => RequestBody::GroupList,
+    }
+}
+
 /// Anything that a greeted client can ask; `parts` are slabs of versions that somebody has seen.
 pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) -> RequestBody {
     match decide.below(32) {
@@ -207,7 +228,8 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             dry_run: decide.flag(),
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
-        _ => match decide.below(4) {
+        _ => match decide.below(5) {
+            4 => of_groups(decide),
             0 => RequestBody::Ping,
             1 => RequestBody::PondStatus,
             2 => RequestBody::ClientList,

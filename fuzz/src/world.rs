@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use millpond_daemon::policy::{ConnId, Device, Held, Limits, MoverLimits, Pond, PortError, Ports};
+use millpond_daemon::policy::{
+    ConnId, Device, GroupAsk, Held, Limits, MoverLimits, Pond, PortError, Ports,
+};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
 use millpond_wire::record::Record;
@@ -42,6 +44,8 @@ pub struct World {
     pub open: HashSet<(ConnId, u64)>,
     /// Slabs that the driver was asked for.
     pub asked: Vec<SlabId>,
+    /// What whoever keeps the groups was asked.
+    pub group_asks: Vec<GroupAsk>,
     /// Connections that the policy wants to end.
     pub closed: Vec<ConnId>,
     /// Leases that were granted, with their proofs.
@@ -186,7 +190,11 @@ impl Ports for World {
 
     fn unwatch(&mut self, _client: ClientId) {}
 
-    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+    fn ask_group(&mut self, ask: GroupAsk) {
+        self.group_asks.push(ask);
+    }
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, _user: u32) {
         assert!(device == GPU && bytes > 0 && bytes <= CAPACITY);
         self.asked.push(slab);
     }

@@ -15,11 +15,7 @@ pub fn millpond() -> &'static Path {
         if let Some(named) = named("MILLPOND_BIN") {
             return named;
         }
-        if let Some(found) = beside("millpond") {
-            return found;
-        }
-        build();
-        beside("millpond").expect("cargo has built the millpond program")
+        built("millpond-cli", "millpond")
     })
 }
 
@@ -37,6 +33,76 @@ pub fn pondtool() -> &'static Path {
     })
 }
 
+/// The `tenant` program: `TENANT`, or the one that cargo builds beside this executable.
+///
+/// # Panics
+/// If there is none and it cannot be built.
+#[must_use]
+pub fn tenant() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| named("TENANT").unwrap_or_else(|| built("millpond-tenant", "tenant")))
+}
+
+/// The library that is preloaded: `MILLPOND_PRELOAD`, or the one that cargo builds.
+///
+/// # Panics
+/// If there is none and it cannot be built.
+#[must_use]
+pub fn preload() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let build = || built("millpond-preload-library", "libmillpond_preload.so");
+        named("MILLPOND_PRELOAD").unwrap_or_else(build)
+    })
+}
+
+/// The same library with a rule of the ledger broken on purpose: made beside the right one, in a
+/// folder of its own.
+///
+/// # Panics
+/// If it cannot be built.
+#[must_use]
+pub fn broken_preload(feature: &str) -> PathBuf {
+    let target = target().join("twins").join(feature);
+    cargo(&target, &["-p", "millpond-preload-library", "--features", feature]);
+    target.join("debug/libmillpond_preload.so")
+}
+
+/// The software driver's two libraries.
+///
+/// # Panics
+/// If they are not there and cannot be built.
+#[must_use]
+pub fn soft_libraries() -> [PathBuf; 2] {
+    [
+        built("millpond-softgpu-libcuda", "libcuda.so"),
+        built("millpond-softgpu-libnvml", "libnvidia_ml.so"),
+    ]
+}
+
+fn built(package: &str, file: &str) -> PathBuf {
+    if let Some(found) = beside(file) {
+        return found;
+    }
+    let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+    cargo(&target(), &[&["-p", package], profile].concat());
+    beside(file).unwrap_or_else(|| panic!("cargo has built {file}"))
+}
+
+/// Cargo's folder: executables of tests are in `<target>/<profile>/deps`.
+fn target() -> PathBuf {
+    let me = std::env::current_exe().unwrap();
+    me.ancestors().nth(3).expect("the executable is in target/<profile>/deps").to_owned()
+}
+
+fn cargo(target: &Path, arguments: &[&str]) {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "-q"]).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let status = command.env("CARGO_TARGET_DIR", target).status();
+    assert!(status.is_ok_and(|status| status.success()), "cargo builds {arguments:?}");
+}
+
 fn named(variable: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).filter(|value| !value.is_empty())?;
     let path = std::path::absolute(path).unwrap();
@@ -49,17 +115,4 @@ fn beside(name: &str) -> Option<PathBuf> {
     let me = std::env::current_exe().ok()?;
     let folders = me.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
-fn build() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let me = std::env::current_exe().unwrap();
-    let target = me.ancestors().nth(3).expect("the executable is in target/<profile>/deps");
-    let mut command = Command::new(cargo);
-    command.args(["build", "-q", "-p", "millpond-cli"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    let status = command.env("CARGO_TARGET_DIR", target).status();
-    assert!(status.is_ok_and(|status| status.success()), "MILLPOND_BIN names the program");
 }

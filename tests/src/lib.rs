@@ -22,6 +22,7 @@
 
 pub mod accounts;
 pub mod binaries;
+mod budget;
 pub mod checkpoint;
 mod command;
 pub mod content;
@@ -31,11 +32,14 @@ mod options;
 mod pond;
 pub mod process;
 pub mod raw;
+pub mod storm;
+mod tenant;
 pub mod tool;
 mod wait;
 mod worker;
 
 pub use accounts::Accounts;
+pub use budget::{Budget, Preload, uuid};
 pub use command::Said;
 pub use driver::{Kind, driver, is_soft};
 pub use folder::Folder;
@@ -43,5 +47,6 @@ pub use options::Options;
 pub use pond::TestPond;
 pub use process::Process;
 pub use raw::Raw;
+pub use tenant::Tenant;
 pub use wait::{PATIENCE, eventually, eventually_equal, say, skip};
 pub use worker::Worker;

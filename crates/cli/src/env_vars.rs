@@ -21,15 +21,30 @@ pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";
 /// Where the software driver's devices are.
 pub const SOFT_DIR: &str = "MILLPOND_SOFT_DIR";
 
+/// Where the library for limits is.
+pub const PRELOAD: &str = "MILLPOND_PRELOAD";
+/// The folder of the group that a program is counted in.
+pub const LEDGER: &str = "MILLPOND_LEDGER";
+/// The limit of a program that no pond looks after.
+pub const MEMORY_LIMIT: &str = "MILLPOND_MEMORY_LIMIT";
+/// The group of such a program.
+pub const GROUP: &str = "MILLPOND_GROUP";
+
 const OWN: &[Variable] = &[
     Variable {
         name: millpond_keeper::config::CONFIG_VARIABLE,
         meaning: "The configuration file of `serve`, as with `--config`",
     },
+    Variable {
+        name: PRELOAD,
+        meaning: "The library that `run` puts into programs; without it the one beside this \
+                  program, in ../lib/millpond or in /usr/lib/millpond",
+    },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];
 
-/// Every variable that Millpond reads: its own, the settings of `serve`, the software driver's.
+/// Every variable that Millpond reads: its own, the settings of `serve`, those of the library in
+/// limited programs, the software driver's.
 pub fn table() -> Vec<(&'static str, String)> {
     let own = OWN.iter().map(|variable| (variable.name, variable.meaning.to_owned()));
     let settings = KEYS.iter().map(|key| {
@@ -46,5 +61,30 @@ pub fn table() -> Vec<(&'static str, String)> {
         );
         (variable.name, text)
     });
-    settings.chain(own).chain(soft).collect()
+    let limits = millpond_preload::ENVIRONMENT.iter().map(|variable| {
+        (variable.name, format!("In limited programs: {}; {}", variable.meaning, variable.values))
+    });
+    settings.chain(own).chain(limits).chain(soft).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_reads_what_run_sets() {
+        for name in [LEDGER, MEMORY_LIMIT, GROUP] {
+            assert!(millpond_preload::ENVIRONMENT.iter().any(|known| known.name == name), "{name}");
+        }
+    }
+
+    /// The page has the same table, and says who reads what.
+    #[test]
+    fn the_page_about_limits_has_every_variable_of_the_library() {
+        let page = include_str!("../../../docs/limits.md");
+        for variable in millpond_preload::ENVIRONMENT {
+            assert!(page.contains(&format!("| `{}` |", variable.name)), "{}", variable.name);
+        }
+        assert!(page.contains(&format!("| `{PRELOAD}` |")));
+    }
 }

@@ -13,6 +13,10 @@ pub enum Code {
     Usage,
     /// The pond, or the way to it, said no.
     Kind(ErrorKind),
+    /// A program to run could not be executed.
+    NotExecutable,
+    /// A program to run does not exist.
+    NoProgram,
 }
 
 /// One line of the table for people.
@@ -34,6 +38,9 @@ impl Code {
             Code::Failed => 1,
             Code::Usage => 2,
             Code::Kind(kind) => kind.exit_code(),
+            // As shells have it.
+            Code::NotExecutable => 126,
+            Code::NoProgram => 127,
         }
     }
 
@@ -44,6 +51,8 @@ impl Code {
             Code::Failed => "failed",
             Code::Usage => "usage",
             Code::Kind(kind) => kind.name(),
+            Code::NotExecutable => "not_executable",
+            Code::NoProgram => "no_program",
         }
     }
 
@@ -53,13 +62,15 @@ impl Code {
             Code::Failed => "A check or a claim was false, or something failed on this side.",
             Code::Usage => "The command line was not understood.",
             Code::Kind(kind) => kind.describe(),
+            Code::NotExecutable => "The program of `run` cannot be executed.",
+            Code::NoProgram => "The program of `run` does not exist.",
         }
     }
 }
 
 /// Every exit code in the order of its number.
 pub fn table() -> Vec<Row> {
-    let own = [Code::Ok, Code::Failed, Code::Usage];
+    let own = [Code::Ok, Code::Failed, Code::Usage, Code::NotExecutable, Code::NoProgram];
     let kinds = ErrorKind::ALL.iter().map(|kind| Code::Kind(*kind));
     let row =
         |code: Code| Row { number: code.number(), name: code.name(), meaning: code.meaning() };
@@ -73,9 +84,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_page_about_commands_has_every_code() {
+        let page = include_str!("../../../docs/cli.md");
+        for row in table() {
+            let begin = format!("| {} | `{}` |", row.number, row.name);
+            let line = page.lines().find(|line| line.starts_with(&begin));
+            let line = line.unwrap_or_else(|| panic!("no line for {begin}"));
+            assert!(line.contains(row.meaning.trim_end_matches('.')), "{line}");
+        }
+    }
+
+    #[test]
     fn no_number_and_no_name_has_two_meanings() {
         let rows = table();
-        assert_eq!(rows.len(), ErrorKind::ALL.len() + 3);
+        assert_eq!(rows.len(), ErrorKind::ALL.len() + 5);
         assert!(rows.windows(2).all(|pair| pair[0].number < pair[1].number));
         let mut names: Vec<_> = rows.iter().map(|row| row.name).collect();
         names.sort_unstable();

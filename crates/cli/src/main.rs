@@ -8,6 +8,7 @@
 
 mod args;
 mod commands;
+mod elf;
 mod env_vars;
 mod error;
 mod exit;
@@ -15,9 +16,11 @@ mod json;
 mod logging;
 mod output;
 mod pond;
+mod preload;
 mod printer;
 mod progress;
 mod scene;
+mod size;
 mod span;
 mod table;
 mod units;

@@ -1,11 +1,14 @@
 //! The way to a pond, and what people write for GPUs.
 
 use millpond::{IntoTarget, Pond, Target, TensorId};
+use millpond_wire::message::DeviceInfo;
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use crate::args::Global;
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
+use crate::printer::Printer;
+use crate::size::Size;
 
 /// What `ps` shows for this program.
 const PROGRAM: &str = "millpond";
@@ -34,6 +37,41 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
             .hint("millpond status")
             .into()
     })
+}
+
+/// The cards that a budget is about: one, or all.
+fn cards(pond: &Pond, device: Option<GpuUuid>) -> Result<Vec<DeviceInfo>, CommandError> {
+    let mut cards = pond.status()?.devices;
+    cards.retain(|card| device.is_none_or(|device| card.device == device));
+    Ok(cards)
+}
+
+/// A size in bytes; a part is of the smallest card that it is about.
+pub fn bytes_on_cards(
+    pond: &Pond,
+    size: Size,
+    device: Option<GpuUuid>,
+) -> Result<u64, CommandError> {
+    let cards = cards(pond, device)?;
+    Ok(cards.iter().map(|card| size.on_card(card.total_bytes)).min().unwrap_or(size.on_card(0)))
+}
+
+/// Says so where a limit is more than there is; then the card's size holds.
+pub fn warn_if_larger(
+    pond: &Pond,
+    limit: Size,
+    device: Option<GpuUuid>,
+    printer: &Printer,
+) -> Result<(), CommandError> {
+    for card in cards(pond, device)? {
+        if card.total_bytes > 0 && limit.on_card(card.total_bytes) > card.total_bytes {
+            let (index, size) = (card.index, crate::units::bytes(card.total_bytes));
+            printer.note(format_args!(
+                "warning: a limit of {limit} is larger than GPU {index}: its {size} are the limit there"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The fewest digits of an identity that stand for it.

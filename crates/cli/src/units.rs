@@ -23,6 +23,16 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// A difference of two sizes, with its sign.
+pub fn difference(by: i64) -> String {
+    let sign = match by {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    format!("{sign}{}", bytes(by.unsigned_abs()))
+}
+
 /// A short time with three digits: `13.9 us`, `1.24 ms`, `2.50 s`.
 pub fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -172,6 +182,7 @@ mod tests {
     fn counts_and_ratios() {
         assert_eq!([count(1, "tensor"), count(12_345, "lease")], ["1 tensor", "12,345 leases"]);
         assert_eq!([thousands(0), thousands(1_000_000)], ["0", "1,000,000"]);
+        assert_eq!([-1536, 0, 2 << 20].map(difference), ["-1.5 KiB", "0 B", "+2 MiB"]);
         assert_eq!((ratio(3, 2), ratio(1, 0)), (Some(1.5), None));
     }
 }

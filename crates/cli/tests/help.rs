@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 21] = [
+const VISIBLE: [&str; 24] = [
     "demo",
     "serve",
     "doctor",
@@ -21,6 +21,9 @@ const VISIBLE: [&str; 21] = [
     "retire",
     "verify",
     "save",
+    "run",
+    "group",
+    "coverage",
     "ps",
     "status",
     "events",
@@ -57,15 +60,42 @@ fn every_command_has_help_and_most_have_examples() {
     for command in VISIBLE {
         let long = place.stdout(&[command, "--help"]);
         assert_eq!(long, place.stdout(&["help", command]), "{command}");
-        let plain = ["tensor", "version", "help"].contains(&command);
+        let plain = ["tensor", "group", "version", "help"].contains(&command);
         assert!(plain || long.contains("Examples:"), "{command}");
     }
     assert!(place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
     for command in ["create", "put", "get", "copy", "zero"] {
         assert!(place.stdout(&["help", "tensor", command]).contains("Examples:"), "{command}");
     }
+    for command in ["ls", "set", "rm", "watch"] {
+        assert!(place.stdout(&["help", "group", command]).contains("Examples:"), "{command}");
+    }
+    assert!(place.stdout(&["help", "run"]).contains("docs/limits.md"));
     let ran = place.run(&["help", "worker"]);
     assert_eq!(ran.code, Some(2));
+}
+
+/// Every command has its part of the page, and every flag of the new ones is named there.
+#[test]
+fn the_page_about_commands_has_every_command() {
+    let page = include_str!("../../../docs/cli.md");
+    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    for command in VISIBLE {
+        let named = |heading: &&str| heading.split([' ', ',']).any(|word| word == command);
+        assert!(headings.iter().any(|heading| named(&heading)), "{command}");
+    }
+    let place = Place::new();
+    for (heading, command) in [("run", &["run"][..]), ("coverage", &["coverage"]), ("ps", &["ps"])]
+    {
+        let part =
+            page.split("\n## ").find(|part| part.starts_with(&format!("{heading}\n"))).unwrap();
+        let help = place.stdout(&[&["help"], command].concat());
+        let flags = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
+        for flag in flags.map(|flag| flag.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())) {
+            let global = ["--runtime-dir", "--verbose", "--quiet", "--color", "--help", "--json"];
+            assert!(global.contains(&flag) || part.contains(flag), "{flag} of {command:?}");
+        }
+    }
 }
 
 #[test]
@@ -76,7 +106,17 @@ fn exit_codes_and_the_environment_are_documented() {
     let man = place.stdout(&["man"]);
     assert!(man.contains(".SH \"EXIT STATUS\"") && man.contains("no_pond"));
     let environment = place.stdout(&["help", "environment"]);
-    for name in ["MILLPOND_DRIVER", "MILLPOND_RUNTIME_DIR", "MILLPOND_SOFT_DIR", "NO_COLOR"] {
+    for name in [
+        "MILLPOND_DRIVER",
+        "MILLPOND_RUNTIME_DIR",
+        "MILLPOND_SOFT_DIR",
+        "MILLPOND_PRELOAD",
+        "MILLPOND_LEDGER",
+        "MILLPOND_MEMORY_LIMIT",
+        "VCUDA_MEMORY_LIMIT",
+        "CUDA_DEVICE_MEMORY_LIMIT",
+        "NO_COLOR",
+    ] {
         assert!(environment.contains(name), "{name}");
         assert!(man.contains(&name.replace('-', "\\-")), "{name}");
     }
@@ -91,7 +131,14 @@ fn man_pages_are_written_for_visible_commands() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    for name in ["millpond.1", "millpond-tensor-create.1", "millpond-demo.1"] {
+    for name in [
+        "millpond.1",
+        "millpond-tensor-create.1",
+        "millpond-demo.1",
+        "millpond-run.1",
+        "millpond-group-set.1",
+        "millpond-coverage.1",
+    ] {
         assert!(written.contains(&name.to_owned()), "{name} in {written:?}");
     }
     for command in HIDDEN {
@@ -105,6 +152,7 @@ fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.stdout(&["completions", shell]);
         assert!(script.contains("inspect") && script.contains("no-trunc"), "{shell}");
+        assert!(script.contains("coverage") && script.contains("strict"), "{shell}");
     }
 }
 
@@ -136,6 +184,14 @@ fn a_command_line_that_makes_no_sense_is_usage() {
         &["swap", "llama"],
         &["swap", "llama@v1", "v2"],
         &["retire", "llama", "v1", "--wait", "soon"],
+        &["run"],
+        &["run", "--limit", "10G"],
+        &["run", "--limt", "10G", "true"],
+        &["group", "set", "team-a", "--limit", "-1"],
+        &["group", "set", "a/b", "--limit", "1G"],
+        &["group", "set", "team-a", "--limit", "1G", "--weight", "0"],
+        &["group", "rm"],
+        &["ps", "--group", ""],
     ] {
         let ran = place.run(words);
         assert_eq!(ran.code, Some(2), "{words:?}: {}", ran.stderr);

@@ -72,6 +72,7 @@ mod establish;
 mod events;
 mod get;
 mod grant;
+mod groups;
 mod lead;
 mod leases;
 mod link;
@@ -98,20 +99,22 @@ mod weights;
 pub use builder::PondBuilder;
 pub use error::Error;
 pub use events::Events;
+pub use groups::GroupSeat;
 /// The driver that tensors are mapped with.
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
 /// Which part of a checkpoint is loaded.
 pub use millpond_weights::{Plan, PlanError};
 pub use millpond_wire::message::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, Life, ModelInfo, MoverInfo, PartInfo,
-    Status, Target, TensorInfo, VersionInfo,
+    ClientInfo, DeviceInfo, Event, EventKind, GroupDetails, GroupDevice, GroupInfo, GroupLimit,
+    GroupSet, LeaseInfo, Life, MemberDevice, MemberInfo, ModelInfo, MoverInfo, PartInfo, Status,
+    Target, TensorInfo, VersionInfo,
 };
 pub use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId,
-    Mode, ModelNameError, ModelRef, NameError, PondId, Remedy, Shape, ShapeError, SlabId, TensorId,
-    TensorName, TensorRef, TensorState, UnknownDtype, VersionId, VersionState, VersionTag,
-    VersionTarget, manifest, runtime_dir,
+    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
+    GroupNameError, Holder, LeaseId, Mode, ModelNameError, ModelRef, NameError, PondId, Remedy,
+    Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef, TensorState, UnknownDtype,
+    VersionId, VersionState, VersionTag, VersionTarget, manifest, runtime_dir,
 };
 pub use model::{
     AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, StageSpec, StagedTensor, Staging,

@@ -6,11 +6,14 @@
 //! one event loop that owns the policy and never waits for anything but events; slow driver calls
 //! are made by the one thread of [`driver`], and no CUDA context is ever made.
 //!
+//! Groups and their limits are files that their members obey; the one thread of [`book`] keeps them.
+//!
 //! State is a [`journal`] in a memfd plus the descriptors that the keeper holds. Nothing else
 //! survives a daemon, and nothing else needs to.
 
 #![forbid(unsafe_code)]
 
+pub mod book;
 pub mod driver;
 pub mod journal;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! Sizes as people write and read them.
 //!
-//! `K`, `M`, `G`, `T`, `P`, `E` and `KiB`, `MiB`, … are powers of 1024, as GPU tools count; `KB`,
-//! `MB`, … are powers of 1000, as disk makers do. Case does not matter.
+//! `K`, `M`, `G`, `T`, `P`, `E`, also written `KB` and `KiB` and so on, are powers of 1024, as GPU
+//! tools count and as limits are read. Case does not matter.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ pub enum ByteSizeError {
     NotANumber(String),
     /// The unit is unknown.
     #[error(
-        "'{unit}' in '{text}' is not a unit; use K, M, G or T (1024), or KB, MB, GB or TB (1000)"
+        "'{unit}' in '{text}' is not a unit; use K, M, G or T, also as KB or KiB: powers of 1024"
     )]
     Unit {
         /// The whole text.
@@ -52,8 +52,7 @@ fn unit_bytes(unit: &str) -> Option<u64> {
         _ => return None,
     };
     match &unit[1..] {
-        "" | "i" | "ib" => Some(1024u64.pow(power)),
-        "b" => Some(1000u64.pow(power)),
+        "" | "b" | "i" | "ib" => Some(1024u64.pow(power)),
         _ => None,
     }
 }
@@ -151,8 +150,8 @@ mod tests {
             ("10 gib", 10 << 30),
             ("1Gi", 1 << 30),
             ("1T", 1 << 40),
-            ("1KB", 1000),
-            ("2.5GB", 2_500_000_000),
+            ("1KB", 1024),
+            ("2.5GB", 5 << 29),
             ("1.5G", 3 << 29),
             ("0.1K", 102),
             ("18446744073709551615", u64::MAX),

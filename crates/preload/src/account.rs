@@ -8,14 +8,15 @@ use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Column, DeviceIndex, LedgerError, LimitOf, Member, NO_LIMIT, Refused, Size, UNIT, Uuid,
-    establish, units_for,
+    Column, DeviceIndex, LedgerError, LimitOf, NO_LIMIT, Refused, Size, UNIT, Uuid, establish,
+    units_for,
 };
 
 use crate::driver::others;
 use crate::message::{Level, Line, Shown, say};
 use crate::settings::{self, Source, Stated, Text};
 use crate::state::{self, DEVICES, State};
+use crate::twins::Member;
 use crate::types::status;
 
 const NONE: u32 = 0;
@@ -58,7 +59,7 @@ fn attach(state: &'static State) -> Option<&'static Member> {
     let next = match settings::get().filter(ready).map(folder) {
         None => NONE,
         Some(None) => BROKEN,
-        Some(Some(folder)) => match Member::attach(folder.as_c_str()) {
+        Some(Some(folder)) => match Member::attach_as(folder.as_c_str()) {
             Ok(member) => {
                 // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
                 unsafe { (*state.member.get()).write(member) };

@@ -24,6 +24,7 @@ pub mod resolve;
 mod settings;
 mod state;
 mod table;
+mod twins;
 pub mod types;
 
 pub use driver::{Action, hooked_names};

@@ -8,9 +8,10 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use millpond_ledger::{DeviceIndex, Member};
+use millpond_ledger::DeviceIndex;
 
 use crate::table::Table;
+use crate::twins::Member;
 
 /// GPUs that a process can use under a limit, as the ledger can count.
 pub(crate) const DEVICES: usize = millpond_ledger::DEVICES;

@@ -334,9 +334,17 @@ impl World {
             Ask::Make { slab, bytes } => {
                 let made = if self.busy && self.rng.once_in(15) {
                     let out_of_memory = self.rng.once_in(2);
-                    Err(DriverFailure { out_of_memory, text: "a fault".to_owned() })
+                    Err(DriverFailure {
+                        out_of_memory,
+                        text: "a fault".to_owned(),
+                        over_limit: None,
+                    })
                 } else {
-                    let full = DriverFailure { out_of_memory: true, text: "full".to_owned() };
+                    let full = DriverFailure {
+                        out_of_memory: true,
+                        text: "full".to_owned(),
+                        over_limit: None,
+                    };
                     self.card.make(bytes).map(Fd::Memory).ok_or(full)
                 };
                 running.ports.told.push_back(Told::Made(slab, made));

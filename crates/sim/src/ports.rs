@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use millpond_daemon::journal::write_frame;
-use millpond_daemon::policy::{ConnId, DriverFailure, Held, PortError, Ports};
+use millpond_daemon::policy::{ConnId, DriverFailure, GroupAsk, Held, PortError, Ports};
 use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
@@ -389,7 +389,10 @@ impl Ports for SimPorts {
         self.watched.remove(&client);
     }
 
-    fn make_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64) {
+    // There are no groups in this world, and nobody asks about one.
+    fn ask_group(&mut self, _ask: GroupAsk) {}
+
+    fn make_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64, _user: u32) {
         if self.lives() {
             self.asks.push_back(Ask::Make { slab, bytes });
         }

@@ -20,6 +20,7 @@ pub mod bridge;
 pub mod config;
 mod engine;
 pub mod faults;
+pub mod meter;
 pub mod profiles;
 
 pub use config::{Config, ConfigError, ENVIRONMENT, EnvironmentVariable, configuration};

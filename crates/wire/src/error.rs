@@ -85,6 +85,7 @@ error_kinds! {
     18 NoDevice "no_device" 18 Change "No such GPU.";
     19 File "file" 19 Change "A file could not be read or written, or does not hold what it should.";
     21 Retired "retired" 21 Change "The version takes no new readers; another one is current.";
+    22 InUse "in_use" 22 Free "Processes use it, or one of them keeps its lock; end them and repeat.";
     20 Mover "mover" 20 Retry "The process that moves the bytes died or hung; nothing was published.";
 }
 

@@ -19,6 +19,7 @@ mod error;
 pub mod fd;
 #[allow(unsafe_code)]
 mod generated;
+mod group_name;
 mod ids;
 pub mod limits;
 pub mod manifest;
@@ -36,6 +37,7 @@ pub mod socket;
 pub use content::{ContentHash, Piece, PiecesKind, Run};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, Remedy};
+pub use group_name::{GroupName, GroupNameError};
 pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token, VersionId};
 pub use message::{Audience, Mode, TensorState, VersionState};
 pub use model_name::{ModelNameError, ModelRef, VersionTag, VersionTarget, model_name};

@@ -42,6 +42,10 @@ pub const MOVE_BYTES: u64 = 256 << 20;
 pub const PARTS: usize = 1024;
 /// A version's tag.
 pub const TAG_BYTES: usize = 64;
+/// A group's name: a folder's name, shown in tables.
+pub const GROUP_NAME_BYTES: usize = 64;
+/// Users whose memory in the pond is charged to one group; as many as its file has room for.
+pub const USERS_PER_GROUP: usize = 64;
 /// A manifest: half a million tensors fit.
 pub const MANIFEST_BYTES: u64 = 256 << 20;
 /// Tensors of a version, so that a manifest stays in its bounds.

@@ -6,6 +6,8 @@
 //! pondtool hold NAME              map read-only, print `holding HASH`; then for each line of the
 //!                                 input: `hash` prints the hash through that mapping, `bye` ends
 //! pondtool used                   print the bytes in use on the card, by the driver's own count
+//! pondtool ledger make FOLDER N   make a group with a limit of N bytes
+//! pondtool ledger time FOLDER     after one line of input, nanoseconds of a reserve and its release
 //! pondtool siege [OPTIONS]        kill processes of a pond of its own under load; see [`siege`]
 //! pondtool shell                  for each line of the input a command, and one line `ok ...` or
 //!                                 `error KIND MESSAGE` as its answer
@@ -14,6 +16,8 @@
 //! The pond is found as every client finds it, by `MILLPOND_RUNTIME_DIR`.
 
 mod churn;
+mod ledger;
+mod member;
 mod models;
 mod retire;
 mod session;
@@ -47,6 +51,8 @@ pub fn main() -> ExitCode {
         ["shell"] => shell(&mut session),
         ["siege", options @ ..] => return siege::main(options),
         ["siege-client"] => siege::client(),
+        ["ledger", "make", folder, bytes] => ledger::make(folder, bytes),
+        ["ledger", "time", folder] => ledger::run(folder),
         ["hold", name] => hold(&mut session, name),
         words => session.run(words).map(|text| print(&text)),
     };

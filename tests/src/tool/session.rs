@@ -11,6 +11,7 @@ use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
 use super::churn::{self, Churn};
+use super::member::Membership;
 use super::models::Models;
 use super::{Trouble, retire, trouble, wrong};
 use crate::{PATIENCE, Raw, content, driver};
@@ -26,6 +27,7 @@ pub(crate) struct Session {
     churn: Option<Churn>,
     idle: Vec<Raw>,
     models: Models,
+    membership: Membership,
 }
 
 impl Session {
@@ -126,6 +128,7 @@ impl Session {
                 let pond = self.pond()?;
                 self.models.run(&pond, rest)
             }
+            ["member", ref rest @ ..] => self.membership.run(rest),
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),
         }
     }

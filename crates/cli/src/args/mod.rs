@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod hidden;
 mod life;
+mod limits;
 mod model;
 mod serve;
 mod styles;
@@ -21,6 +22,10 @@ pub use bench::BenchArgs;
 pub use demo::DemoArgs;
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
 pub use life::LifeArgs;
+pub use limits::{
+    CoverageArgs, GroupCommand, GroupLsArgs, GroupRmArgs, GroupSetArgs, GroupWatchArgs, LimitArg,
+    MinArg, RunArgs,
+};
 pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
@@ -28,6 +33,8 @@ pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
 pub use watch::{EventsArgs, GcArgs};
 pub use weights::{LoadArgs, SaveArgs};
+
+use millpond_wire::GroupName;
 
 use crate::env_vars;
 
@@ -53,6 +60,7 @@ Examples:
   millpond tensor put weights/w0 w0.npy
   millpond tensor ls                  what there is
   millpond load llama ./checkpoint    a model's weights, once for all programs
+  millpond run --limit 10G -- python train.py
   millpond ps                         who holds what
 
 See `millpond help exit-codes` and `millpond help environment`."
@@ -129,6 +137,10 @@ pub enum Command {
     Retire(RetireArgs),
     Verify(VerifyArgs),
     Save(SaveArgs),
+    Run(Box<RunArgs>),
+    #[command(subcommand)]
+    Group(GroupCommand),
+    Coverage(CoverageArgs),
     Ps(PsArgs),
     Status(StatusArgs),
     Upgrade(UpgradeArgs),
@@ -176,6 +188,8 @@ impl Command {
             Command::Retire(args) => args.json.json,
             Command::Verify(args) => args.json.json,
             Command::Save(args) => args.json.json,
+            Command::Group(command) => command.is_json(),
+            Command::Coverage(args) => args.json.json,
             Command::Ps(args) => args.json.json,
             Command::Status(args) => args.json.json,
             Command::Upgrade(args) => args.json.json,
@@ -205,16 +219,26 @@ pub struct DoctorArgs {
 }
 
 /// List the programs that are connected and what they hold
+///
+/// With `--group` the processes of a group instead: what each was given, and what the card says.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A program that lives but has lost its connection is silent: it keeps what it holds. A mover is the
 pond's own: it carries bytes between files and a GPU, and goes when it has nothing to do.
 
+Of a group: CHARGED is what counts against the limit, CONTEXTS the part of it that contexts take,
+SHARED what is mapped and charged to others, NVML what the card says that the process has, DRIFT
+how much that is more than what it is charged with.
+
 Examples:
   millpond ps
   millpond ps -q                      only process ids
+  millpond ps --group team-a
   millpond ps --json")]
 pub struct PsArgs {
+    /// The processes of this group
+    #[arg(short, long, value_name = "NAME")]
+    pub group: Option<GroupName>,
     #[command(flatten)]
     pub json: JsonArg,
     /// Show long cells whole
@@ -225,8 +249,9 @@ pub struct PsArgs {
 /// Show the pond: its daemon, its driver, its GPUs and their accounts
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Accounted and physical are two numbers: SLABS is what the pond has taken, USED is what the driver
-says about the whole card, other programs included.
+Accounted and physical are two numbers: SLABS is what the pond has taken, GROUPS what programs with
+a limit are charged with; USED is what the driver says about the whole card, and OTHERS what of it
+belongs to nobody whom the pond knows.
 
 Examples:
   millpond status

@@ -36,12 +36,18 @@ pub fn run(args: &EventsArgs, global: &Global, printer: &Printer) -> Outcome {
     }
 }
 
-fn print(event: &Event, printer: &Printer) -> Outcome {
+/// Prints one event.
+pub fn print(event: &Event, printer: &Printer) -> Outcome {
     if printer.is_json() {
         return printer.json_line(&EventJson::from(event));
     }
     let tone = match event.kind {
-        EventKind::Gap | EventKind::LimitReached | EventKind::MoverLost => Tone::Careful,
+        EventKind::Gap
+        | EventKind::LimitReached
+        | EventKind::MoverLost
+        | EventKind::GroupOver
+        | EventKind::GroupLying
+        | EventKind::GroupStuck => Tone::Careful,
         _ => Tone::Bold,
     };
     let time = printer.paint(Tone::Dim, units::moment(event.unix_ms));
@@ -60,7 +66,7 @@ fn words(event: &Event) -> String {
 }
 
 /// Whether standard output is a pipe whose other end is closed.
-fn nobody_reads() -> bool {
+pub fn nobody_reads() -> bool {
     let stdout = std::io::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

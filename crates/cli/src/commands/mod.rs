@@ -2,16 +2,19 @@
 
 mod bench;
 mod completions;
+mod coverage;
 mod demo;
 mod doctor;
 mod events;
 mod gc;
+mod group;
 mod help;
 mod hidden;
 mod inspect;
 mod man;
 mod model;
 mod ps;
+mod run;
 mod serve;
 mod status;
 mod tensor;
@@ -47,6 +50,9 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Retire(args) => model::retire(args, global, printer),
         Command::Verify(args) => model::verify(args, global, printer),
         Command::Save(args) => model::save(args, global, printer),
+        Command::Run(args) => run::run(args, global, printer),
+        Command::Group(command) => group::run(command, global, printer),
+        Command::Coverage(args) => coverage::run(args, printer),
         Command::Ps(args) => ps::run(args, global, printer),
         Command::Status(_) => status::run(global, printer),
         Command::Upgrade(args) => upgrade::run(args, global, printer),

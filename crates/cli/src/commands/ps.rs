@@ -11,6 +11,9 @@ use crate::{pond, units, users};
 
 /// Prints who is connected.
 pub fn run(args: &PsArgs, global: &Global, printer: &Printer) -> Outcome {
+    if let Some(name) = &args.group {
+        return super::group::members(name, args.no_trunc, global, printer);
+    }
     let clients = pond::connect(global)?.clients()?;
     if printer.is_json() {
         let clients = clients.iter().map(ClientJson::from).collect();

@@ -85,6 +85,8 @@ fn devices(status: &Status) -> Table {
         ("SLABS", Side::Right),
         ("TENSORS", Side::Right),
         ("RECYCLED", Side::Right),
+        ("GROUPS", Side::Right),
+        ("OTHERS", Side::Right),
         ("USED", Side::Right),
     ]);
     for device in &status.devices {
@@ -97,6 +99,8 @@ fn devices(status: &Status) -> Table {
             format!("{} in {}", units::bytes(device.slab_bytes), device.slabs),
             format!("{} in {}", units::bytes(device.tensor_bytes), device.tensors),
             units::bytes(device.recycled_bytes),
+            device.charged_bytes.map_or("-".to_owned(), units::bytes),
+            device.other_bytes.map_or("-".to_owned(), units::bytes),
             device.physical_used_bytes.map_or("-".to_owned(), units::bytes),
         ]);
     }

@@ -5,10 +5,12 @@
 
 mod bench;
 mod client;
+mod coverage;
 mod demo;
 mod doctor;
 mod error;
 mod event;
+mod group;
 mod model;
 mod status;
 mod tensor;
@@ -19,10 +21,12 @@ use serde::Serialize;
 
 pub use bench::{BenchJson, RowJson, Unit};
 pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
+pub use coverage::{CoverageJson, ExportJson};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};
 pub use error::ErrorJson;
 pub use event::EventJson;
+pub use group::{AccountJson, GroupDetailsJson, GroupJson, GroupsJson, used_bytes};
 pub use model::{
     LoadedJson, ModelVersionJson, ModelsJson, RetiredJson, SavedJson, SlabJson, SwapJson,
     VerifiedJson, VersionDetailsJson, WeightJson,

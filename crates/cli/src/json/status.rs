@@ -87,6 +87,12 @@ struct DeviceJson {
     recycled_bytes: u64,
     /// The driver's own reading for the whole card, all programs together.
     physical_used_bytes: Option<u64>,
+    /// What the processes of groups are charged with.
+    charged_bytes: Option<u64>,
+    /// What the card says that they have more than that.
+    drift_bytes: Option<i64>,
+    /// What belongs to nobody whom the pond knows.
+    other_bytes: Option<u64>,
     /// How many slabs.
     slabs: u32,
     /// How many tensors.
@@ -105,6 +111,9 @@ impl From<&DeviceInfo> for DeviceJson {
             tensor_bytes: device.tensor_bytes,
             recycled_bytes: device.recycled_bytes,
             physical_used_bytes: device.physical_used_bytes,
+            charged_bytes: device.charged_bytes,
+            drift_bytes: device.drift_bytes,
+            other_bytes: device.other_bytes,
             slabs: device.slabs,
             tensors: device.tensors,
         }

@@ -76,6 +76,9 @@ pub(crate) fn status() -> Status {
         physical_used_bytes: None,
         slabs: 0,
         tensors: 0,
+        charged_bytes: None,
+        drift_bytes: None,
+        other_bytes: None,
     };
     Status {
         pond: POND.parse().unwrap(),

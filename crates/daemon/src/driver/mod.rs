@@ -16,6 +16,7 @@ use millpond_cuda::{
 use millpond_wire::{GpuUuid, SlabId};
 use rustix::event::EventfdFlags;
 
+use crate::book::Charges;
 use crate::policy::DriverFailure;
 
 /// A descriptor that several owners share.
@@ -32,7 +33,11 @@ pub enum Ask {
         device: GpuUuid,
         /// How large.
         bytes: u64,
+        /// On whose account.
+        user: u32,
     },
+    /// A slab is gone: all its descriptors were closed before.
+    SlabGone(SlabId),
     /// Read what the cards say is in use.
     ReadPhysical,
     /// Close a descriptor: the last one of a slab frees its memory, which takes its time.
@@ -50,6 +55,8 @@ pub enum Told {
         devices: Vec<FoundDevice>,
         /// Where the locks of its GPUs lie.
         lock_folder: PathBuf,
+        /// How the cards are read.
+        nvml: Option<Nvml>,
     },
     /// The driver is not there, and why.
     Failed(String),
@@ -90,7 +97,7 @@ impl DriverThread {
     ///
     /// # Errors
     /// What the system says.
-    pub fn start(choice: DriverChoice) -> std::io::Result<Self> {
+    pub fn start(choice: DriverChoice, charges: Arc<Charges>) -> std::io::Result<Self> {
         let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let wake = Arc::new(wake);
         let (asks, asked) = channel();
@@ -98,7 +105,7 @@ impl DriverThread {
         let speaker = Speaker { tell, wake: Arc::clone(&wake) };
         std::thread::Builder::new()
             .name("millpond-driver".to_owned())
-            .spawn(move || serve(&choice, &asked, &speaker))?;
+            .spawn(move || serve(&choice, &charges, &asked, &speaker))?;
         Ok(Self { asks, told, wake })
     }
 
@@ -139,13 +146,14 @@ impl Speaker {
     }
 }
 
-fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
+fn serve(choice: &DriverChoice, charges: &Charges, asked: &Receiver<Ask>, speaker: &Speaker) {
     let cards = match Cards::open(choice) {
         Ok(cards) => {
             speaker.say(Told::Ready {
                 name: cards.name.clone(),
                 devices: cards.found(),
                 lock_folder: cards.lock_folder.clone(),
+                nvml: cards.nvml.clone(),
             });
             Some(cards)
         }
@@ -156,12 +164,13 @@ fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
     };
     for ask in asked {
         match ask {
-            Ask::MakeSlab { slab, device, bytes } => {
+            Ask::MakeSlab { slab, device, bytes, user } => {
                 let result = match &cards {
-                    Some(cards) => cards.make(device, bytes),
+                    Some(cards) => make_charged(cards, charges, (slab, device, bytes, user)),
                     None => Err(DriverFailure {
                         out_of_memory: false,
                         text: "there is no driver".to_owned(),
+                        over_limit: None,
                     }),
                 };
                 speaker.say(Told::SlabMade { slab, result });
@@ -171,8 +180,23 @@ fn serve(choice: &DriverChoice, asked: &Receiver<Ask>, speaker: &Speaker) {
                 speaker.say(Told::Physical(used));
             }
             Ask::Close(fd) => drop(fd),
+            Ask::SlabGone(slab) => charges.give_back(slab),
         }
     }
+}
+
+/// Charges the owner's group, then makes the slab: what the driver has is always in the books.
+fn make_charged(
+    cards: &Cards,
+    charges: &Charges,
+    (slab, device, bytes, user): (SlabId, GpuUuid, u64, u32),
+) -> Result<SharedFd, DriverFailure> {
+    charges.charge(slab, device, bytes, user).map_err(|failure| DriverFailure {
+        out_of_memory: false,
+        text: failure.to_string(),
+        over_limit: Some(failure),
+    })?;
+    cards.make(device, bytes).inspect_err(|_| charges.give_back(slab))
 }
 
 struct Cards {
@@ -223,6 +247,7 @@ impl Cards {
         let device = self.devices.get(&uuid).ok_or_else(|| DriverFailure {
             out_of_memory: false,
             text: format!("{uuid} is not there"),
+            over_limit: None,
         })?;
         let made = Allocation::create(device, bytes).and_then(|allocation| {
             let fd = allocation.export()?;
@@ -232,6 +257,7 @@ impl Cards {
         made.map_err(|error: CudaError| DriverFailure {
             out_of_memory: error.is_out_of_memory(),
             text: error.to_string(),
+            over_limit: None,
         })
     }
 

@@ -218,7 +218,7 @@ impl<P: Ports> Pond<P> {
         }
         self.make_room(ports, pool.device, bytes)?;
         let slab = SlabId(ports.random_id());
-        let device = pool.device;
+        let (device, user) = (pool.device, pool.owner.user);
         self.pending_slabs.insert(
             slab,
             PendingSlab {
@@ -230,16 +230,21 @@ impl<P: Ports> Pond<P> {
                 again_ms: None,
             },
         );
-        ports.make_slab(slab, device, bytes);
+        ports.make_slab(slab, device, bytes, user);
         Ok(())
     }
 
     /// The driver made a slab, or did not.
     pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
         let Some(pending) = self.pending_slabs.remove(&id) else { return };
-        if result.as_ref().is_err_and(|failure| failure.out_of_memory)
-            && self.try_slab_again(ports, id, &pending)
-        {
+        let again = match &result {
+            Err(failure) if failure.over_limit.is_some() => {
+                self.try_slab_in_group(ports, id, &pending)
+            }
+            Err(failure) if failure.out_of_memory => self.try_slab_again(ports, id, &pending),
+            _ => false,
+        };
+        if again {
             return;
         }
         let failure = match result {
@@ -283,6 +288,19 @@ impl<P: Ports> Pond<P> {
         true
     }
 
+    /// What is kept for a user to use again is charged to the user's group as well. True if some of
+    /// it was given back and the slab is tried once more.
+    fn try_slab_in_group(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
+        let (device, user) = (pending.pool.device, pending.pool.owner.user);
+        if pending.tries > 0 || self.drop_recycled_of(ports, device, user) == 0 {
+            return false;
+        }
+        self.pending_slabs.insert(id, PendingSlab { tries: 1, ..pending.clone() });
+        // Closing comes before this in the driver thread's queue.
+        ports.make_slab(id, device, pending.bytes, user);
+        true
+    }
+
     /// Asks the driver again for slabs whose time has come. Returns when to come again.
     pub(super) fn retry_slabs(&mut self, ports: &mut P) -> Option<u64> {
         let now = ports.monotonic_ms();
@@ -291,7 +309,8 @@ impl<P: Ports> Pond<P> {
             match pending.again_ms {
                 Some(again) if again <= now => {
                     pending.again_ms = None;
-                    ports.make_slab(*id, pending.pool.device, pending.bytes);
+                    let pool = &pending.pool;
+                    ports.make_slab(*id, pool.device, pending.bytes, pool.owner.user);
                 }
                 Some(again) => next = Some(next.map_or(again, |next| next.min(again))),
                 None => {}

@@ -173,6 +173,7 @@ impl<P: Ports> Pond<P> {
 
     fn device_info(&self, device: &Device) -> DeviceInfo {
         let slabs = || self.slabs.on(device.uuid);
+        let groups = self.group_readings.iter().find(|reading| reading.device == device.uuid);
         DeviceInfo {
             device: device.uuid,
             index: device.index,
@@ -185,6 +186,9 @@ impl<P: Ports> Pond<P> {
             physical_used_bytes: device.physical_used_bytes,
             slabs: count(slabs().count()),
             tensors: slabs().map(|(_, slab)| slab.tensors).sum(),
+            charged_bytes: groups.map(|reading| reading.charged_bytes),
+            drift_bytes: groups.map(|reading| reading.drift_bytes),
+            other_bytes: groups.map(|reading| reading.other_bytes),
         }
     }
 }

@@ -11,6 +11,7 @@ mod create;
 mod delete;
 mod events;
 mod get;
+mod groups;
 mod hello;
 mod life;
 mod limits;
@@ -30,6 +31,7 @@ mod tests;
 mod tokens;
 
 pub use accounts::Device;
+pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};

@@ -11,6 +11,7 @@ use super::accounts::Device;
 use super::catalog::{Catalog, Tensor};
 use super::clients::Clients;
 use super::events::Events;
+use super::groups::{GroupReading, GroupWork};
 use super::models::{MakingKey, Models};
 use super::movers::{MoverLimits, Movers};
 use super::owner::{Caller, Owner};
@@ -124,6 +125,8 @@ pub struct Pond<P: Ports> {
     pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
+    /// What groups hold on the GPUs, when it was last looked at.
+    pub(super) group_readings: Vec<GroupReading>,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
     /// What only the event loop knows about itself, for `status`.
@@ -179,9 +182,10 @@ impl<P: Ports> Pond<P> {
             Ok(request) => request,
             Err((number, error)) => {
                 let kind = match error {
-                    DecodeError::Name(_) | DecodeError::Model(_) | DecodeError::Shape(_) => {
-                        ErrorKind::Invalid
-                    }
+                    DecodeError::Name(_)
+                    | DecodeError::Model(_)
+                    | DecodeError::Group(_)
+                    | DecodeError::Shape(_) => ErrorKind::Invalid,
                     _ => ErrorKind::Protocol,
                 };
                 self.refuse(ports, conn, number, Failure::new(kind, error.to_string()));
@@ -216,6 +220,11 @@ impl<P: Ports> Pond<P> {
                 | RequestBody::VersionPart { .. }
                 | RequestBody::VersionGet(_)
                 | RequestBody::PondStatus
+                | RequestBody::GroupSet(_)
+                | RequestBody::GroupJoin(_)
+                | RequestBody::GroupList
+                | RequestBody::GroupInspect { .. }
+                | RequestBody::GroupRemove { .. }
         );
         match self.dispatch(ports, conn, request, fd) {
             Ok(Some((body, fds))) => ports.reply(conn, Reply { number, body }, fds),
@@ -311,6 +320,21 @@ impl<P: Ports> Pond<P> {
             }
             RequestBody::ModelList { prefix } => {
                 now(ReplyBody::Models(self.model_list(&caller, &prefix)))
+            }
+            RequestBody::GroupSet(set) => {
+                self.ask_group(ports, (conn, number), &caller, GroupWork::Set(set))
+            }
+            RequestBody::GroupJoin(join) => {
+                self.ask_group(ports, (conn, number), &caller, GroupWork::Join(join))
+            }
+            RequestBody::GroupList => {
+                self.ask_group(ports, (conn, number), &caller, GroupWork::List)
+            }
+            RequestBody::GroupInspect { group } => {
+                self.ask_group(ports, (conn, number), &caller, GroupWork::Inspect(group))
+            }
+            RequestBody::GroupRemove { group } => {
+                self.ask_group(ports, (conn, number), &caller, GroupWork::Remove(group))
             }
             RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,

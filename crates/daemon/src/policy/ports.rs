@@ -7,8 +7,10 @@
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, GpuUuid, SlabId, VersionId};
+use millpond_wire::{ClientId, Failure, GpuUuid, SlabId, VersionId};
 use uuid::Uuid;
+
+use super::groups::GroupAsk;
 
 /// One connection of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +39,8 @@ pub struct DriverFailure {
     pub out_of_memory: bool,
     /// What the driver said.
     pub text: String,
+    /// The driver was not asked: the owner's group may not have more, and this is the answer.
+    pub over_limit: Option<Failure>,
 }
 
 /// The world.
@@ -79,8 +83,11 @@ pub trait Ports {
     fn watch(&mut self, client: ClientId, pidfd: &Self::Fd);
     /// The client is of no interest any more.
     fn unwatch(&mut self, client: ClientId);
-    /// Asks the driver for a slab; the answer comes to [`super::Pond::slab_made`].
-    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64);
+    /// Asks the driver for a slab, on this user's account; the answer comes to
+    /// [`super::Pond::slab_made`].
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32);
+    /// Asks whoever keeps the groups' files; the answer comes to [`super::Pond::group_answered`].
+    fn ask_group(&mut self, ask: GroupAsk);
     /// The page that clients read, if there is one: a descriptor that cannot be written through.
     fn page(&self) -> Option<Self::Fd>;
     /// Changes these slots of the page, before anybody is answered.

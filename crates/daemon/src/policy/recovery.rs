@@ -93,6 +93,7 @@ impl<P: Ports> Pond<P> {
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
             limits_told: BTreeMap::new(),
+            group_readings: Vec::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,

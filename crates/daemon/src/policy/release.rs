@@ -196,4 +196,19 @@ impl<P: Ports> Pond<P> {
         }
         dropped
     }
+
+    /// Drops every recycled slab of a user on a GPU. Returns their bytes.
+    pub(super) fn drop_recycled_of(&mut self, ports: &mut P, device: GpuUuid, user: u32) -> u64 {
+        let theirs = self.slabs.recycled_on(device);
+        let theirs = theirs.filter(|(_, slab)| slab.pool.owner.user == user);
+        let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
+        let mut dropped = 0;
+        for (id, bytes) in theirs {
+            self.drop_slab(ports, id);
+            if self.slabs.get(id).is_none() {
+                dropped += bytes;
+            }
+        }
+        dropped
+    }
 }

@@ -1,12 +1,14 @@
-//! The driver thread speaks: GPUs are there, slabs are made.
+//! The driver thread speaks: GPUs are there, slabs are made. So does the one that keeps the groups.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use millpond_cuda::Nvml;
 use millpond_keeper::channel::HoldKey;
 use millpond_keeper::config::DeviceChoice;
 
 use super::{Server, gpu_lock};
+use crate::book::{self, NvmlCards};
 use crate::driver::{FoundDevice, Told};
 use crate::policy::Device;
 
@@ -15,8 +17,8 @@ impl Server {
         self.world.driver.clear();
         while let Some(told) = self.world.driver.next() {
             match told {
-                Told::Ready { name, devices, lock_folder } => {
-                    self.driver_ready(name, devices, &lock_folder);
+                Told::Ready { name, devices, lock_folder, nvml } => {
+                    self.driver_ready(name, devices, &lock_folder, nvml.as_ref());
                 }
                 // A pond that never was has nothing to serve without a driver.
                 Told::Failed(text) if self.epoch.0 == 1 => self.fatal = Some(text),
@@ -32,7 +34,28 @@ impl Server {
         }
     }
 
-    fn driver_ready(&mut self, name: String, found: Vec<FoundDevice>, lock_folder: &Path) {
+    pub(super) fn book_event(&mut self) {
+        self.world.book.clear();
+        while let Some(told) = self.world.book.next() {
+            match told {
+                book::Told::Answer { conn, number, answer } => {
+                    self.pond.group_answered(&mut self.world, conn, number, *answer);
+                }
+                book::Told::Event { kind, group, user, text } => {
+                    self.pond.group_event(&mut self.world, kind, &group, user, &text);
+                }
+                book::Told::Readings(readings) => self.pond.group_readings(readings),
+            }
+        }
+    }
+
+    fn driver_ready(
+        &mut self,
+        name: String,
+        found: Vec<FoundDevice>,
+        lock_folder: &Path,
+        nvml: Option<&Nvml>,
+    ) {
         let mut devices = Vec::new();
         let mut refused = Vec::new();
         for device in found {
@@ -53,6 +76,9 @@ impl Server {
             return;
         }
         tracing::info!(driver = %name, gpus = devices.len(), "the driver is ready");
+        let cards = devices.iter().map(|device| (device.uuid, device.total_bytes));
+        let cards = NvmlCards::new(nvml, cards);
+        self.world.book.ask(book::Ask::Cards(Box::new(cards)));
         self.pond.driver_ready(&mut self.world, name, devices);
     }
 

@@ -12,6 +12,7 @@ use rustix::process::Signal;
 
 use super::Server;
 use super::watcher::Source;
+use crate::book;
 use crate::policy::PortError;
 
 /// Pauses before a keeper is tried again that could not be started.
@@ -163,6 +164,7 @@ impl Server {
     /// everything that it holds until the next daemon has it too.
     fn hand_over(&mut self, successor: &OwnedFd) {
         tracing::info!("the daemon hands over to another program");
+        self.world.book.ask(book::Ask::Stop);
         let deadline = Instant::now() + FLUSH_WITHIN;
         loop {
             let waiting = self.world.conns.iter().filter(|(_, conn)| conn.backlog() > 0);

@@ -176,6 +176,7 @@ impl Server {
             Some(Source::Listener(index)) => self.accept(index),
             Some(Source::ClientGone(client)) => self.client_gone(client),
             Some(Source::Driver) => self.driver_event(),
+            Some(Source::Book) => self.book_event(),
             Some(Source::Mover(device)) => self.mover_event(device),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
@@ -235,6 +236,7 @@ impl Server {
             None => None,
         };
         world.watcher.add(&world.driver, Source::Driver).map_err(&watching)?;
+        world.watcher.add(&world.book, Source::Book).map_err(&watching)?;
         let signals = signals().map_err(DaemonError::io("installing a signal handler"))?;
         world.watcher.add(&signals, Source::Signal).map_err(&watching)?;
         for (index, (listener, _)) in listeners.iter().enumerate() {

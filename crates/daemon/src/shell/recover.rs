@@ -16,6 +16,7 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::users::Users;
 use super::world::World;
+use crate::book::BookThread;
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Held, Limits, MoverLimits, Pond};
@@ -37,7 +38,11 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     // The driver needs a tenth of a second to start: it gets a head start.
     let choice: DriverChoice = std::ffi::OsString::from(&config.driver).into();
     let movers = mover_launch(&config, epoch)?;
-    let driver = DriverThread::start(choice).map_err(DaemonError::io("starting a thread"))?;
+    let starting = DaemonError::io("starting a thread");
+    let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
+    let book = BookThread::start(folder).map_err(&starting)?;
+    let driver = DriverThread::start(choice, Arc::clone(&book.charges)).map_err(&starting)?;
+    let threads = (driver, book);
     let held: BTreeMap<HoldKey, SharedFd> =
         held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
     let mut listeners = Vec::new();
@@ -70,7 +75,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
-            let mut world = world(journal, channel, held, driver, &config, movers)?;
+            let mut world = world(journal, channel, held, threads, &config, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             tracing::info!(
                 %epoch,
@@ -86,7 +91,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         None => {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
-            let mut world = world(journal, channel, held, driver, &config, movers)?;
+            let mut world = world(journal, channel, held, threads, &config, movers)?;
             let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
@@ -103,6 +108,8 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             page
         }
     });
+    // Before any slab is asked for: what is there is in the groups' accounts.
+    world.book.charges.adopt(pond.slab_charges());
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =
@@ -117,7 +124,7 @@ fn world(
     journal: Journal,
     channel: millpond_keeper::channel::Channel,
     held: BTreeMap<HoldKey, SharedFd>,
-    driver: DriverThread,
+    threads: (DriverThread, BookThread),
     config: &Config,
     movers: MoverLaunch,
 ) -> Result<World, DaemonError> {
@@ -126,7 +133,7 @@ fn world(
         count(config.limits.connections_per_user),
         count(config.limits.reply_bytes_per_user.0),
     );
-    World::new(journal, channel, held, driver, users, movers)
+    World::new(journal, channel, held, threads, users, movers)
         .map_err(DaemonError::io("making an event loop"))
 }
 

@@ -21,6 +21,8 @@ pub enum Source {
     Signal,
     /// The driver thread said something.
     Driver,
+    /// The thread that keeps the groups said something.
+    Book,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
     /// Somebody connects.

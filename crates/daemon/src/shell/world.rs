@@ -17,9 +17,10 @@ use super::movers::{MoverLaunch, MoverProcesses};
 use super::page::Page;
 use super::users::Users;
 use super::watcher::{Source, Watcher};
+use crate::book::{self, BookThread};
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{ConnId, Held, PortError, Ports};
+use crate::policy::{ConnId, GroupAsk, Held, PortError, Ports};
 
 /// Everything outside the policy.
 pub struct World {
@@ -43,6 +44,8 @@ pub struct World {
     pub held: BTreeMap<HoldKey, SharedFd>,
     /// The driver thread.
     pub driver: DriverThread,
+    /// The thread that keeps the groups.
+    pub book: BookThread,
     /// What each user's connections cost.
     pub users: Users,
     /// The movers.
@@ -61,7 +64,7 @@ impl World {
         journal: Journal,
         channel: Channel,
         held: BTreeMap<HoldKey, SharedFd>,
-        driver: DriverThread,
+        (driver, book): (DriverThread, BookThread),
         users: Users,
         movers: MoverLaunch,
     ) -> std::io::Result<Self> {
@@ -77,6 +80,7 @@ impl World {
             keeper_hung: false,
             held,
             driver,
+            book,
             users,
             movers: MoverProcesses::new(movers),
             page: None,
@@ -263,6 +267,9 @@ impl Ports for World {
         for fd in held.into_iter().chain(fd) {
             self.driver.ask(Ask::Close(fd));
         }
+        if let Held::Slab(slab) = what {
+            self.driver.ask(Ask::SlabGone(slab));
+        }
     }
 
     fn manifest_ok(&self, fd: &SharedFd) -> Result<(), String> {
@@ -321,8 +328,12 @@ impl Ports for World {
         }
     }
 
-    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
-        self.driver.ask(Ask::MakeSlab { slab, device, bytes });
+    fn ask_group(&mut self, ask: GroupAsk) {
+        self.book.ask(book::Ask::Group(Box::new(ask)));
+    }
+
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
+        self.driver.ask(Ask::MakeSlab { slab, device, bytes, user });
     }
 
     fn start_mover(&mut self, device: GpuUuid) {

@@ -51,6 +51,10 @@ pub struct Header {
     pub processes_end: AtomicU64,
     /// The device's name for ever.
     pub uuid: [AtomicU64; 2],
+    /// Not 0 while somebody wants to know the most that was ever held.
+    pub metered: AtomicU64,
+    /// The most that was held since then.
+    pub peak: AtomicU64,
 }
 
 /// A process that has called `cuInit`.

@@ -245,7 +245,10 @@ impl Registry {
             Ok(file)
         });
         match made {
-            Ok(file) => Ok((file, ticket)),
+            Ok(file) => {
+                locked.note_peak()?;
+                Ok((file, ticket))
+            }
             Err(error) => {
                 locked.free(ticket)?;
                 Err(match error.raw_os_error() {
@@ -404,7 +407,22 @@ impl Registry {
                 return Err(CreateError::Full);
             }
         }
-        Ok(self.processes.add_context(&self.layout, bytes)?)
+        self.processes.add_context(&self.layout, bytes)?;
+        Ok(locked.note_peak()?)
+    }
+
+    /// Counts the most that is held from now on.
+    pub fn meter(&self) -> io::Result<()> {
+        let locked = self.lock()?;
+        let header = self.layout.header()?;
+        header.peak.store(0, Relaxed);
+        header.metered.store(1, Relaxed);
+        locked.note_peak()
+    }
+
+    /// The most that was held at any instant since [`Registry::meter`].
+    pub fn peak(&self) -> io::Result<u64> {
+        Ok(self.layout.header()?.peak.load(Relaxed))
     }
 
     /// Gives a context's bytes back.
@@ -450,6 +468,28 @@ impl Locked<'_> {
         let contexts = self.registry.processes.context_bytes(&self.registry.layout)?;
         let used = header.used.load(Relaxed).saturating_add(contexts);
         Ok(used.checked_add(bytes).is_some_and(|sum| sum <= header.total.load(Relaxed)))
+    }
+
+    /// Notes what is held now, when it is more than ever. What the dead left is in the registry
+    /// until somebody needs the room, but nobody holds it.
+    fn note_peak(&self) -> io::Result<()> {
+        let registry = self.registry;
+        let header = registry.layout.header()?;
+        if header.metered.load(Relaxed) == 0 {
+            return Ok(());
+        }
+        let contexts = registry.processes.context_bytes(&registry.layout)?;
+        let counted = header.used.load(Relaxed).saturating_add(contexts);
+        if counted <= header.peak.load(Relaxed) {
+            return Ok(());
+        }
+        let mut left = 0_u64;
+        for ticket in registry.dead(&[])? {
+            left =
+                left.saturating_add(registry.layout.allocation(ticket.slot)?.bytes.load(Relaxed));
+        }
+        header.peak.fetch_max(counted.saturating_sub(left), Relaxed);
+        Ok(())
     }
 
     /// A free slot, when there is one and the bytes fit.
@@ -531,6 +571,27 @@ mod tests {
                 .count(),
             1
         );
+    }
+
+    #[test]
+    fn the_peak_counts_what_is_held_and_not_what_the_dead_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 16 * PAGE), open(folder.path(), 16 * PAGE));
+        let (left, _) = one.create(6 * PAGE).unwrap();
+        assert_eq!(two.peak().unwrap(), 0, "nobody has asked yet");
+        two.meter().unwrap();
+        assert_eq!(two.peak().unwrap(), 6 * PAGE);
+        // As after a kill: nobody holds it, and nobody has said so.
+        drop(left);
+        let (held, ticket) = one.create(5 * PAGE).unwrap();
+        assert_eq!(two.peak().unwrap(), 6 * PAGE, "never 11");
+        let (_more, _) = two.create(2 * PAGE).unwrap();
+        assert_eq!(two.peak().unwrap(), 7 * PAGE);
+        drop(held);
+        one.discard(ticket).unwrap();
+        assert_eq!(two.peak().unwrap(), 7 * PAGE);
+        one.meter().unwrap();
+        assert_eq!(two.peak().unwrap(), 2 * PAGE);
     }
 
     #[test]

@@ -11265,10 +11265,1880 @@ mod root {
                 }
             }
 
+            /// The table `GroupSet` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupSet` in the file `schema/wire.fbs:218`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupSet {
+                /// The field `name` in the table `GroupSet`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `device` in the table `GroupSet`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `limit` in the table `GroupSet`
+                pub limit: ::core::option::Option<u64>,
+                /// The field `part` in the table `GroupSet`
+                pub part: ::core::option::Option<u32>,
+                /// The field `min` in the table `GroupSet`
+                pub min: ::core::option::Option<u64>,
+                /// The field `weight` in the table `GroupSet`
+                pub weight: ::core::option::Option<u32>,
+                /// The field `users` in the table `GroupSet`
+                pub users: ::core::option::Option<::planus::alloc::vec::Vec<u32>>,
+                /// The field `create` in the table `GroupSet`
+                pub create: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupSet {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        limit: ::core::default::Default::default(),
+                        part: ::core::default::Default::default(),
+                        min: ::core::default::Default::default(),
+                        weight: ::core::default::Default::default(),
+                        users: ::core::default::Default::default(),
+                        create: false,
+                    }
+                }
+            }
+
+            impl GroupSet {
+                /// Creates a [GroupSetBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupSetBuilder<()> {
+                    GroupSetBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_limit: impl ::planus::WriteAsOptional<u64>,
+                    field_part: impl ::planus::WriteAsOptional<u32>,
+                    field_min: impl ::planus::WriteAsOptional<u64>,
+                    field_weight: impl ::planus::WriteAsOptional<u32>,
+                    field_users: impl ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                    field_create: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_limit = field_limit.prepare(builder);
+                    let prepared_part = field_part.prepare(builder);
+                    let prepared_min = field_min.prepare(builder);
+                    let prepared_weight = field_weight.prepare(builder);
+                    let prepared_users = field_users.prepare(builder);
+                    let prepared_create = field_create.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                        ::core::default::Default::default();
+                    if prepared_limit.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_min.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(1);
+                    }
+                    if prepared_part.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+                    if prepared_weight.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_users.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u32]>>(6);
+                    }
+                    if prepared_create.is_some() {
+                        table_writer.write_entry::<bool>(7);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_limit) = prepared_limit {
+                                object_writer.write::<_, _, 8>(&prepared_limit);
+                            }
+                            if let ::core::option::Option::Some(prepared_min) = prepared_min {
+                                object_writer.write::<_, _, 8>(&prepared_min);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_part) = prepared_part {
+                                object_writer.write::<_, _, 4>(&prepared_part);
+                            }
+                            if let ::core::option::Option::Some(prepared_weight) = prepared_weight {
+                                object_writer.write::<_, _, 4>(&prepared_weight);
+                            }
+                            if let ::core::option::Option::Some(prepared_users) = prepared_users {
+                                object_writer.write::<_, _, 4>(&prepared_users);
+                            }
+                            if let ::core::option::Option::Some(prepared_create) = prepared_create {
+                                object_writer.write::<_, _, 1>(&prepared_create);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupSet>> for GroupSet {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupSet>> for GroupSet {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupSet>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupSet> for GroupSet {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet> {
+                    GroupSet::create(
+                        builder,
+                        &self.name,
+                        &self.device,
+                        self.limit,
+                        self.part,
+                        self.min,
+                        self.weight,
+                        &self.users,
+                        self.create,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupSet] type.
+            ///
+            /// Can be created using the [GroupSet::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupSetBuilder<State>(State);
+
+            impl GroupSetBuilder<()> {
+                /// Setter for the [`name` field](GroupSet#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> GroupSetBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    GroupSetBuilder((value,))
+                }
+
+                /// Sets the [`name` field](GroupSet#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupSetBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> GroupSetBuilder<(T0,)> {
+                /// Setter for the [`device` field](GroupSet#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T1>(self, value: T1) -> GroupSetBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0,) = self.0;
+                    GroupSetBuilder((v0, value))
+                }
+
+                /// Sets the [`device` field](GroupSet#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> GroupSetBuilder<(T0, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1> GroupSetBuilder<(T0, T1)> {
+                /// Setter for the [`limit` field](GroupSet#structfield.limit).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit<T2>(self, value: T2) -> GroupSetBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1) = self.0;
+                    GroupSetBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`limit` field](GroupSet#structfield.limit) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_as_null(self) -> GroupSetBuilder<(T0, T1, ())> {
+                    self.limit(())
+                }
+            }
+
+            impl<T0, T1, T2> GroupSetBuilder<(T0, T1, T2)> {
+                /// Setter for the [`part` field](GroupSet#structfield.part).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part<T3>(self, value: T3) -> GroupSetBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    GroupSetBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`part` field](GroupSet#structfield.part) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part_as_null(self) -> GroupSetBuilder<(T0, T1, T2, ())> {
+                    self.part(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> GroupSetBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`min` field](GroupSet#structfield.min).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min<T4>(self, value: T4) -> GroupSetBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    GroupSetBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`min` field](GroupSet#structfield.min) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_as_null(self) -> GroupSetBuilder<(T0, T1, T2, T3, ())> {
+                    self.min(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> GroupSetBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`weight` field](GroupSet#structfield.weight).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight<T5>(self, value: T5) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    GroupSetBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`weight` field](GroupSet#structfield.weight) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight_as_null(self) -> GroupSetBuilder<(T0, T1, T2, T3, T4, ())> {
+                    self.weight(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> GroupSetBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`users` field](GroupSet#structfield.users).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users<T6>(self, value: T6) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    GroupSetBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`users` field](GroupSet#structfield.users) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users_as_null(self) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.users(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`create` field](GroupSet#structfield.create).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create<T7>(
+                    self,
+                    value: T7,
+                ) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    GroupSetBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`create` field](GroupSet#structfield.create) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn create_as_default(
+                    self,
+                ) -> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.create(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupSet].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet>
+                where
+                    Self: ::planus::WriteAsOffset<GroupSet>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsOptional<u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<GroupSet>>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<GroupSet>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsOptional<u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupSet>>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                type Prepared = ::planus::Offset<GroupSet>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupSet>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsOptional<u32>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsOptional<u32>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<GroupSet>
+                for GroupSetBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupSet> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    GroupSet::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                }
+            }
+
+            /// Reference to a deserialized [GroupSet].
+            #[derive(Copy, Clone)]
+            pub struct GroupSetRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupSetRef<'a> {
+                /// Getter for the [`name` field](GroupSet#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "GroupSet", "name")
+                }
+
+                /// Getter for the [`device` field](GroupSet#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(1, "GroupSet", "device")
+                }
+
+                /// Getter for the [`limit` field](GroupSet#structfield.limit).
+                #[inline]
+                pub fn limit(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(2, "GroupSet", "limit")
+                }
+
+                /// Getter for the [`part` field](GroupSet#structfield.part).
+                #[inline]
+                pub fn part(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(3, "GroupSet", "part")
+                }
+
+                /// Getter for the [`min` field](GroupSet#structfield.min).
+                #[inline]
+                pub fn min(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(4, "GroupSet", "min")
+                }
+
+                /// Getter for the [`weight` field](GroupSet#structfield.weight).
+                #[inline]
+                pub fn weight(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(5, "GroupSet", "weight")
+                }
+
+                /// Getter for the [`users` field](GroupSet#structfield.users).
+                #[inline]
+                pub fn users(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u32>>>
+                {
+                    self.0.access(6, "GroupSet", "users")
+                }
+
+                /// Getter for the [`create` field](GroupSet#structfield.create).
+                #[inline]
+                pub fn create(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "GroupSet", "create")?.unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupSetRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupSetRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_limit) = self.limit().transpose() {
+                        f.field("limit", &field_limit);
+                    }
+                    if let ::core::option::Option::Some(field_part) = self.part().transpose() {
+                        f.field("part", &field_part);
+                    }
+                    if let ::core::option::Option::Some(field_min) = self.min().transpose() {
+                        f.field("min", &field_min);
+                    }
+                    if let ::core::option::Option::Some(field_weight) = self.weight().transpose() {
+                        f.field("weight", &field_weight);
+                    }
+                    if let ::core::option::Option::Some(field_users) = self.users().transpose() {
+                        f.field("users", &field_users);
+                    }
+                    f.field("create", &self.create());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupSetRef<'a>> for GroupSet {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupSetRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        limit: if let ::core::option::Option::Some(limit) = value.limit()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(limit)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        part: if let ::core::option::Option::Some(part) = value.part()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(part)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        min: if let ::core::option::Option::Some(min) = value.min()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(min)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        weight: if let ::core::option::Option::Some(weight) = value.weight()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                weight,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        users: if let ::core::option::Option::Some(users) = value.users()? {
+                            ::core::option::Option::Some(users.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        create: ::core::convert::TryInto::try_into(value.create()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupSetRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupSetRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupSetRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupSet>> for GroupSet {
+                type Value = ::planus::Offset<GroupSet>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupSet>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupSetRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupSetRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupJoin` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:235`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupJoin {
+                /// The field `token` in the table `GroupJoin`
+                pub token: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `GroupJoin`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `device` in the table `GroupJoin`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `limit` in the table `GroupJoin`
+                pub limit: ::core::option::Option<u64>,
+                /// The field `part` in the table `GroupJoin`
+                pub part: ::core::option::Option<u32>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupJoin {
+                fn default() -> Self {
+                    Self {
+                        token: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        device: ::core::default::Default::default(),
+                        limit: ::core::default::Default::default(),
+                        part: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl GroupJoin {
+                /// Creates a [GroupJoinBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupJoinBuilder<()> {
+                    GroupJoinBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_limit: impl ::planus::WriteAsOptional<u64>,
+                    field_part: impl ::planus::WriteAsOptional<u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_token = field_token.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_limit = field_limit.prepare(builder);
+                    let prepared_part = field_part.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                        ::core::default::Default::default();
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_limit.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(2);
+                    }
+                    if prepared_part.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_limit) = prepared_limit {
+                                object_writer.write::<_, _, 8>(&prepared_limit);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_part) = prepared_part {
+                                object_writer.write::<_, _, 4>(&prepared_part);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupJoin>> for GroupJoin {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupJoin> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupJoin>> for GroupJoin {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupJoin>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupJoin> for GroupJoin {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupJoin> {
+                    GroupJoin::create(
+                        builder,
+                        self.token,
+                        &self.name,
+                        &self.device,
+                        self.limit,
+                        self.part,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupJoin] type.
+            ///
+            /// Can be created using the [GroupJoin::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupJoinBuilder<State>(State);
+
+            impl GroupJoinBuilder<()> {
+                /// Setter for the [`token` field](GroupJoin#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T0>(self, value: T0) -> GroupJoinBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    GroupJoinBuilder((value,))
+                }
+
+                /// Sets the [`token` field](GroupJoin#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> GroupJoinBuilder<((),)> {
+                    self.token(())
+                }
+            }
+
+            impl<T0> GroupJoinBuilder<(T0,)> {
+                /// Setter for the [`name` field](GroupJoin#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> GroupJoinBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    GroupJoinBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](GroupJoin#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupJoinBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> GroupJoinBuilder<(T0, T1)> {
+                /// Setter for the [`device` field](GroupJoin#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T2>(self, value: T2) -> GroupJoinBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1) = self.0;
+                    GroupJoinBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`device` field](GroupJoin#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> GroupJoinBuilder<(T0, T1, ())> {
+                    self.device(())
+                }
+            }
+
+            impl<T0, T1, T2> GroupJoinBuilder<(T0, T1, T2)> {
+                /// Setter for the [`limit` field](GroupJoin#structfield.limit).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit<T3>(self, value: T3) -> GroupJoinBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    GroupJoinBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`limit` field](GroupJoin#structfield.limit) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_as_null(self) -> GroupJoinBuilder<(T0, T1, T2, ())> {
+                    self.limit(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> GroupJoinBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`part` field](GroupJoin#structfield.part).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part<T4>(self, value: T4) -> GroupJoinBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    GroupJoinBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`part` field](GroupJoin#structfield.part) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn part_as_null(self) -> GroupJoinBuilder<(T0, T1, T2, T3, ())> {
+                    self.part(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> GroupJoinBuilder<(T0, T1, T2, T3, T4)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupJoin].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupJoin>
+                where
+                    Self: ::planus::WriteAsOffset<GroupJoin>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsOptional<u32>,
+            > ::planus::WriteAs<::planus::Offset<GroupJoin>>
+                for GroupJoinBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<GroupJoin>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupJoin> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsOptional<u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupJoin>>
+                for GroupJoinBuilder<(T0, T1, T2, T3, T4)>
+            {
+                type Prepared = ::planus::Offset<GroupJoin>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupJoin>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T3: ::planus::WriteAsOptional<u64>,
+                T4: ::planus::WriteAsOptional<u32>,
+            > ::planus::WriteAsOffset<GroupJoin> for GroupJoinBuilder<(T0, T1, T2, T3, T4)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupJoin> {
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    GroupJoin::create(builder, v0, v1, v2, v3, v4)
+                }
+            }
+
+            /// Reference to a deserialized [GroupJoin].
+            #[derive(Copy, Clone)]
+            pub struct GroupJoinRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupJoinRef<'a> {
+                /// Getter for the [`token` field](GroupJoin#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "GroupJoin", "token")
+                }
+
+                /// Getter for the [`name` field](GroupJoin#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "GroupJoin", "name")
+                }
+
+                /// Getter for the [`device` field](GroupJoin#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(2, "GroupJoin", "device")
+                }
+
+                /// Getter for the [`limit` field](GroupJoin#structfield.limit).
+                #[inline]
+                pub fn limit(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(3, "GroupJoin", "limit")
+                }
+
+                /// Getter for the [`part` field](GroupJoin#structfield.part).
+                #[inline]
+                pub fn part(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(4, "GroupJoin", "part")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupJoinRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupJoinRef");
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_limit) = self.limit().transpose() {
+                        f.field("limit", &field_limit);
+                    }
+                    if let ::core::option::Option::Some(field_part) = self.part().transpose() {
+                        f.field("part", &field_part);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupJoinRef<'a>> for GroupJoin {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupJoinRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        token: value.token()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        device: value.device()?.map(|v| v.to_vec()),
+                        limit: if let ::core::option::Option::Some(limit) = value.limit()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(limit)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        part: if let ::core::option::Option::Some(part) = value.part()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(part)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupJoinRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupJoinRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupJoinRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupJoin>> for GroupJoin {
+                type Value = ::planus::Offset<GroupJoin>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupJoin>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupJoinRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupJoinRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupList` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupList` in the file `schema/wire.fbs:245`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupList {}
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupList {
+                fn default() -> Self {
+                    Self {}
+                }
+            }
+
+            impl GroupList {
+                /// Creates a [GroupListBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupListBuilder<()> {
+                    GroupListBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(builder: &mut ::planus::Builder) -> ::planus::Offset<Self> {
+                    let table_writer: ::planus::table_writer::TableWriter<4> =
+                        ::core::default::Default::default();
+                    unsafe {
+                        table_writer.finish(builder, |_table_writer| {});
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupList>> for GroupList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupList>> for GroupList {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupList> for GroupList {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupList> {
+                    GroupList::create(builder)
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupList] type.
+            ///
+            /// Can be created using the [GroupList::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupListBuilder<State>(State);
+
+            impl GroupListBuilder<()> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupList].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupList>
+                where
+                    Self: ::planus::WriteAsOffset<GroupList>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupList>> for GroupListBuilder<()> {
+                type Prepared = ::planus::Offset<GroupList>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupList> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupList>> for GroupListBuilder<()> {
+                type Prepared = ::planus::Offset<GroupList>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupList>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupList> for GroupListBuilder<()> {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupList> {
+                    GroupList::create(builder)
+                }
+            }
+
+            /// Reference to a deserialized [GroupList].
+            #[derive(Copy, Clone)]
+            pub struct GroupListRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupListRef<'a> {}
+
+            impl<'a> ::core::fmt::Debug for GroupListRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupListRef");
+
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupListRef<'a>> for GroupList {
+                type Error = ::planus::Error;
+
+                fn try_from(_value: GroupListRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {})
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupListRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupListRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupListRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupList>> for GroupList {
+                type Value = ::planus::Offset<GroupList>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupList>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupListRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupListRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupInspect` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:247`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupInspect {
+                /// The field `name` in the table `GroupInspect`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupInspect {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl GroupInspect {
+                /// Creates a [GroupInspectBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupInspectBuilder<()> {
+                    GroupInspectBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupInspect>> for GroupInspect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupInspect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupInspect>> for GroupInspect {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupInspect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupInspect> for GroupInspect {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupInspect> {
+                    GroupInspect::create(builder, &self.name)
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupInspect] type.
+            ///
+            /// Can be created using the [GroupInspect::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupInspectBuilder<State>(State);
+
+            impl GroupInspectBuilder<()> {
+                /// Setter for the [`name` field](GroupInspect#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> GroupInspectBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    GroupInspectBuilder((value,))
+                }
+
+                /// Sets the [`name` field](GroupInspect#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupInspectBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> GroupInspectBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupInspect].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupInspect>
+                where
+                    Self: ::planus::WriteAsOffset<GroupInspect>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAs<::planus::Offset<GroupInspect>> for GroupInspectBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<GroupInspect>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupInspect> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOptional<::planus::Offset<GroupInspect>>
+                for GroupInspectBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<GroupInspect>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupInspect>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOffset<GroupInspect> for GroupInspectBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupInspect> {
+                    let (v0,) = &self.0;
+                    GroupInspect::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [GroupInspect].
+            #[derive(Copy, Clone)]
+            pub struct GroupInspectRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupInspectRef<'a> {
+                /// Getter for the [`name` field](GroupInspect#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "GroupInspect", "name")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupInspectRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupInspectRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupInspectRef<'a>> for GroupInspect {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupInspectRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupInspectRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupInspectRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupInspectRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupInspect>> for GroupInspect {
+                type Value = ::planus::Offset<GroupInspect>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupInspect>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupInspectRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupInspectRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupRemove` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:251`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupRemove {
+                /// The field `name` in the table `GroupRemove`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupRemove {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl GroupRemove {
+                /// Creates a [GroupRemoveBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupRemoveBuilder<()> {
+                    GroupRemoveBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupRemove>> for GroupRemove {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupRemove> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupRemove>> for GroupRemove {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupRemove>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupRemove> for GroupRemove {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupRemove> {
+                    GroupRemove::create(builder, &self.name)
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupRemove] type.
+            ///
+            /// Can be created using the [GroupRemove::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupRemoveBuilder<State>(State);
+
+            impl GroupRemoveBuilder<()> {
+                /// Setter for the [`name` field](GroupRemove#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> GroupRemoveBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    GroupRemoveBuilder((value,))
+                }
+
+                /// Sets the [`name` field](GroupRemove#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupRemoveBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> GroupRemoveBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupRemove].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupRemove>
+                where
+                    Self: ::planus::WriteAsOffset<GroupRemove>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAs<::planus::Offset<GroupRemove>> for GroupRemoveBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<GroupRemove>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupRemove> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOptional<::planus::Offset<GroupRemove>>
+                for GroupRemoveBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<GroupRemove>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupRemove>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>>
+                ::planus::WriteAsOffset<GroupRemove> for GroupRemoveBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupRemove> {
+                    let (v0,) = &self.0;
+                    GroupRemove::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [GroupRemove].
+            #[derive(Copy, Clone)]
+            pub struct GroupRemoveRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupRemoveRef<'a> {
+                /// Getter for the [`name` field](GroupRemove#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "GroupRemove", "name")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupRemoveRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupRemoveRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupRemoveRef<'a>> for GroupRemove {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupRemoveRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupRemoveRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupRemoveRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupRemoveRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupRemove>> for GroupRemove {
+                type Value = ::planus::Offset<GroupRemove>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupRemove>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupRemoveRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupRemoveRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:217`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:255`
             #[derive(
                 Clone,
                 Debug,
@@ -11358,6 +13228,21 @@ mod root {
 
                 /// The variant of type `VersionPart` in the union `RequestBody`
                 VersionPart(::planus::alloc::boxed::Box<self::VersionPart>),
+
+                /// The variant of type `GroupSet` in the union `RequestBody`
+                GroupSet(::planus::alloc::boxed::Box<self::GroupSet>),
+
+                /// The variant of type `GroupJoin` in the union `RequestBody`
+                GroupJoin(::planus::alloc::boxed::Box<self::GroupJoin>),
+
+                /// The variant of type `GroupList` in the union `RequestBody`
+                GroupList(::planus::alloc::boxed::Box<self::GroupList>),
+
+                /// The variant of type `GroupInspect` in the union `RequestBody`
+                GroupInspect(::planus::alloc::boxed::Box<self::GroupInspect>),
+
+                /// The variant of type `GroupRemove` in the union `RequestBody`
+                GroupRemove(::planus::alloc::boxed::Box<self::GroupRemove>),
             }
 
             impl RequestBody {
@@ -11574,6 +13459,46 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(26, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_group_set(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupSet>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(27, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_join(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupJoin>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(28, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_list(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupList>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(29, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_inspect(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupInspect>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(30, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_remove(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupRemove>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(31, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -11606,6 +13531,11 @@ mod root {
                         Self::ModelSwap(value) => Self::create_model_swap(builder, value),
                         Self::ModelList(value) => Self::create_model_list(builder, value),
                         Self::VersionPart(value) => Self::create_version_part(builder, value),
+                        Self::GroupSet(value) => Self::create_group_set(builder, value),
+                        Self::GroupJoin(value) => Self::create_group_join(builder, value),
+                        Self::GroupList(value) => Self::create_group_list(builder, value),
+                        Self::GroupInspect(value) => Self::create_group_inspect(builder, value),
+                        Self::GroupRemove(value) => Self::create_group_remove(builder, value),
                     }
                 }
             }
@@ -11924,6 +13854,66 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<26, T>>
                 where
                     T: ::planus::WriteAsOffset<self::VersionPart>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupSet` variant](RequestBody#variant.GroupSet).
+                #[inline]
+                pub fn group_set<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<27, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupSet>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupJoin` variant](RequestBody#variant.GroupJoin).
+                #[inline]
+                pub fn group_join<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<28, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupJoin>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupList` variant](RequestBody#variant.GroupList).
+                #[inline]
+                pub fn group_list<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<29, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupList>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupInspect` variant](RequestBody#variant.GroupInspect).
+                #[inline]
+                pub fn group_inspect<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<30, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupInspect>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupRemove` variant](RequestBody#variant.GroupRemove).
+                #[inline]
+                pub fn group_remove<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<31, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupRemove>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -12619,6 +14609,136 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<27, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupSet>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(27, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<27, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupSet>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<28, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupJoin>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(28, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<28, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupJoin>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<29, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(29, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<29, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupList>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<30, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupInspect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(30, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<30, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupInspect>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<31, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupRemove>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(31, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<31, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupRemove>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -12649,6 +14769,11 @@ mod root {
                 ModelSwap(self::ModelSwapRef<'a>),
                 ModelList(self::ModelListRef<'a>),
                 VersionPart(self::VersionPartRef<'a>),
+                GroupSet(self::GroupSetRef<'a>),
+                GroupJoin(self::GroupJoinRef<'a>),
+                GroupList(self::GroupListRef<'a>),
+                GroupInspect(self::GroupInspectRef<'a>),
+                GroupRemove(self::GroupRemoveRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -12811,6 +14936,36 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::GroupSet(value) => {
+                            Self::GroupSet(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::GroupJoin(value) => {
+                            Self::GroupJoin(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::GroupList(value) => {
+                            Self::GroupList(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::GroupInspect(value) => {
+                            Self::GroupInspect(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::GroupRemove(value) => {
+                            Self::GroupRemove(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -12900,6 +15055,21 @@ mod root {
                         26 => ::core::result::Result::Ok(Self::VersionPart(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        27 => ::core::result::Result::Ok(Self::GroupSet(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        28 => ::core::result::Result::Ok(Self::GroupJoin(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        29 => ::core::result::Result::Ok(Self::GroupList(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        30 => ::core::result::Result::Ok(Self::GroupInspect(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        31 => ::core::result::Result::Ok(Self::GroupRemove(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -12914,7 +15084,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:246`
+            /// * Table `Request` in the file `schema/wire.fbs:289`
             #[derive(
                 Clone,
                 Debug,
@@ -13238,7 +15408,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:254`
+            /// * Table `Welcome` in the file `schema/wire.fbs:297`
             #[derive(
                 Clone,
                 Debug,
@@ -13905,7 +16075,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:268`
+            /// * Table `Claimed` in the file `schema/wire.fbs:311`
             #[derive(
                 Clone,
                 Debug,
@@ -14180,7 +16350,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:272`
+            /// * Table `Done` in the file `schema/wire.fbs:315`
             #[derive(
                 Clone,
                 Debug,
@@ -14387,7 +16557,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:274`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:317`
             #[derive(
                 Clone,
                 Debug,
@@ -16234,7 +18404,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:298`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:341`
             #[derive(
                 Clone,
                 Debug,
@@ -16663,7 +18833,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:305`
+            /// * Table `Published` in the file `schema/wire.fbs:348`
             #[derive(
                 Clone,
                 Debug,
@@ -16929,7 +19099,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:309`
+            /// * Table `Moved` in the file `schema/wire.fbs:352`
             #[derive(
                 Clone,
                 Debug,
@@ -17240,7 +19410,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:315`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:358`
             #[derive(
                 Clone,
                 Debug,
@@ -17546,7 +19716,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:320`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:363`
             #[derive(
                 Clone,
                 Debug,
@@ -19733,7 +21903,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:350`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:393`
             #[derive(
                 Clone,
                 Debug,
@@ -20337,7 +22507,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:361`
+            /// * Table `Slabs` in the file `schema/wire.fbs:404`
             #[derive(
                 Clone,
                 Debug,
@@ -20637,7 +22807,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:367`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:410`
             #[derive(
                 Clone,
                 Debug,
@@ -21052,7 +23222,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:373`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:416`
             #[derive(
                 Clone,
                 Debug,
@@ -21434,7 +23604,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:379`
+            /// * Table `Models` in the file `schema/wire.fbs:422`
             #[derive(
                 Clone,
                 Debug,
@@ -21720,7 +23890,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:383`
+            /// * Table `Swapped` in the file `schema/wire.fbs:426`
             #[derive(
                 Clone,
                 Debug,
@@ -22050,10 +24220,3826 @@ mod root {
                 }
             }
 
+            /// The table `GroupDevice` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:433`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupDevice {
+                /// The field `device` in the table `GroupDevice`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `limit` in the table `GroupDevice`
+                pub limit: ::core::option::Option<u64>,
+                /// The field `effective` in the table `GroupDevice`
+                pub effective: ::core::option::Option<u64>,
+                /// The field `min` in the table `GroupDevice`
+                pub min: u64,
+                /// The field `weight` in the table `GroupDevice`
+                pub weight: u32,
+                /// The field `process_bytes` in the table `GroupDevice`
+                pub process_bytes: u64,
+                /// The field `pond_bytes` in the table `GroupDevice`
+                pub pond_bytes: u64,
+                /// The field `context_bytes` in the table `GroupDevice`
+                pub context_bytes: u64,
+                /// The field `folded_bytes` in the table `GroupDevice`
+                pub folded_bytes: u64,
+                /// The field `shared_bytes` in the table `GroupDevice`
+                pub shared_bytes: u64,
+                /// The field `processes` in the table `GroupDevice`
+                pub processes: u32,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupDevice {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                        limit: ::core::default::Default::default(),
+                        effective: ::core::default::Default::default(),
+                        min: 0,
+                        weight: 0,
+                        process_bytes: 0,
+                        pond_bytes: 0,
+                        context_bytes: 0,
+                        folded_bytes: 0,
+                        shared_bytes: 0,
+                        processes: 0,
+                    }
+                }
+            }
+
+            impl GroupDevice {
+                /// Creates a [GroupDeviceBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupDeviceBuilder<()> {
+                    GroupDeviceBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_limit: impl ::planus::WriteAsOptional<u64>,
+                    field_effective: impl ::planus::WriteAsOptional<u64>,
+                    field_min: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_weight: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_process_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_pond_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_context_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_folded_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_shared_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_processes: impl ::planus::WriteAsDefault<u32, u32>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_limit = field_limit.prepare(builder);
+                    let prepared_effective = field_effective.prepare(builder);
+                    let prepared_min = field_min.prepare(builder, &0);
+                    let prepared_weight = field_weight.prepare(builder, &0);
+                    let prepared_process_bytes = field_process_bytes.prepare(builder, &0);
+                    let prepared_pond_bytes = field_pond_bytes.prepare(builder, &0);
+                    let prepared_context_bytes = field_context_bytes.prepare(builder, &0);
+                    let prepared_folded_bytes = field_folded_bytes.prepare(builder, &0);
+                    let prepared_shared_bytes = field_shared_bytes.prepare(builder, &0);
+                    let prepared_processes = field_processes.prepare(builder, &0);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
+                        ::core::default::Default::default();
+                    if prepared_limit.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_effective.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_min.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_process_bytes.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_pond_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_context_bytes.is_some() {
+                        table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_folded_bytes.is_some() {
+                        table_writer.write_entry::<u64>(8);
+                    }
+                    if prepared_shared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(9);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+                    if prepared_weight.is_some() {
+                        table_writer.write_entry::<u32>(4);
+                    }
+                    if prepared_processes.is_some() {
+                        table_writer.write_entry::<u32>(10);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_limit) = prepared_limit {
+                                object_writer.write::<_, _, 8>(&prepared_limit);
+                            }
+                            if let ::core::option::Option::Some(prepared_effective) =
+                                prepared_effective
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_effective);
+                            }
+                            if let ::core::option::Option::Some(prepared_min) = prepared_min {
+                                object_writer.write::<_, _, 8>(&prepared_min);
+                            }
+                            if let ::core::option::Option::Some(prepared_process_bytes) =
+                                prepared_process_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_process_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_pond_bytes) =
+                                prepared_pond_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_pond_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_context_bytes) =
+                                prepared_context_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_context_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_folded_bytes) =
+                                prepared_folded_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_folded_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_shared_bytes) =
+                                prepared_shared_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_shared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                            if let ::core::option::Option::Some(prepared_weight) = prepared_weight {
+                                object_writer.write::<_, _, 4>(&prepared_weight);
+                            }
+                            if let ::core::option::Option::Some(prepared_processes) =
+                                prepared_processes
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_processes);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupDevice>> for GroupDevice {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDevice> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupDevice>> for GroupDevice {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupDevice>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupDevice> for GroupDevice {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDevice> {
+                    GroupDevice::create(
+                        builder,
+                        &self.device,
+                        self.limit,
+                        self.effective,
+                        self.min,
+                        self.weight,
+                        self.process_bytes,
+                        self.pond_bytes,
+                        self.context_bytes,
+                        self.folded_bytes,
+                        self.shared_bytes,
+                        self.processes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupDevice] type.
+            ///
+            /// Can be created using the [GroupDevice::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupDeviceBuilder<State>(State);
+
+            impl GroupDeviceBuilder<()> {
+                /// Setter for the [`device` field](GroupDevice#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> GroupDeviceBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    GroupDeviceBuilder((value,))
+                }
+
+                /// Sets the [`device` field](GroupDevice#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> GroupDeviceBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> GroupDeviceBuilder<(T0,)> {
+                /// Setter for the [`limit` field](GroupDevice#structfield.limit).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit<T1>(self, value: T1) -> GroupDeviceBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0,) = self.0;
+                    GroupDeviceBuilder((v0, value))
+                }
+
+                /// Sets the [`limit` field](GroupDevice#structfield.limit) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn limit_as_null(self) -> GroupDeviceBuilder<(T0, ())> {
+                    self.limit(())
+                }
+            }
+
+            impl<T0, T1> GroupDeviceBuilder<(T0, T1)> {
+                /// Setter for the [`effective` field](GroupDevice#structfield.effective).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn effective<T2>(self, value: T2) -> GroupDeviceBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1) = self.0;
+                    GroupDeviceBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`effective` field](GroupDevice#structfield.effective) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn effective_as_null(self) -> GroupDeviceBuilder<(T0, T1, ())> {
+                    self.effective(())
+                }
+            }
+
+            impl<T0, T1, T2> GroupDeviceBuilder<(T0, T1, T2)> {
+                /// Setter for the [`min` field](GroupDevice#structfield.min).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min<T3>(self, value: T3) -> GroupDeviceBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`min` field](GroupDevice#structfield.min) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn min_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.min(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> GroupDeviceBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`weight` field](GroupDevice#structfield.weight).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight<T4>(self, value: T4) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`weight` field](GroupDevice#structfield.weight) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn weight_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.weight(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> GroupDeviceBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`process_bytes` field](GroupDevice#structfield.process_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn process_bytes<T5>(
+                    self,
+                    value: T5,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`process_bytes` field](GroupDevice#structfield.process_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn process_bytes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.process_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`pond_bytes` field](GroupDevice#structfield.pond_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond_bytes<T6>(
+                    self,
+                    value: T6,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`pond_bytes` field](GroupDevice#structfield.pond_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond_bytes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.pond_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`context_bytes` field](GroupDevice#structfield.context_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes<T7>(
+                    self,
+                    value: T7,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`context_bytes` field](GroupDevice#structfield.context_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.context_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`folded_bytes` field](GroupDevice#structfield.folded_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folded_bytes<T8>(
+                    self,
+                    value: T8,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`folded_bytes` field](GroupDevice#structfield.folded_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folded_bytes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.folded_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`shared_bytes` field](GroupDevice#structfield.shared_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes<T9>(
+                    self,
+                    value: T9,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`shared_bytes` field](GroupDevice#structfield.shared_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ::planus::DefaultValue)>
+                {
+                    self.shared_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Setter for the [`processes` field](GroupDevice#structfield.processes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn processes<T10>(
+                    self,
+                    value: T10,
+                ) -> GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                where
+                    T10: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = self.0;
+                    GroupDeviceBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, value))
+                }
+
+                /// Sets the [`processes` field](GroupDevice#structfield.processes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn processes_as_default(
+                    self,
+                ) -> GroupDeviceBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    ::planus::DefaultValue,
+                )> {
+                    self.processes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
+                GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupDevice].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDevice>
+                where
+                    Self: ::planus::WriteAsOffset<GroupDevice>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<u64>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAs<::planus::Offset<GroupDevice>>
+                for GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<GroupDevice>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDevice> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<u64>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupDevice>>
+                for GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                type Prepared = ::planus::Offset<GroupDevice>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupDevice>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsOptional<u64>,
+                T2: ::planus::WriteAsOptional<u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u32, u32>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
+                T7: ::planus::WriteAsDefault<u64, u64>,
+                T8: ::planus::WriteAsDefault<u64, u64>,
+                T9: ::planus::WriteAsDefault<u64, u64>,
+                T10: ::planus::WriteAsDefault<u32, u32>,
+            > ::planus::WriteAsOffset<GroupDevice>
+                for GroupDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDevice> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
+                    GroupDevice::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+                }
+            }
+
+            /// Reference to a deserialized [GroupDevice].
+            #[derive(Copy, Clone)]
+            pub struct GroupDeviceRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupDeviceRef<'a> {
+                /// Getter for the [`device` field](GroupDevice#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "GroupDevice", "device")
+                }
+
+                /// Getter for the [`limit` field](GroupDevice#structfield.limit).
+                #[inline]
+                pub fn limit(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(1, "GroupDevice", "limit")
+                }
+
+                /// Getter for the [`effective` field](GroupDevice#structfield.effective).
+                #[inline]
+                pub fn effective(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(2, "GroupDevice", "effective")
+                }
+
+                /// Getter for the [`min` field](GroupDevice#structfield.min).
+                #[inline]
+                pub fn min(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(self.0.access(3, "GroupDevice", "min")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`weight` field](GroupDevice#structfield.weight).
+                #[inline]
+                pub fn weight(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "GroupDevice", "weight")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`process_bytes` field](GroupDevice#structfield.process_bytes).
+                #[inline]
+                pub fn process_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(5, "GroupDevice", "process_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`pond_bytes` field](GroupDevice#structfield.pond_bytes).
+                #[inline]
+                pub fn pond_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "GroupDevice", "pond_bytes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`context_bytes` field](GroupDevice#structfield.context_bytes).
+                #[inline]
+                pub fn context_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(7, "GroupDevice", "context_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`folded_bytes` field](GroupDevice#structfield.folded_bytes).
+                #[inline]
+                pub fn folded_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(8, "GroupDevice", "folded_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`shared_bytes` field](GroupDevice#structfield.shared_bytes).
+                #[inline]
+                pub fn shared_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(9, "GroupDevice", "shared_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`processes` field](GroupDevice#structfield.processes).
+                #[inline]
+                pub fn processes(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(10, "GroupDevice", "processes")?.unwrap_or(0),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupDeviceRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupDeviceRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    if let ::core::option::Option::Some(field_limit) = self.limit().transpose() {
+                        f.field("limit", &field_limit);
+                    }
+                    if let ::core::option::Option::Some(field_effective) =
+                        self.effective().transpose()
+                    {
+                        f.field("effective", &field_effective);
+                    }
+                    f.field("min", &self.min());
+                    f.field("weight", &self.weight());
+                    f.field("process_bytes", &self.process_bytes());
+                    f.field("pond_bytes", &self.pond_bytes());
+                    f.field("context_bytes", &self.context_bytes());
+                    f.field("folded_bytes", &self.folded_bytes());
+                    f.field("shared_bytes", &self.shared_bytes());
+                    f.field("processes", &self.processes());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupDeviceRef<'a>> for GroupDevice {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupDeviceRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                        limit: if let ::core::option::Option::Some(limit) = value.limit()? {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(limit)?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        effective: if let ::core::option::Option::Some(effective) =
+                            value.effective()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                effective,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        min: ::core::convert::TryInto::try_into(value.min()?)?,
+                        weight: ::core::convert::TryInto::try_into(value.weight()?)?,
+                        process_bytes: ::core::convert::TryInto::try_into(value.process_bytes()?)?,
+                        pond_bytes: ::core::convert::TryInto::try_into(value.pond_bytes()?)?,
+                        context_bytes: ::core::convert::TryInto::try_into(value.context_bytes()?)?,
+                        folded_bytes: ::core::convert::TryInto::try_into(value.folded_bytes()?)?,
+                        shared_bytes: ::core::convert::TryInto::try_into(value.shared_bytes()?)?,
+                        processes: ::core::convert::TryInto::try_into(value.processes()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupDeviceRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupDeviceRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupDeviceRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupDevice>> for GroupDevice {
+                type Value = ::planus::Offset<GroupDevice>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupDevice>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupDeviceRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupDeviceRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:451`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupInfo {
+                /// The field `name` in the table `GroupInfo`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `folder` in the table `GroupInfo`
+                pub folder: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `anonymous` in the table `GroupInfo`
+                pub anonymous: bool,
+                /// The field `owner` in the table `GroupInfo`
+                pub owner: u32,
+                /// The field `users` in the table `GroupInfo`
+                pub users: ::core::option::Option<::planus::alloc::vec::Vec<u32>>,
+                /// The field `processes` in the table `GroupInfo`
+                pub processes: u32,
+                /// The field `lying` in the table `GroupInfo`
+                pub lying: bool,
+                /// The field `stuck` in the table `GroupInfo`
+                pub stuck: bool,
+                /// The field `broken` in the table `GroupInfo`
+                pub broken: bool,
+                /// The field `devices` in the table `GroupInfo`
+                pub devices: ::core::option::Option<::planus::alloc::vec::Vec<self::GroupDevice>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupInfo {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        folder: ::core::default::Default::default(),
+                        anonymous: false,
+                        owner: 0,
+                        users: ::core::default::Default::default(),
+                        processes: 0,
+                        lying: false,
+                        stuck: false,
+                        broken: false,
+                        devices: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl GroupInfo {
+                /// Creates a [GroupInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupInfoBuilder<()> {
+                    GroupInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_folder: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_anonymous: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_owner: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_users: impl ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                    field_processes: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_lying: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_stuck: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_broken: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_devices: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::GroupDevice>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_folder = field_folder.prepare(builder);
+                    let prepared_anonymous = field_anonymous.prepare(builder, &false);
+                    let prepared_owner = field_owner.prepare(builder, &0);
+                    let prepared_users = field_users.prepare(builder);
+                    let prepared_processes = field_processes.prepare(builder, &0);
+                    let prepared_lying = field_lying.prepare(builder, &false);
+                    let prepared_stuck = field_stuck.prepare(builder, &false);
+                    let prepared_broken = field_broken.prepare(builder, &false);
+                    let prepared_devices = field_devices.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
+                        ::core::default::Default::default();
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_folder.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_owner.is_some() {
+                        table_writer.write_entry::<u32>(3);
+                    }
+                    if prepared_users.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u32]>>(4);
+                    }
+                    if prepared_processes.is_some() {
+                        table_writer.write_entry::<u32>(5);
+                    }
+                    if prepared_devices.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>(
+                                9,
+                            );
+                    }
+                    if prepared_anonymous.is_some() {
+                        table_writer.write_entry::<bool>(2);
+                    }
+                    if prepared_lying.is_some() {
+                        table_writer.write_entry::<bool>(6);
+                    }
+                    if prepared_stuck.is_some() {
+                        table_writer.write_entry::<bool>(7);
+                    }
+                    if prepared_broken.is_some() {
+                        table_writer.write_entry::<bool>(8);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_folder) = prepared_folder {
+                                object_writer.write::<_, _, 4>(&prepared_folder);
+                            }
+                            if let ::core::option::Option::Some(prepared_owner) = prepared_owner {
+                                object_writer.write::<_, _, 4>(&prepared_owner);
+                            }
+                            if let ::core::option::Option::Some(prepared_users) = prepared_users {
+                                object_writer.write::<_, _, 4>(&prepared_users);
+                            }
+                            if let ::core::option::Option::Some(prepared_processes) =
+                                prepared_processes
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_processes);
+                            }
+                            if let ::core::option::Option::Some(prepared_devices) = prepared_devices
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_devices);
+                            }
+                            if let ::core::option::Option::Some(prepared_anonymous) =
+                                prepared_anonymous
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_anonymous);
+                            }
+                            if let ::core::option::Option::Some(prepared_lying) = prepared_lying {
+                                object_writer.write::<_, _, 1>(&prepared_lying);
+                            }
+                            if let ::core::option::Option::Some(prepared_stuck) = prepared_stuck {
+                                object_writer.write::<_, _, 1>(&prepared_stuck);
+                            }
+                            if let ::core::option::Option::Some(prepared_broken) = prepared_broken {
+                                object_writer.write::<_, _, 1>(&prepared_broken);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupInfo>> for GroupInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupInfo>> for GroupInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupInfo> for GroupInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo> {
+                    GroupInfo::create(
+                        builder,
+                        &self.name,
+                        &self.folder,
+                        self.anonymous,
+                        self.owner,
+                        &self.users,
+                        self.processes,
+                        self.lying,
+                        self.stuck,
+                        self.broken,
+                        &self.devices,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupInfo] type.
+            ///
+            /// Can be created using the [GroupInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupInfoBuilder<State>(State);
+
+            impl GroupInfoBuilder<()> {
+                /// Setter for the [`name` field](GroupInfo#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> GroupInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    GroupInfoBuilder((value,))
+                }
+
+                /// Sets the [`name` field](GroupInfo#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupInfoBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> GroupInfoBuilder<(T0,)> {
+                /// Setter for the [`folder` field](GroupInfo#structfield.folder).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folder<T1>(self, value: T1) -> GroupInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    GroupInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`folder` field](GroupInfo#structfield.folder) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folder_as_null(self) -> GroupInfoBuilder<(T0, ())> {
+                    self.folder(())
+                }
+            }
+
+            impl<T0, T1> GroupInfoBuilder<(T0, T1)> {
+                /// Setter for the [`anonymous` field](GroupInfo#structfield.anonymous).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn anonymous<T2>(self, value: T2) -> GroupInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1) = self.0;
+                    GroupInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`anonymous` field](GroupInfo#structfield.anonymous) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn anonymous_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.anonymous(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> GroupInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`owner` field](GroupInfo#structfield.owner).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn owner<T3>(self, value: T3) -> GroupInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`owner` field](GroupInfo#structfield.owner) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn owner_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.owner(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> GroupInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`users` field](GroupInfo#structfield.users).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users<T4>(self, value: T4) -> GroupInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`users` field](GroupInfo#structfield.users) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn users_as_null(self) -> GroupInfoBuilder<(T0, T1, T2, T3, ())> {
+                    self.users(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> GroupInfoBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`processes` field](GroupInfo#structfield.processes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn processes<T5>(self, value: T5) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`processes` field](GroupInfo#structfield.processes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn processes_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.processes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`lying` field](GroupInfo#structfield.lying).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lying<T6>(self, value: T6) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`lying` field](GroupInfo#structfield.lying) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lying_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.lying(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`stuck` field](GroupInfo#structfield.stuck).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn stuck<T7>(
+                    self,
+                    value: T7,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`stuck` field](GroupInfo#structfield.stuck) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn stuck_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, ::planus::DefaultValue)>
+                {
+                    self.stuck(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`broken` field](GroupInfo#structfield.broken).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn broken<T8>(
+                    self,
+                    value: T8,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`broken` field](GroupInfo#structfield.broken) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn broken_as_default(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.broken(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`devices` field](GroupInfo#structfield.devices).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn devices<T9>(
+                    self,
+                    value: T9,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::GroupDevice>]>,
+                        >,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    GroupInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`devices` field](GroupInfo#structfield.devices) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn devices_as_null(
+                    self,
+                ) -> GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())> {
+                    self.devices(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo>
+                where
+                    Self: ::planus::WriteAsOffset<GroupInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+            > ::planus::WriteAs<::planus::Offset<GroupInfo>>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                type Prepared = ::planus::Offset<GroupInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupInfo>>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                type Prepared = ::planus::Offset<GroupInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+                T3: ::planus::WriteAsDefault<u32, u32>,
+                T4: ::planus::WriteAsOptional<::planus::Offset<[u32]>>,
+                T5: ::planus::WriteAsDefault<u32, u32>,
+                T6: ::planus::WriteAsDefault<bool, bool>,
+                T7: ::planus::WriteAsDefault<bool, bool>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupDevice>]>>,
+            > ::planus::WriteAsOffset<GroupInfo>
+                for GroupInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<GroupInfo> {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
+                    GroupInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
+                }
+            }
+
+            /// Reference to a deserialized [GroupInfo].
+            #[derive(Copy, Clone)]
+            pub struct GroupInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupInfoRef<'a> {
+                /// Getter for the [`name` field](GroupInfo#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "GroupInfo", "name")
+                }
+
+                /// Getter for the [`folder` field](GroupInfo#structfield.folder).
+                #[inline]
+                pub fn folder(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "GroupInfo", "folder")
+                }
+
+                /// Getter for the [`anonymous` field](GroupInfo#structfield.anonymous).
+                #[inline]
+                pub fn anonymous(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(2, "GroupInfo", "anonymous")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`owner` field](GroupInfo#structfield.owner).
+                #[inline]
+                pub fn owner(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(3, "GroupInfo", "owner")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`users` field](GroupInfo#structfield.users).
+                #[inline]
+                pub fn users(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<::planus::Vector<'a, u32>>>
+                {
+                    self.0.access(4, "GroupInfo", "users")
+                }
+
+                /// Getter for the [`processes` field](GroupInfo#structfield.processes).
+                #[inline]
+                pub fn processes(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "GroupInfo", "processes")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`lying` field](GroupInfo#structfield.lying).
+                #[inline]
+                pub fn lying(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "GroupInfo", "lying")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`stuck` field](GroupInfo#structfield.stuck).
+                #[inline]
+                pub fn stuck(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(7, "GroupInfo", "stuck")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`broken` field](GroupInfo#structfield.broken).
+                #[inline]
+                pub fn broken(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(8, "GroupInfo", "broken")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`devices` field](GroupInfo#structfield.devices).
+                #[inline]
+                pub fn devices(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::GroupDeviceRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(9, "GroupInfo", "devices")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupInfoRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_folder) = self.folder().transpose() {
+                        f.field("folder", &field_folder);
+                    }
+                    f.field("anonymous", &self.anonymous());
+                    f.field("owner", &self.owner());
+                    if let ::core::option::Option::Some(field_users) = self.users().transpose() {
+                        f.field("users", &field_users);
+                    }
+                    f.field("processes", &self.processes());
+                    f.field("lying", &self.lying());
+                    f.field("stuck", &self.stuck());
+                    f.field("broken", &self.broken());
+                    if let ::core::option::Option::Some(field_devices) = self.devices().transpose()
+                    {
+                        f.field("devices", &field_devices);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupInfoRef<'a>> for GroupInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        folder: value.folder()?.map(::core::convert::Into::into),
+                        anonymous: ::core::convert::TryInto::try_into(value.anonymous()?)?,
+                        owner: ::core::convert::TryInto::try_into(value.owner()?)?,
+                        users: if let ::core::option::Option::Some(users) = value.users()? {
+                            ::core::option::Option::Some(users.to_vec()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        processes: ::core::convert::TryInto::try_into(value.processes()?)?,
+                        lying: ::core::convert::TryInto::try_into(value.lying()?)?,
+                        stuck: ::core::convert::TryInto::try_into(value.stuck()?)?,
+                        broken: ::core::convert::TryInto::try_into(value.broken()?)?,
+                        devices: if let ::core::option::Option::Some(devices) = value.devices()? {
+                            ::core::option::Option::Some(devices.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupInfo>> for GroupInfo {
+                type Value = ::planus::Offset<GroupInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `MemberDevice` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:470`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct MemberDevice {
+                /// The field `device` in the table `MemberDevice`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `charged_bytes` in the table `MemberDevice`
+                pub charged_bytes: u64,
+                /// The field `credit_bytes` in the table `MemberDevice`
+                pub credit_bytes: u64,
+                /// The field `context_bytes` in the table `MemberDevice`
+                pub context_bytes: u64,
+                /// The field `shared_bytes` in the table `MemberDevice`
+                pub shared_bytes: u64,
+                /// The field `folded_bytes` in the table `MemberDevice`
+                pub folded_bytes: u64,
+                /// The field `physical_bytes` in the table `MemberDevice`
+                pub physical_bytes: ::core::option::Option<u64>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for MemberDevice {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                        charged_bytes: 0,
+                        credit_bytes: 0,
+                        context_bytes: 0,
+                        shared_bytes: 0,
+                        folded_bytes: 0,
+                        physical_bytes: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl MemberDevice {
+                /// Creates a [MemberDeviceBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MemberDeviceBuilder<()> {
+                    MemberDeviceBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_charged_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_credit_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_context_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_shared_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_folded_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_physical_bytes: impl ::planus::WriteAsOptional<u64>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+                    let prepared_charged_bytes = field_charged_bytes.prepare(builder, &0);
+                    let prepared_credit_bytes = field_credit_bytes.prepare(builder, &0);
+                    let prepared_context_bytes = field_context_bytes.prepare(builder, &0);
+                    let prepared_shared_bytes = field_shared_bytes.prepare(builder, &0);
+                    let prepared_folded_bytes = field_folded_bytes.prepare(builder, &0);
+                    let prepared_physical_bytes = field_physical_bytes.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                        ::core::default::Default::default();
+                    if prepared_charged_bytes.is_some() {
+                        table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_credit_bytes.is_some() {
+                        table_writer.write_entry::<u64>(2);
+                    }
+                    if prepared_context_bytes.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_shared_bytes.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_folded_bytes.is_some() {
+                        table_writer.write_entry::<u64>(5);
+                    }
+                    if prepared_physical_bytes.is_some() {
+                        table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_charged_bytes) =
+                                prepared_charged_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_charged_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_credit_bytes) =
+                                prepared_credit_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_credit_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_context_bytes) =
+                                prepared_context_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_context_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_shared_bytes) =
+                                prepared_shared_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_shared_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_folded_bytes) =
+                                prepared_folded_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_folded_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_physical_bytes) =
+                                prepared_physical_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_physical_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<MemberDevice>> for MemberDevice {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MemberDevice> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<MemberDevice>> for MemberDevice {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MemberDevice>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<MemberDevice> for MemberDevice {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MemberDevice> {
+                    MemberDevice::create(
+                        builder,
+                        &self.device,
+                        self.charged_bytes,
+                        self.credit_bytes,
+                        self.context_bytes,
+                        self.shared_bytes,
+                        self.folded_bytes,
+                        self.physical_bytes,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [MemberDevice] type.
+            ///
+            /// Can be created using the [MemberDevice::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MemberDeviceBuilder<State>(State);
+
+            impl MemberDeviceBuilder<()> {
+                /// Setter for the [`device` field](MemberDevice#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> MemberDeviceBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    MemberDeviceBuilder((value,))
+                }
+
+                /// Sets the [`device` field](MemberDevice#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> MemberDeviceBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> MemberDeviceBuilder<(T0,)> {
+                /// Setter for the [`charged_bytes` field](MemberDevice#structfield.charged_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn charged_bytes<T1>(self, value: T1) -> MemberDeviceBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0,) = self.0;
+                    MemberDeviceBuilder((v0, value))
+                }
+
+                /// Sets the [`charged_bytes` field](MemberDevice#structfield.charged_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn charged_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, ::planus::DefaultValue)> {
+                    self.charged_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> MemberDeviceBuilder<(T0, T1)> {
+                /// Setter for the [`credit_bytes` field](MemberDevice#structfield.credit_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn credit_bytes<T2>(self, value: T2) -> MemberDeviceBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1) = self.0;
+                    MemberDeviceBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`credit_bytes` field](MemberDevice#structfield.credit_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn credit_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.credit_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> MemberDeviceBuilder<(T0, T1, T2)> {
+                /// Setter for the [`context_bytes` field](MemberDevice#structfield.context_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes<T3>(self, value: T3) -> MemberDeviceBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    MemberDeviceBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`context_bytes` field](MemberDevice#structfield.context_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn context_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.context_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> MemberDeviceBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`shared_bytes` field](MemberDevice#structfield.shared_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes<T4>(
+                    self,
+                    value: T4,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    MemberDeviceBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`shared_bytes` field](MemberDevice#structfield.shared_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn shared_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.shared_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> MemberDeviceBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`folded_bytes` field](MemberDevice#structfield.folded_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folded_bytes<T5>(
+                    self,
+                    value: T5,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    MemberDeviceBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`folded_bytes` field](MemberDevice#structfield.folded_bytes) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folded_bytes_as_default(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.folded_bytes(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`physical_bytes` field](MemberDevice#structfield.physical_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn physical_bytes<T6>(
+                    self,
+                    value: T6,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    MemberDeviceBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`physical_bytes` field](MemberDevice#structfield.physical_bytes) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn physical_bytes_as_null(
+                    self,
+                ) -> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.physical_bytes(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MemberDevice].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MemberDevice>
+                where
+                    Self: ::planus::WriteAsOffset<MemberDevice>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<u64>,
+            > ::planus::WriteAs<::planus::Offset<MemberDevice>>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<MemberDevice>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MemberDevice> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<u64>,
+            > ::planus::WriteAsOptional<::planus::Offset<MemberDevice>>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<MemberDevice>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MemberDevice>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsDefault<u64, u64>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u64, u64>,
+                T5: ::planus::WriteAsDefault<u64, u64>,
+                T6: ::planus::WriteAsOptional<u64>,
+            > ::planus::WriteAsOffset<MemberDevice>
+                for MemberDeviceBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MemberDevice> {
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    MemberDevice::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                }
+            }
+
+            /// Reference to a deserialized [MemberDevice].
+            #[derive(Copy, Clone)]
+            pub struct MemberDeviceRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MemberDeviceRef<'a> {
+                /// Getter for the [`device` field](MemberDevice#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "MemberDevice", "device")
+                }
+
+                /// Getter for the [`charged_bytes` field](MemberDevice#structfield.charged_bytes).
+                #[inline]
+                pub fn charged_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(1, "MemberDevice", "charged_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`credit_bytes` field](MemberDevice#structfield.credit_bytes).
+                #[inline]
+                pub fn credit_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(2, "MemberDevice", "credit_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`context_bytes` field](MemberDevice#structfield.context_bytes).
+                #[inline]
+                pub fn context_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(3, "MemberDevice", "context_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`shared_bytes` field](MemberDevice#structfield.shared_bytes).
+                #[inline]
+                pub fn shared_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(4, "MemberDevice", "shared_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`folded_bytes` field](MemberDevice#structfield.folded_bytes).
+                #[inline]
+                pub fn folded_bytes(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(5, "MemberDevice", "folded_bytes")?
+                            .unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`physical_bytes` field](MemberDevice#structfield.physical_bytes).
+                #[inline]
+                pub fn physical_bytes(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(6, "MemberDevice", "physical_bytes")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MemberDeviceRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MemberDeviceRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.field("charged_bytes", &self.charged_bytes());
+                    f.field("credit_bytes", &self.credit_bytes());
+                    f.field("context_bytes", &self.context_bytes());
+                    f.field("shared_bytes", &self.shared_bytes());
+                    f.field("folded_bytes", &self.folded_bytes());
+                    if let ::core::option::Option::Some(field_physical_bytes) =
+                        self.physical_bytes().transpose()
+                    {
+                        f.field("physical_bytes", &field_physical_bytes);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MemberDeviceRef<'a>> for MemberDevice {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MemberDeviceRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                        charged_bytes: ::core::convert::TryInto::try_into(value.charged_bytes()?)?,
+                        credit_bytes: ::core::convert::TryInto::try_into(value.credit_bytes()?)?,
+                        context_bytes: ::core::convert::TryInto::try_into(value.context_bytes()?)?,
+                        shared_bytes: ::core::convert::TryInto::try_into(value.shared_bytes()?)?,
+                        folded_bytes: ::core::convert::TryInto::try_into(value.folded_bytes()?)?,
+                        physical_bytes: if let ::core::option::Option::Some(physical_bytes) =
+                            value.physical_bytes()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                physical_bytes,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MemberDeviceRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MemberDeviceRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MemberDeviceRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<MemberDevice>> for MemberDevice {
+                type Value = ::planus::Offset<MemberDevice>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<MemberDevice>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MemberDeviceRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MemberDeviceRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `MemberInfo` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:482`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct MemberInfo {
+                /// The field `slot` in the table `MemberInfo`
+                pub slot: u32,
+                /// The field `pid` in the table `MemberInfo`
+                pub pid: u32,
+                /// The field `host_pid` in the table `MemberInfo`
+                pub host_pid: ::core::option::Option<u32>,
+                /// The field `program` in the table `MemberInfo`
+                pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `started_unix_ms` in the table `MemberInfo`
+                pub started_unix_ms: ::core::option::Option<u64>,
+                /// The field `alive` in the table `MemberInfo`
+                pub alive: bool,
+                /// The field `devices` in the table `MemberInfo`
+                pub devices: ::core::option::Option<::planus::alloc::vec::Vec<self::MemberDevice>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for MemberInfo {
+                fn default() -> Self {
+                    Self {
+                        slot: 0,
+                        pid: 0,
+                        host_pid: ::core::default::Default::default(),
+                        program: ::core::default::Default::default(),
+                        started_unix_ms: ::core::default::Default::default(),
+                        alive: false,
+                        devices: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl MemberInfo {
+                /// Creates a [MemberInfoBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MemberInfoBuilder<()> {
+                    MemberInfoBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_slot: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_pid: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_host_pid: impl ::planus::WriteAsOptional<u32>,
+                    field_program: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_started_unix_ms: impl ::planus::WriteAsOptional<u64>,
+                    field_alive: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_devices: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::MemberDevice>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_slot = field_slot.prepare(builder, &0);
+                    let prepared_pid = field_pid.prepare(builder, &0);
+                    let prepared_host_pid = field_host_pid.prepare(builder);
+                    let prepared_program = field_program.prepare(builder);
+                    let prepared_started_unix_ms = field_started_unix_ms.prepare(builder);
+                    let prepared_alive = field_alive.prepare(builder, &false);
+                    let prepared_devices = field_devices.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
+                        ::core::default::Default::default();
+                    if prepared_started_unix_ms.is_some() {
+                        table_writer.write_entry::<u64>(4);
+                    }
+                    if prepared_slot.is_some() {
+                        table_writer.write_entry::<u32>(0);
+                    }
+                    if prepared_pid.is_some() {
+                        table_writer.write_entry::<u32>(1);
+                    }
+                    if prepared_host_pid.is_some() {
+                        table_writer.write_entry::<u32>(2);
+                    }
+                    if prepared_program.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(3);
+                    }
+                    if prepared_devices.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>(6);
+                    }
+                    if prepared_alive.is_some() {
+                        table_writer.write_entry::<bool>(5);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_started_unix_ms) =
+                                prepared_started_unix_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_started_unix_ms);
+                            }
+                            if let ::core::option::Option::Some(prepared_slot) = prepared_slot {
+                                object_writer.write::<_, _, 4>(&prepared_slot);
+                            }
+                            if let ::core::option::Option::Some(prepared_pid) = prepared_pid {
+                                object_writer.write::<_, _, 4>(&prepared_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_host_pid) =
+                                prepared_host_pid
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_host_pid);
+                            }
+                            if let ::core::option::Option::Some(prepared_program) = prepared_program
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                            if let ::core::option::Option::Some(prepared_devices) = prepared_devices
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_devices);
+                            }
+                            if let ::core::option::Option::Some(prepared_alive) = prepared_alive {
+                                object_writer.write::<_, _, 1>(&prepared_alive);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<MemberInfo>> for MemberInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<MemberInfo>> for MemberInfo {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MemberInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<MemberInfo> for MemberInfo {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo> {
+                    MemberInfo::create(
+                        builder,
+                        self.slot,
+                        self.pid,
+                        self.host_pid,
+                        &self.program,
+                        self.started_unix_ms,
+                        self.alive,
+                        &self.devices,
+                    )
+                }
+            }
+
+            /// Builder for serializing an instance of the [MemberInfo] type.
+            ///
+            /// Can be created using the [MemberInfo::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MemberInfoBuilder<State>(State);
+
+            impl MemberInfoBuilder<()> {
+                /// Setter for the [`slot` field](MemberInfo#structfield.slot).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slot<T0>(self, value: T0) -> MemberInfoBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    MemberInfoBuilder((value,))
+                }
+
+                /// Sets the [`slot` field](MemberInfo#structfield.slot) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn slot_as_default(self) -> MemberInfoBuilder<(::planus::DefaultValue,)> {
+                    self.slot(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0> MemberInfoBuilder<(T0,)> {
+                /// Setter for the [`pid` field](MemberInfo#structfield.pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid<T1>(self, value: T1) -> MemberInfoBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0,) = self.0;
+                    MemberInfoBuilder((v0, value))
+                }
+
+                /// Sets the [`pid` field](MemberInfo#structfield.pid) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pid_as_default(self) -> MemberInfoBuilder<(T0, ::planus::DefaultValue)> {
+                    self.pid(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1> MemberInfoBuilder<(T0, T1)> {
+                /// Setter for the [`host_pid` field](MemberInfo#structfield.host_pid).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host_pid<T2>(self, value: T2) -> MemberInfoBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<u32>,
+                {
+                    let (v0, v1) = self.0;
+                    MemberInfoBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`host_pid` field](MemberInfo#structfield.host_pid) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn host_pid_as_null(self) -> MemberInfoBuilder<(T0, T1, ())> {
+                    self.host_pid(())
+                }
+            }
+
+            impl<T0, T1, T2> MemberInfoBuilder<(T0, T1, T2)> {
+                /// Setter for the [`program` field](MemberInfo#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T3>(self, value: T3) -> MemberInfoBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    MemberInfoBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`program` field](MemberInfo#structfield.program) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program_as_null(self) -> MemberInfoBuilder<(T0, T1, T2, ())> {
+                    self.program(())
+                }
+            }
+
+            impl<T0, T1, T2, T3> MemberInfoBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`started_unix_ms` field](MemberInfo#structfield.started_unix_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn started_unix_ms<T4>(
+                    self,
+                    value: T4,
+                ) -> MemberInfoBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    MemberInfoBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`started_unix_ms` field](MemberInfo#structfield.started_unix_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn started_unix_ms_as_null(self) -> MemberInfoBuilder<(T0, T1, T2, T3, ())> {
+                    self.started_unix_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> MemberInfoBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`alive` field](MemberInfo#structfield.alive).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn alive<T5>(self, value: T5) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    MemberInfoBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`alive` field](MemberInfo#structfield.alive) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn alive_as_default(
+                    self,
+                ) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.alive(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`devices` field](MemberInfo#structfield.devices).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn devices<T6>(
+                    self,
+                    value: T6,
+                ) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::MemberDevice>]>,
+                        >,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    MemberInfoBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`devices` field](MemberInfo#structfield.devices) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn devices_as_null(self) -> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.devices(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MemberInfo].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo>
+                where
+                    Self: ::planus::WriteAsOffset<MemberInfo>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u32>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+            > ::planus::WriteAs<::planus::Offset<MemberInfo>>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<MemberInfo>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u32>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<MemberInfo>>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                type Prepared = ::planus::Offset<MemberInfo>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MemberInfo>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsDefault<u32, u32>,
+                T1: ::planus::WriteAsDefault<u32, u32>,
+                T2: ::planus::WriteAsOptional<u32>,
+                T3: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T4: ::planus::WriteAsOptional<u64>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberDevice>]>>,
+            > ::planus::WriteAsOffset<MemberInfo>
+                for MemberInfoBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<MemberInfo> {
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    MemberInfo::create(builder, v0, v1, v2, v3, v4, v5, v6)
+                }
+            }
+
+            /// Reference to a deserialized [MemberInfo].
+            #[derive(Copy, Clone)]
+            pub struct MemberInfoRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MemberInfoRef<'a> {
+                /// Getter for the [`slot` field](MemberInfo#structfield.slot).
+                #[inline]
+                pub fn slot(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(0, "MemberInfo", "slot")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`pid` field](MemberInfo#structfield.pid).
+                #[inline]
+                pub fn pid(&self) -> ::planus::Result<u32> {
+                    ::core::result::Result::Ok(self.0.access(1, "MemberInfo", "pid")?.unwrap_or(0))
+                }
+
+                /// Getter for the [`host_pid` field](MemberInfo#structfield.host_pid).
+                #[inline]
+                pub fn host_pid(&self) -> ::planus::Result<::core::option::Option<u32>> {
+                    self.0.access(2, "MemberInfo", "host_pid")
+                }
+
+                /// Getter for the [`program` field](MemberInfo#structfield.program).
+                #[inline]
+                pub fn program(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(3, "MemberInfo", "program")
+                }
+
+                /// Getter for the [`started_unix_ms` field](MemberInfo#structfield.started_unix_ms).
+                #[inline]
+                pub fn started_unix_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(4, "MemberInfo", "started_unix_ms")
+                }
+
+                /// Getter for the [`alive` field](MemberInfo#structfield.alive).
+                #[inline]
+                pub fn alive(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(5, "MemberInfo", "alive")?.unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`devices` field](MemberInfo#structfield.devices).
+                #[inline]
+                pub fn devices(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::MemberDeviceRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(6, "MemberInfo", "devices")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MemberInfoRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MemberInfoRef");
+                    f.field("slot", &self.slot());
+                    f.field("pid", &self.pid());
+                    if let ::core::option::Option::Some(field_host_pid) =
+                        self.host_pid().transpose()
+                    {
+                        f.field("host_pid", &field_host_pid);
+                    }
+                    if let ::core::option::Option::Some(field_program) = self.program().transpose()
+                    {
+                        f.field("program", &field_program);
+                    }
+                    if let ::core::option::Option::Some(field_started_unix_ms) =
+                        self.started_unix_ms().transpose()
+                    {
+                        f.field("started_unix_ms", &field_started_unix_ms);
+                    }
+                    f.field("alive", &self.alive());
+                    if let ::core::option::Option::Some(field_devices) = self.devices().transpose()
+                    {
+                        f.field("devices", &field_devices);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MemberInfoRef<'a>> for MemberInfo {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MemberInfoRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        slot: ::core::convert::TryInto::try_into(value.slot()?)?,
+                        pid: ::core::convert::TryInto::try_into(value.pid()?)?,
+                        host_pid: if let ::core::option::Option::Some(host_pid) =
+                            value.host_pid()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                host_pid,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        program: value.program()?.map(::core::convert::Into::into),
+                        started_unix_ms: if let ::core::option::Option::Some(started_unix_ms) =
+                            value.started_unix_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                started_unix_ms,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        alive: ::core::convert::TryInto::try_into(value.alive()?)?,
+                        devices: if let ::core::option::Option::Some(devices) = value.devices()? {
+                            ::core::option::Option::Some(devices.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MemberInfoRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MemberInfoRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MemberInfoRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<MemberInfo>> for MemberInfo {
+                type Value = ::planus::Offset<MemberInfo>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<MemberInfo>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MemberInfoRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MemberInfoRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupDetails` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:493`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupDetails {
+                /// The field `info` in the table `GroupDetails`
+                pub info: ::core::option::Option<::planus::alloc::boxed::Box<self::GroupInfo>>,
+                /// The field `members` in the table `GroupDetails`
+                pub members: ::core::option::Option<::planus::alloc::vec::Vec<self::MemberInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupDetails {
+                fn default() -> Self {
+                    Self {
+                        info: ::core::default::Default::default(),
+                        members: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl GroupDetails {
+                /// Creates a [GroupDetailsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupDetailsBuilder<()> {
+                    GroupDetailsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_info: impl ::planus::WriteAsOptional<::planus::Offset<self::GroupInfo>>,
+                    field_members: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::MemberInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_info = field_info.prepare(builder);
+                    let prepared_members = field_members.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_info.is_some() {
+                        table_writer.write_entry::<::planus::Offset<self::GroupInfo>>(0);
+                    }
+                    if prepared_members.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::MemberInfo>]>>(
+                                1,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_info) = prepared_info {
+                                object_writer.write::<_, _, 4>(&prepared_info);
+                            }
+                            if let ::core::option::Option::Some(prepared_members) = prepared_members
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_members);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupDetails>> for GroupDetails {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDetails> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupDetails>> for GroupDetails {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupDetails>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupDetails> for GroupDetails {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDetails> {
+                    GroupDetails::create(builder, &self.info, &self.members)
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupDetails] type.
+            ///
+            /// Can be created using the [GroupDetails::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupDetailsBuilder<State>(State);
+
+            impl GroupDetailsBuilder<()> {
+                /// Setter for the [`info` field](GroupDetails#structfield.info).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info<T0>(self, value: T0) -> GroupDetailsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<self::GroupInfo>>,
+                {
+                    GroupDetailsBuilder((value,))
+                }
+
+                /// Sets the [`info` field](GroupDetails#structfield.info) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn info_as_null(self) -> GroupDetailsBuilder<((),)> {
+                    self.info(())
+                }
+            }
+
+            impl<T0> GroupDetailsBuilder<(T0,)> {
+                /// Setter for the [`members` field](GroupDetails#structfield.members).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn members<T1>(self, value: T1) -> GroupDetailsBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::MemberInfo>]>,
+                        >,
+                {
+                    let (v0,) = self.0;
+                    GroupDetailsBuilder((v0, value))
+                }
+
+                /// Sets the [`members` field](GroupDetails#structfield.members) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn members_as_null(self) -> GroupDetailsBuilder<(T0, ())> {
+                    self.members(())
+                }
+            }
+
+            impl<T0, T1> GroupDetailsBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupDetails].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDetails>
+                where
+                    Self: ::planus::WriteAsOffset<GroupDetails>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::GroupInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<GroupDetails>> for GroupDetailsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<GroupDetails>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDetails> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::GroupInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupDetails>>
+                for GroupDetailsBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<GroupDetails>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupDetails>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<self::GroupInfo>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MemberInfo>]>>,
+            > ::planus::WriteAsOffset<GroupDetails> for GroupDetailsBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupDetails> {
+                    let (v0, v1) = &self.0;
+                    GroupDetails::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [GroupDetails].
+            #[derive(Copy, Clone)]
+            pub struct GroupDetailsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupDetailsRef<'a> {
+                /// Getter for the [`info` field](GroupDetails#structfield.info).
+                #[inline]
+                pub fn info(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<self::GroupInfoRef<'a>>>
+                {
+                    self.0.access(0, "GroupDetails", "info")
+                }
+
+                /// Getter for the [`members` field](GroupDetails#structfield.members).
+                #[inline]
+                pub fn members(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::MemberInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(1, "GroupDetails", "members")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupDetailsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupDetailsRef");
+                    if let ::core::option::Option::Some(field_info) = self.info().transpose() {
+                        f.field("info", &field_info);
+                    }
+                    if let ::core::option::Option::Some(field_members) = self.members().transpose()
+                    {
+                        f.field("members", &field_members);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupDetailsRef<'a>> for GroupDetails {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupDetailsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        info: if let ::core::option::Option::Some(info) = value.info()? {
+                            ::core::option::Option::Some(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryInto::try_into(info)?,
+                            ))
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        members: if let ::core::option::Option::Some(members) = value.members()? {
+                            ::core::option::Option::Some(members.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupDetailsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupDetailsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupDetailsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupDetails>> for GroupDetails {
+                type Value = ::planus::Offset<GroupDetails>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupDetails>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupDetailsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupDetailsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `Groups` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Groups` in the file `schema/wire.fbs:498`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Groups {
+                /// The field `groups` in the table `Groups`
+                pub groups: ::core::option::Option<::planus::alloc::vec::Vec<self::GroupInfo>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Groups {
+                fn default() -> Self {
+                    Self {
+                        groups: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Groups {
+                /// Creates a [GroupsBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupsBuilder<()> {
+                    GroupsBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_groups: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<[::planus::Offset<self::GroupInfo>]>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_groups = field_groups.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_groups.is_some() {
+                        table_writer
+                            .write_entry::<::planus::Offset<[::planus::Offset<self::GroupInfo>]>>(
+                                0,
+                            );
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_groups) = prepared_groups {
+                                object_writer.write::<_, _, 4>(&prepared_groups);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Groups>> for Groups {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Groups> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Groups>> for Groups {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Groups>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Groups> for Groups {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Groups> {
+                    Groups::create(builder, &self.groups)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Groups] type.
+            ///
+            /// Can be created using the [Groups::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupsBuilder<State>(State);
+
+            impl GroupsBuilder<()> {
+                /// Setter for the [`groups` field](Groups#structfield.groups).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn groups<T0>(self, value: T0) -> GroupsBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<
+                            ::planus::Offset<[::planus::Offset<self::GroupInfo>]>,
+                        >,
+                {
+                    GroupsBuilder((value,))
+                }
+
+                /// Sets the [`groups` field](Groups#structfield.groups) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn groups_as_null(self) -> GroupsBuilder<((),)> {
+                    self.groups(())
+                }
+            }
+
+            impl<T0> GroupsBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Groups].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Groups>
+                where
+                    Self: ::planus::WriteAsOffset<Groups>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupInfo>]>>,
+            > ::planus::WriteAs<::planus::Offset<Groups>> for GroupsBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Groups>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Groups> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupInfo>]>>,
+            > ::planus::WriteAsOptional<::planus::Offset<Groups>> for GroupsBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<Groups>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Groups>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::GroupInfo>]>>,
+            > ::planus::WriteAsOffset<Groups> for GroupsBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Groups> {
+                    let (v0,) = &self.0;
+                    Groups::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [Groups].
+            #[derive(Copy, Clone)]
+            pub struct GroupsRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupsRef<'a> {
+                /// Getter for the [`groups` field](Groups#structfield.groups).
+                #[inline]
+                pub fn groups(
+                    &self,
+                ) -> ::planus::Result<
+                    ::core::option::Option<
+                        ::planus::Vector<'a, ::planus::Result<self::GroupInfoRef<'a>>>,
+                    >,
+                > {
+                    self.0.access(0, "Groups", "groups")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupsRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupsRef");
+                    if let ::core::option::Option::Some(field_groups) = self.groups().transpose() {
+                        f.field("groups", &field_groups);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupsRef<'a>> for Groups {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupsRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        groups: if let ::core::option::Option::Some(groups) = value.groups()? {
+                            ::core::option::Option::Some(groups.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupsRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupsRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupsRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Groups>> for Groups {
+                type Value = ::planus::Offset<Groups>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Groups>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupsRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupsRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `GroupJoined` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:502`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct GroupJoined {
+                /// The field `name` in the table `GroupJoined`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `folder` in the table `GroupJoined`
+                pub folder: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `anonymous` in the table `GroupJoined`
+                pub anonymous: bool,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for GroupJoined {
+                fn default() -> Self {
+                    Self {
+                        name: ::core::default::Default::default(),
+                        folder: ::core::default::Default::default(),
+                        anonymous: false,
+                    }
+                }
+            }
+
+            impl GroupJoined {
+                /// Creates a [GroupJoinedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> GroupJoinedBuilder<()> {
+                    GroupJoinedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_folder: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_anonymous: impl ::planus::WriteAsDefault<bool, bool>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_folder = field_folder.prepare(builder);
+                    let prepared_anonymous = field_anonymous.prepare(builder, &false);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_folder.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+                    if prepared_anonymous.is_some() {
+                        table_writer.write_entry::<bool>(2);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                            if let ::core::option::Option::Some(prepared_folder) = prepared_folder {
+                                object_writer.write::<_, _, 4>(&prepared_folder);
+                            }
+                            if let ::core::option::Option::Some(prepared_anonymous) =
+                                prepared_anonymous
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_anonymous);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<GroupJoined>> for GroupJoined {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupJoined> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<GroupJoined>> for GroupJoined {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupJoined>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<GroupJoined> for GroupJoined {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupJoined> {
+                    GroupJoined::create(builder, &self.name, &self.folder, self.anonymous)
+                }
+            }
+
+            /// Builder for serializing an instance of the [GroupJoined] type.
+            ///
+            /// Can be created using the [GroupJoined::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct GroupJoinedBuilder<State>(State);
+
+            impl GroupJoinedBuilder<()> {
+                /// Setter for the [`name` field](GroupJoined#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T0>(self, value: T0) -> GroupJoinedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    GroupJoinedBuilder((value,))
+                }
+
+                /// Sets the [`name` field](GroupJoined#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> GroupJoinedBuilder<((),)> {
+                    self.name(())
+                }
+            }
+
+            impl<T0> GroupJoinedBuilder<(T0,)> {
+                /// Setter for the [`folder` field](GroupJoined#structfield.folder).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folder<T1>(self, value: T1) -> GroupJoinedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    GroupJoinedBuilder((v0, value))
+                }
+
+                /// Sets the [`folder` field](GroupJoined#structfield.folder) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn folder_as_null(self) -> GroupJoinedBuilder<(T0, ())> {
+                    self.folder(())
+                }
+            }
+
+            impl<T0, T1> GroupJoinedBuilder<(T0, T1)> {
+                /// Setter for the [`anonymous` field](GroupJoined#structfield.anonymous).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn anonymous<T2>(self, value: T2) -> GroupJoinedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1) = self.0;
+                    GroupJoinedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`anonymous` field](GroupJoined#structfield.anonymous) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn anonymous_as_default(
+                    self,
+                ) -> GroupJoinedBuilder<(T0, T1, ::planus::DefaultValue)> {
+                    self.anonymous(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2> GroupJoinedBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [GroupJoined].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupJoined>
+                where
+                    Self: ::planus::WriteAsOffset<GroupJoined>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<GroupJoined>>
+                for GroupJoinedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<GroupJoined>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupJoined> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<GroupJoined>>
+                for GroupJoinedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<GroupJoined>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<GroupJoined>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<GroupJoined> for GroupJoinedBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<GroupJoined> {
+                    let (v0, v1, v2) = &self.0;
+                    GroupJoined::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [GroupJoined].
+            #[derive(Copy, Clone)]
+            pub struct GroupJoinedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> GroupJoinedRef<'a> {
+                /// Getter for the [`name` field](GroupJoined#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "GroupJoined", "name")
+                }
+
+                /// Getter for the [`folder` field](GroupJoined#structfield.folder).
+                #[inline]
+                pub fn folder(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "GroupJoined", "folder")
+                }
+
+                /// Getter for the [`anonymous` field](GroupJoined#structfield.anonymous).
+                #[inline]
+                pub fn anonymous(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(2, "GroupJoined", "anonymous")?
+                            .unwrap_or(false),
+                    )
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for GroupJoinedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("GroupJoinedRef");
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_folder) = self.folder().transpose() {
+                        f.field("folder", &field_folder);
+                    }
+                    f.field("anonymous", &self.anonymous());
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<GroupJoinedRef<'a>> for GroupJoined {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: GroupJoinedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        name: value.name()?.map(::core::convert::Into::into),
+                        folder: value.folder()?.map(::core::convert::Into::into),
+                        anonymous: ::core::convert::TryInto::try_into(value.anonymous()?)?,
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for GroupJoinedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for GroupJoinedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[GroupJoinedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<GroupJoined>> for GroupJoined {
+                type Value = ::planus::Offset<GroupJoined>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<GroupJoined>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for GroupJoinedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[GroupJoinedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:389`
+            /// * Table `Collected` in the file `schema/wire.fbs:508`
             #[derive(
                 Clone,
                 Debug,
@@ -22432,7 +28418,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:395`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:514`
             #[derive(
                 Clone,
                 Debug,
@@ -22759,7 +28745,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:400`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:519`
             #[derive(
                 Clone,
                 Debug,
@@ -23365,7 +29351,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:411`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:530`
             #[derive(
                 Clone,
                 Debug,
@@ -23721,7 +29707,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:416`
+            /// * Table `Tensors` in the file `schema/wire.fbs:535`
             #[derive(
                 Clone,
                 Debug,
@@ -24009,7 +29995,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:420`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:539`
             #[derive(
                 Clone,
                 Debug,
@@ -24639,7 +30625,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:432`
+            /// * Table `Clients` in the file `schema/wire.fbs:551`
             #[derive(
                 Clone,
                 Debug,
@@ -24927,7 +30913,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:436`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:555`
             #[derive(
                 Clone,
                 Debug,
@@ -24962,6 +30948,12 @@ mod root {
                 pub tensors: u32,
                 /// The field `index` in the table `DeviceInfo`
                 pub index: u32,
+                /// The field `charged_bytes` in the table `DeviceInfo`
+                pub charged_bytes: ::core::option::Option<u64>,
+                /// The field `drift_bytes` in the table `DeviceInfo`
+                pub drift_bytes: ::core::option::Option<i64>,
+                /// The field `other_bytes` in the table `DeviceInfo`
+                pub other_bytes: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -24979,6 +30971,9 @@ mod root {
                         slabs: 0,
                         tensors: 0,
                         index: 0,
+                        charged_bytes: ::core::default::Default::default(),
+                        drift_bytes: ::core::default::Default::default(),
+                        other_bytes: ::core::default::Default::default(),
                     }
                 }
             }
@@ -25004,6 +30999,9 @@ mod root {
                     field_slabs: impl ::planus::WriteAsDefault<u32, u32>,
                     field_tensors: impl ::planus::WriteAsDefault<u32, u32>,
                     field_index: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_charged_bytes: impl ::planus::WriteAsOptional<u64>,
+                    field_drift_bytes: impl ::planus::WriteAsOptional<i64>,
+                    field_other_bytes: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_device = field_device.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -25016,8 +31014,11 @@ mod root {
                     let prepared_slabs = field_slabs.prepare(builder, &0);
                     let prepared_tensors = field_tensors.prepare(builder, &0);
                     let prepared_index = field_index.prepare(builder, &0);
+                    let prepared_charged_bytes = field_charged_bytes.prepare(builder);
+                    let prepared_drift_bytes = field_drift_bytes.prepare(builder);
+                    let prepared_other_bytes = field_other_bytes.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<26> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<32> =
                         ::core::default::Default::default();
                     if prepared_total_bytes.is_some() {
                         table_writer.write_entry::<u64>(2);
@@ -25036,6 +31037,15 @@ mod root {
                     }
                     if prepared_physical_used_bytes.is_some() {
                         table_writer.write_entry::<u64>(7);
+                    }
+                    if prepared_charged_bytes.is_some() {
+                        table_writer.write_entry::<u64>(11);
+                    }
+                    if prepared_drift_bytes.is_some() {
+                        table_writer.write_entry::<i64>(12);
+                    }
+                    if prepared_other_bytes.is_some() {
+                        table_writer.write_entry::<u64>(13);
                     }
                     if prepared_device.is_some() {
                         table_writer.write_entry::<::planus::Offset<[u8]>>(0);
@@ -25084,6 +31094,21 @@ mod root {
                                 prepared_physical_used_bytes
                             {
                                 object_writer.write::<_, _, 8>(&prepared_physical_used_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_charged_bytes) =
+                                prepared_charged_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_charged_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_drift_bytes) =
+                                prepared_drift_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_drift_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_other_bytes) =
+                                prepared_other_bytes
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_other_bytes);
                             }
                             if let ::core::option::Option::Some(prepared_device) = prepared_device {
                                 object_writer.write::<_, _, 4>(&prepared_device);
@@ -25144,6 +31169,9 @@ mod root {
                         self.slabs,
                         self.tensors,
                         self.index,
+                        self.charged_bytes,
+                        self.drift_bytes,
+                        self.other_bytes,
                     )
                 }
             }
@@ -25431,6 +31459,92 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10>
                 DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
             {
+                /// Setter for the [`charged_bytes` field](DeviceInfo#structfield.charged_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn charged_bytes<T11>(
+                    self,
+                    value: T11,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+                where
+                    T11: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = self.0;
+                    DeviceInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, value))
+                }
+
+                /// Sets the [`charged_bytes` field](DeviceInfo#structfield.charged_bytes) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn charged_bytes_as_null(
+                    self,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, ())>
+                {
+                    self.charged_bytes(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11>
+                DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11)>
+            {
+                /// Setter for the [`drift_bytes` field](DeviceInfo#structfield.drift_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn drift_bytes<T12>(
+                    self,
+                    value: T12,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+                where
+                    T12: ::planus::WriteAsOptional<i64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11) = self.0;
+                    DeviceInfoBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, value))
+                }
+
+                /// Sets the [`drift_bytes` field](DeviceInfo#structfield.drift_bytes) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn drift_bytes_as_null(
+                    self,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, ())>
+                {
+                    self.drift_bytes(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
+                DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
+            {
+                /// Setter for the [`other_bytes` field](DeviceInfo#structfield.other_bytes).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn other_bytes<T13>(
+                    self,
+                    value: T13,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+                where
+                    T13: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12) = self.0;
+                    DeviceInfoBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value,
+                    ))
+                }
+
+                /// Sets the [`other_bytes` field](DeviceInfo#structfield.other_bytes) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn other_bytes_as_null(
+                    self,
+                ) -> DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, ())>
+                {
+                    self.other_bytes(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
+                DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [DeviceInfo].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceInfo>
@@ -25453,8 +31567,11 @@ mod root {
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsDefault<u32, u32>,
                 T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsOptional<i64>,
+                T13: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<DeviceInfo>>
-                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
                 type Prepared = ::planus::Offset<DeviceInfo>;
 
@@ -25476,8 +31593,11 @@ mod root {
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsDefault<u32, u32>,
                 T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsOptional<i64>,
+                T13: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<DeviceInfo>>
-                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
                 type Prepared = ::planus::Offset<DeviceInfo>;
 
@@ -25502,13 +31622,18 @@ mod root {
                 T8: ::planus::WriteAsDefault<u32, u32>,
                 T9: ::planus::WriteAsDefault<u32, u32>,
                 T10: ::planus::WriteAsDefault<u32, u32>,
+                T11: ::planus::WriteAsOptional<u64>,
+                T12: ::planus::WriteAsOptional<i64>,
+                T13: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<DeviceInfo>
-                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10)>
+                for DeviceInfoBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<DeviceInfo> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10) = &self.0;
-                    DeviceInfo::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = &self.0;
+                    DeviceInfo::create(
+                        builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13,
+                    )
                 }
             }
 
@@ -25605,6 +31730,24 @@ mod root {
                         self.0.access(10, "DeviceInfo", "index")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`charged_bytes` field](DeviceInfo#structfield.charged_bytes).
+                #[inline]
+                pub fn charged_bytes(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(11, "DeviceInfo", "charged_bytes")
+                }
+
+                /// Getter for the [`drift_bytes` field](DeviceInfo#structfield.drift_bytes).
+                #[inline]
+                pub fn drift_bytes(&self) -> ::planus::Result<::core::option::Option<i64>> {
+                    self.0.access(12, "DeviceInfo", "drift_bytes")
+                }
+
+                /// Getter for the [`other_bytes` field](DeviceInfo#structfield.other_bytes).
+                #[inline]
+                pub fn other_bytes(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(13, "DeviceInfo", "other_bytes")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for DeviceInfoRef<'a> {
@@ -25629,6 +31772,21 @@ mod root {
                     f.field("slabs", &self.slabs());
                     f.field("tensors", &self.tensors());
                     f.field("index", &self.index());
+                    if let ::core::option::Option::Some(field_charged_bytes) =
+                        self.charged_bytes().transpose()
+                    {
+                        f.field("charged_bytes", &field_charged_bytes);
+                    }
+                    if let ::core::option::Option::Some(field_drift_bytes) =
+                        self.drift_bytes().transpose()
+                    {
+                        f.field("drift_bytes", &field_drift_bytes);
+                    }
+                    if let ::core::option::Option::Some(field_other_bytes) =
+                        self.other_bytes().transpose()
+                    {
+                        f.field("other_bytes", &field_other_bytes);
+                    }
                     f.finish()
                 }
             }
@@ -25663,6 +31821,33 @@ mod root {
                         slabs: ::core::convert::TryInto::try_into(value.slabs()?)?,
                         tensors: ::core::convert::TryInto::try_into(value.tensors()?)?,
                         index: ::core::convert::TryInto::try_into(value.index()?)?,
+                        charged_bytes: if let ::core::option::Option::Some(charged_bytes) =
+                            value.charged_bytes()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                charged_bytes,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        drift_bytes: if let ::core::option::Option::Some(drift_bytes) =
+                            value.drift_bytes()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                drift_bytes,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        other_bytes: if let ::core::option::Option::Some(other_bytes) =
+                            value.other_bytes()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                other_bytes,
+                            )?)
+                        } else {
+                            ::core::option::Option::None
+                        },
                     })
                 }
             }
@@ -25743,7 +31928,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:453`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:577`
             #[derive(
                 Clone,
                 Debug,
@@ -26154,7 +32339,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:461`
+            /// * Table `Status` in the file `schema/wire.fbs:585`
             #[derive(
                 Clone,
                 Debug,
@@ -27564,7 +33749,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:482`
+            /// * Table `Event` in the file `schema/wire.fbs:606`
             #[derive(
                 Clone,
                 Debug,
@@ -28111,7 +34296,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:492`
+            /// * Table `Holder` in the file `schema/wire.fbs:616`
             #[derive(
                 Clone,
                 Debug,
@@ -28463,7 +34648,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:498`
+            /// * Table `Failure` in the file `schema/wire.fbs:622`
             #[derive(
                 Clone,
                 Debug,
@@ -29138,7 +35323,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:510`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:634`
             #[derive(
                 Clone,
                 Debug,
@@ -29400,7 +35585,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:514`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:638`
             #[derive(
                 Clone,
                 Debug,
@@ -29472,6 +35657,15 @@ mod root {
 
                 /// The variant of type `Swapped` in the union `ReplyBody`
                 Swapped(::planus::alloc::boxed::Box<self::Swapped>),
+
+                /// The variant of type `Groups` in the union `ReplyBody`
+                Groups(::planus::alloc::boxed::Box<self::Groups>),
+
+                /// The variant of type `GroupDetails` in the union `ReplyBody`
+                GroupDetails(::planus::alloc::boxed::Box<self::GroupDetails>),
+
+                /// The variant of type `GroupJoined` in the union `ReplyBody`
+                GroupJoined(::planus::alloc::boxed::Box<self::GroupJoined>),
             }
 
             impl ReplyBody {
@@ -29640,6 +35834,30 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(20, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_groups(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Groups>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(21, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_details(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupDetails>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(22, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_group_joined(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::GroupJoined>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(23, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<ReplyBody> for ReplyBody {
@@ -29666,6 +35884,9 @@ mod root {
                         Self::VersionDetails(value) => Self::create_version_details(builder, value),
                         Self::Models(value) => Self::create_models(builder, value),
                         Self::Swapped(value) => Self::create_swapped(builder, value),
+                        Self::Groups(value) => Self::create_groups(builder, value),
+                        Self::GroupDetails(value) => Self::create_group_details(builder, value),
+                        Self::GroupJoined(value) => Self::create_group_joined(builder, value),
                     }
                 }
             }
@@ -29882,6 +36103,39 @@ mod root {
                 pub fn swapped<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<20, T>>
                 where
                     T: ::planus::WriteAsOffset<self::Swapped>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Groups` variant](ReplyBody#variant.Groups).
+                #[inline]
+                pub fn groups<T>(self, value: T) -> ReplyBodyBuilder<::planus::Initialized<21, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Groups>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupDetails` variant](ReplyBody#variant.GroupDetails).
+                #[inline]
+                pub fn group_details<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<22, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupDetails>,
+                {
+                    ReplyBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`GroupJoined` variant](ReplyBody#variant.GroupJoined).
+                #[inline]
+                pub fn group_joined<T>(
+                    self,
+                    value: T,
+                ) -> ReplyBodyBuilder<::planus::Initialized<23, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::GroupJoined>,
                 {
                     ReplyBodyBuilder(::planus::Initialized(value))
                 }
@@ -30401,6 +36655,81 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Groups>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(21, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<21, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Groups>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupDetails>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(22, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<22, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupDetails>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupJoined>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<ReplyBody> {
+                    ::planus::UnionOffset::new(23, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<ReplyBody> for ReplyBodyBuilder<::planus::Initialized<23, T>>
+            where
+                T: ::planus::WriteAsOffset<self::GroupJoined>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<ReplyBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [ReplyBody].
             #[derive(Copy, Clone, Debug)]
@@ -30425,6 +36754,9 @@ mod root {
                 VersionDetails(self::VersionDetailsRef<'a>),
                 Models(self::ModelsRef<'a>),
                 Swapped(self::SwappedRef<'a>),
+                Groups(self::GroupsRef<'a>),
+                GroupDetails(self::GroupDetailsRef<'a>),
+                GroupJoined(self::GroupJoinedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<ReplyBodyRef<'a>> for ReplyBody {
@@ -30549,6 +36881,24 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        ReplyBodyRef::Groups(value) => {
+                            Self::Groups(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::GroupDetails(value) => {
+                            Self::GroupDetails(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        ReplyBodyRef::GroupJoined(value) => {
+                            Self::GroupJoined(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -30620,6 +36970,15 @@ mod root {
                         20 => ::core::result::Result::Ok(Self::Swapped(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        21 => ::core::result::Result::Ok(Self::Groups(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        22 => ::core::result::Result::Ok(Self::GroupDetails(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        23 => ::core::result::Result::Ok(Self::GroupJoined(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -30634,7 +36993,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:537`
+            /// * Table `Reply` in the file `schema/wire.fbs:664`
             #[derive(
                 Clone,
                 Debug,

@@ -3,6 +3,10 @@
 //! [`Request::encode`] and [`Reply::encode`] write them, [`Request::decode`] and [`Reply::decode`]
 //! read them completely and check every cap on the way.
 
+mod group;
+mod group_codec;
+#[cfg(test)]
+mod group_samples;
 mod model;
 mod model_codec;
 #[cfg(test)]
@@ -14,6 +18,9 @@ mod reply_write;
 mod request;
 mod request_codec;
 
+pub use group::{
+    GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice, MemberInfo,
+};
 pub use model::{
     ModelInfo, PartInfo, PartSpec, VersionCommit, VersionDetails, VersionGet, VersionGrant,
     VersionInfo, VersionStage, VersionState,

@@ -3,7 +3,10 @@
 use uuid::Uuid;
 
 use crate::generated::{message as fb, record as jfb};
-use crate::{Dtype, GpuUuid, ModelNameError, NameError, Shape, ShapeError, TensorName, limits};
+use crate::{
+    Dtype, GpuUuid, GroupNameError, ModelNameError, NameError, Shape, ShapeError, TensorName,
+    limits,
+};
 
 /// Why a message could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +41,9 @@ pub enum DecodeError {
     /// A model's name or a version's tag that is refused.
     #[error(transparent)]
     Model(#[from] ModelNameError),
+    /// A group's name that is refused.
+    #[error(transparent)]
+    Group(#[from] GroupNameError),
     /// A shape that is refused.
     #[error(transparent)]
     Shape(#[from] ShapeError),

@@ -1,12 +1,12 @@
 //! What the daemon answers.
 
 use super::{
-    Audience, LeaseToken, Life, Mode, ModelInfo, TensorState, VersionDetails, VersionGrant,
-    VersionInfo, small_enum,
+    Audience, GroupDetails, GroupInfo, LeaseToken, Life, Mode, ModelInfo, TensorState,
+    VersionDetails, VersionGrant, VersionInfo, small_enum,
 };
 use crate::{
-    ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, LeaseId, PondId, Shape, SlabId,
-    TensorId, TensorName, VersionTag,
+    ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, GroupName, LeaseId, PondId, Shape,
+    SlabId, TensorId, TensorName, VersionTag,
 };
 
 /// One reply or event.
@@ -97,6 +97,19 @@ pub enum ReplyBody {
         current: Box<VersionInfo>,
         /// What was current before.
         previous: Option<VersionTag>,
+    },
+    /// A listing.
+    Groups(Vec<GroupInfo>),
+    /// One group and its processes; also to a group that was set.
+    GroupDetails(Box<GroupDetails>),
+    /// To a join.
+    GroupJoined {
+        /// Its name, also if nobody gave it one.
+        name: GroupName,
+        /// Where its ledger and its limits are.
+        folder: String,
+        /// It ends with its last process.
+        anonymous: bool,
     },
     /// The reply is in the memfd that came along.
     InMemfd {
@@ -245,6 +258,12 @@ pub struct DeviceInfo {
     pub slabs: u32,
     /// How many tensors.
     pub tensors: u32,
+    /// What the processes of groups are charged with.
+    pub charged_bytes: Option<u64>,
+    /// What the card says that those processes have more than that; less, if it is negative.
+    pub drift_bytes: Option<i64>,
+    /// What belongs to nobody whom the pond knows.
+    pub other_bytes: Option<u64>,
 }
 
 /// A mover at work.
@@ -346,6 +365,16 @@ small_enum! {
         21 VersionDraining "version_draining",
         /// A version's last reader has left, or it was given up.
         22 VersionGone "version_gone",
+        /// A group was made or changed.
+        23 GroupSet "group_set",
+        /// A group's limit is below what it holds; the text says who holds most.
+        24 GroupOver "group_over",
+        /// Members of a group hold more than they say.
+        25 GroupLying "group_lying",
+        /// Somebody keeps a group's lock for longer than anybody needs it.
+        26 GroupStuck "group_stuck",
+        /// A group was removed, or its last process ended.
+        27 GroupGone "group_gone",
     }
 }
 
@@ -360,7 +389,7 @@ pub struct Event {
     pub kind: EventKind,
     /// To which tensor, or to which version of a model.
     pub tensor: Option<TensorId>,
-    /// Its name.
+    /// Its name, or the group's.
     pub name: Option<TensorName>,
     /// By or to whom.
     pub user: Option<u32>,

@@ -10,7 +10,9 @@ use super::reply::{
     ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
     TensorGrant, TensorInfo, Welcome,
 };
-use super::{Audience, Life, Mode, TensorState, id_to_uuid, model_codec as model};
+use super::{
+    Audience, Life, Mode, TensorState, group_codec as group, id_to_uuid, model_codec as model,
+};
 use crate::generated::message as fb;
 use crate::{
     ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, limits,
@@ -98,6 +100,18 @@ fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
         B::Upgrading(upgrading) => ReplyBody::Upgrading {
             from_version: text("from_version", upgrading.from_version()?)?,
             from_epoch: Epoch(upgrading.from_epoch()?),
+        },
+        B::Groups(groups) => {
+            let read = |it| group::read_info(it, entries);
+            ReplyBody::Groups(list("groups", groups.groups()?, entries, read)?)
+        }
+        B::GroupDetails(details) => {
+            ReplyBody::GroupDetails(Box::new(group::read_details(details, entries)?))
+        }
+        B::GroupJoined(joined) => ReplyBody::GroupJoined {
+            name: group::required_name(joined.name()?)?,
+            folder: read::text("folder", joined.folder()?, limits::PATH_BYTES)?,
+            anonymous: joined.anonymous()?,
         },
         B::InMemfd(memfd) => ReplyBody::InMemfd { bytes: memfd.bytes()? },
     })
@@ -252,6 +266,9 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
         physical_used_bytes: device.physical_used_bytes()?,
         slabs: device.slabs()?,
         tensors: device.tensors()?,
+        charged_bytes: device.charged_bytes()?,
+        drift_bytes: device.drift_bytes()?,
+        other_bytes: device.other_bytes()?,
     })
 }
 
@@ -370,6 +387,9 @@ mod tests {
                 physical_used_bytes: Some(8),
                 slabs: 1,
                 tensors: 2,
+                charged_bytes: Some(3),
+                drift_bytes: Some(-4),
+                other_bytes: Some(0),
             }],
             clients: 1,
             silent_clients: 0,
@@ -431,6 +451,7 @@ mod tests {
             ReplyBody::InMemfd { bytes: 70_000 },
         ];
         all.extend(super::super::model_samples::replies(&lease()));
+        all.extend(super::super::group_samples::replies());
         all
     }
 

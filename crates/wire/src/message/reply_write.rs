@@ -6,7 +6,7 @@ use super::reply::{
     ClientInfo, DeviceInfo, Event, LeaseInfo, MoverInfo, Reply, ReplyBody, Status, TensorGrant,
     TensorInfo,
 };
-use super::{model_codec as model, uuid_to_id};
+use super::{group_codec as group, model_codec as model, uuid_to_id};
 use crate::generated::message as fb;
 use crate::{Failure, TensorName};
 
@@ -82,6 +82,19 @@ fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
             B::Upgrading(Box::new(fb::Upgrading {
                 from_version: Some(from_version.clone()),
                 from_epoch: from_epoch.0,
+            }))
+        }
+        ReplyBody::Groups(groups) => B::Groups(Box::new(fb::Groups {
+            groups: Some(groups.iter().map(group::write_info).collect()),
+        })),
+        ReplyBody::GroupDetails(details) => {
+            B::GroupDetails(Box::new(group::write_details(details)))
+        }
+        ReplyBody::GroupJoined { name, folder, anonymous } => {
+            B::GroupJoined(Box::new(fb::GroupJoined {
+                name: Some(name.to_string()),
+                folder: Some(folder.clone()),
+                anonymous: *anonymous,
             }))
         }
         ReplyBody::InMemfd { bytes } => B::InMemfd(Box::new(fb::InMemfd { bytes: *bytes })),
@@ -188,6 +201,9 @@ fn write_device(device: &DeviceInfo) -> fb::DeviceInfo {
         slabs: device.slabs,
         tensors: device.tensors,
         index: device.index,
+        charged_bytes: device.charged_bytes,
+        drift_bytes: device.drift_bytes,
+        other_bytes: device.other_bytes,
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a client asks.
 
-use super::{Audience, Mode, VersionCommit, VersionGet, VersionStage};
+use super::{Audience, GroupJoin, GroupSet, Mode, VersionCommit, VersionGet, VersionStage};
 use crate::{
-    ClientId, Dtype, GpuUuid, LeaseId, Piece, PiecesKind, Run, Shape, TensorId, TensorName,
-    TensorRef, Token, VersionId, VersionTag, VersionTarget,
+    ClientId, Dtype, GpuUuid, GroupName, LeaseId, Piece, PiecesKind, Run, Shape, TensorId,
+    TensorName, TensorRef, Token, VersionId, VersionTag, VersionTarget,
 };
 
 /// The keyed hash that proves a lease to the next daemon.
@@ -120,6 +120,22 @@ pub enum RequestBody {
     ModelList {
         /// Only names that begin so.
         prefix: String,
+    },
+    /// A group is made or changed; answered as [`RequestBody::GroupInspect`].
+    GroupSet(GroupSet),
+    /// A program is about to run in a group.
+    GroupJoin(GroupJoin),
+    /// Every group.
+    GroupList,
+    /// Everything about one group.
+    GroupInspect {
+        /// Which.
+        group: GroupName,
+    },
+    /// A group without processes goes, and its limit with it.
+    GroupRemove {
+        /// Which.
+        group: GroupName,
     },
     /// A kind that this version does not know; it is answered, not punished.
     Unknown,

@@ -7,7 +7,7 @@ use super::request::{
     Claim, Hello, LeaseClaim, Life, MoveWork, Request, RequestBody, Target, TensorCreate,
     TensorGet, TensorMove, TensorPublish,
 };
-use super::{Audience, MAGIC, Mode, model_codec as model, uuid_to_id};
+use super::{Audience, MAGIC, Mode, group_codec as group, model_codec as model, uuid_to_id};
 use crate::generated::message as fb;
 use crate::{ClientId, LeaseId, PiecesKind, TensorId, TensorRef, Token, VersionId, limits};
 
@@ -149,6 +149,15 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         RequestBody::ModelList { prefix } => {
             B::ModelList(Box::new(fb::ModelList { prefix: Some(prefix.clone()) }))
         }
+        RequestBody::GroupSet(set) => B::GroupSet(Box::new(group::write_set(set))),
+        RequestBody::GroupJoin(join) => B::GroupJoin(Box::new(group::write_join(join))),
+        RequestBody::GroupList => B::GroupList(Box::default()),
+        RequestBody::GroupInspect { group } => {
+            B::GroupInspect(Box::new(fb::GroupInspect { name: Some(group.to_string()) }))
+        }
+        RequestBody::GroupRemove { group } => {
+            B::GroupRemove(Box::new(fb::GroupRemove { name: Some(group.to_string()) }))
+        }
         RequestBody::Unknown => return None,
     })
 }
@@ -283,6 +292,13 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::ModelList(list) => RequestBody::ModelList {
             prefix: read::text("prefix", list.prefix()?, limits::NAME_BYTES)?,
         },
+        B::GroupSet(set) => RequestBody::GroupSet(group::read_set(set)?),
+        B::GroupJoin(join) => RequestBody::GroupJoin(group::read_join(join)?),
+        B::GroupList(_) => RequestBody::GroupList,
+        B::GroupInspect(it) => {
+            RequestBody::GroupInspect { group: group::required_name(it.name()?)? }
+        }
+        B::GroupRemove(it) => RequestBody::GroupRemove { group: group::required_name(it.name()?)? },
     })
 }
 
@@ -477,6 +493,7 @@ mod tests {
             RequestBody::Subscribe { from: 17 },
         ];
         all.extend(super::super::model_samples::requests());
+        all.extend(super::super::group_samples::requests());
         all
     }
 
@@ -503,7 +520,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_requests_never_panic(flips in prop::collection::vec((any::<u16>(), any::<u8>()), 1..8), which in 0usize..23, cut in any::<u16>()) {
+        fn damaged_requests_never_panic(flips in prop::collection::vec((any::<u16>(), any::<u8>()), 1..8), which in 0usize..samples().len(), cut in any::<u16>()) {
             let mut builder = Builder::new();
             let mut bytes = Request { number: 7, body: samples().swap_remove(which) }.encode(&mut builder).to_vec();
             for (at, value) in flips {

@@ -4,6 +4,7 @@ mod check;
 mod driver;
 mod files;
 mod kernel;
+mod limits;
 mod place;
 mod surroundings;
 
@@ -23,6 +24,7 @@ pub fn run(global: &Global, printer: &Printer) -> Outcome {
     checks.extend(kernel::checks());
     checks.extend(place::checks(global));
     checks.extend(surroundings::checks());
+    checks.extend(limits::checks());
     let ok = checks.iter().all(|check| check.verdict != Verdict::Fail);
     if printer.is_json() {
         let checks = checks.iter().map(CheckJson::from).collect();

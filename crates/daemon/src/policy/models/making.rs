@@ -80,7 +80,7 @@ impl<P: Ports> Pond<P> {
             };
             self.pending_slabs.insert(slab, pending);
             making.awaits.insert(slab, (place, bytes));
-            ports.make_slab(slab, making.pool.device, bytes);
+            ports.make_slab(slab, making.pool.device, bytes, making.pool.owner.user);
         }
         if making.awaits.is_empty() {
             return self.slabs_are_there(ports, key, making);

@@ -96,7 +96,8 @@ fn a_card_that_is_about_to_free_what_was_given_back_is_asked_again() {
     let (info, _) = play.create(conn, spec("x", 600 * MIB));
     play.delete(conn, info.tensor);
     let number = play.start(conn, RequestBody::TensorCreate(spec("y", 600 * MIB)));
-    let full = || DriverFailure { out_of_memory: true, text: "out of memory".into() };
+    let full =
+        || DriverFailure { out_of_memory: true, text: "out of memory".into(), over_limit: None };
     let (slab, _, _) = play.world.asked.pop().unwrap();
     play.pond.slab_made(&mut play.world, slab, Err(full()));
     assert!(play.answer(number).is_none(), "not yet");

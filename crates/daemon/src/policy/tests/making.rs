@@ -149,7 +149,8 @@ fn the_drivers_own_no_is_told_too() {
     let (conn, _) = play.client(1);
     let number = play.start(conn, RequestBody::TensorCreate(spec("a", 100)));
     let (slab, _, _) = play.world.asked.pop().unwrap();
-    let full = DriverFailure { out_of_memory: true, text: "out of memory".into() };
+    let full =
+        DriverFailure { out_of_memory: true, text: "out of memory".into(), over_limit: None };
     play.pond.slab_made(&mut play.world, slab, Err(full));
     let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!() };
     assert_eq!(failure.kind, ErrorKind::GpuFull);

@@ -3,6 +3,7 @@
 mod collecting;
 mod corners;
 mod events;
+mod groups;
 mod leases;
 mod limits;
 mod lives;
@@ -55,6 +56,9 @@ struct World {
     /// Every descriptor that came with a reply.
     came_with: HashMap<u64, Vec<u64>>,
     asked: Vec<(SlabId, GpuUuid, u64)>,
+    /// On whose account, for every slab ever asked for.
+    asked_for: Vec<u32>,
+    group_asks: Vec<GroupAsk>,
     closed: Vec<ConnId>,
     journal_fails: bool,
     next_fd: u64,
@@ -157,8 +161,13 @@ impl Ports for World {
         self.watched.remove(&client);
     }
 
-    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64) {
+    fn make_slab(&mut self, slab: SlabId, device: GpuUuid, bytes: u64, user: u32) {
         self.asked.push((slab, device, bytes));
+        self.asked_for.push(user);
+    }
+
+    fn ask_group(&mut self, ask: GroupAsk) {
+        self.group_asks.push(ask);
     }
 
     fn page(&self) -> Option<u64> {

@@ -480,7 +480,7 @@ fn a_card_that_is_full_says_what_is_there_and_makes_nothing() {
     let number = play.start(loader, RequestBody::VersionStage(staging("m", None, &[2, 4, 6])));
     let asked = std::mem::take(&mut play.world.asked);
     play.pond.slab_made(&mut play.world, asked[0].0, Ok(1));
-    let full = DriverFailure { out_of_memory: false, text: "no".into() };
+    let full = DriverFailure { out_of_memory: false, text: "no".into(), over_limit: None };
     play.pond.slab_made(&mut play.world, asked[1].0, Err(full));
     assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
     play.pond.slab_made(&mut play.world, asked[2].0, Ok(3));

@@ -1,0 +1,336 @@
+//! Groups that no pond looks after: folders that the first process of a group has made.
+//!
+//! The ledger's own code reads them, so the numbers are those that the processes obey. Only what a
+//! daemon adds is missing: promises between groups, and what the card shows and nobody charged.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use millpond::{GroupDetails, GroupDevice, GroupInfo, GroupLimit, GroupName, GroupSet};
+use millpond_cuda::{Driver, DriverChoice, Nvml};
+use millpond_ledger::{Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, Size, UNIT};
+use millpond_wire::message::{MemberDevice, MemberInfo};
+use millpond_wire::{ErrorKind, Failure, GpuUuid};
+
+use crate::error::{CommandError, failed};
+use crate::users;
+
+/// Nobody holds a group's lock for longer, unless it was stopped.
+const PATIENCE: Patience = Patience(Duration::from_secs(2));
+/// Ticks of a process's start, a second; the kernel's promise to programs.
+const TICKS: u64 = 100;
+
+/// The groups of this user.
+#[derive(Debug)]
+pub struct Alone {
+    folder: PathBuf,
+}
+
+/// A card, and who has what on it.
+struct Card {
+    device: GpuUuid,
+    total_bytes: u64,
+    readings: Vec<(u32, Option<u64>)>,
+}
+
+impl Alone {
+    /// Where they are, whether there are any or not.
+    pub fn new() -> Self {
+        Self { folder: format!("/dev/shm/millpond-{}", users::me()).into() }
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<GroupName> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut names: Vec<GroupName> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether there is one of that name.
+    pub fn has(&self, name: &GroupName) -> bool {
+        self.path(name).join("ledger").exists()
+    }
+
+    /// Those that somebody is in. A folder that nobody is in any more is only a limit that was
+    /// stated once; nobody takes it away, because the next program may state it again.
+    pub fn list(&self) -> Vec<GroupInfo> {
+        let names = self.names();
+        let cards = if names.is_empty() { Vec::new() } else { cards() };
+        let infos = names.iter().map(|name| self.details(name, &cards).info);
+        infos.filter(|info| info.processes > 0).collect()
+    }
+
+    /// One of them.
+    pub fn inspect(&self, name: &GroupName) -> Result<GroupDetails, CommandError> {
+        if !self.has(name) {
+            return Err(unknown(name));
+        }
+        Ok(self.details(name, &cards()))
+    }
+
+    /// Changes a limit.
+    pub fn set(&self, set: &GroupSet) -> Result<GroupDetails, CommandError> {
+        let name = &set.group;
+        if !self.has(name) {
+            return Err(unknown(name));
+        }
+        if set.min_bytes.is_some() || set.weight.is_some() {
+            let message = "`--min` and `--weight` need a pond, which keeps room between groups";
+            return Err(Failure::new(ErrorKind::NoPond, message).hint("`millpond serve`").into());
+        }
+        let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
+        let book = open(&self.path(name)).map_err(wrong)?;
+        let cards = cards();
+        let mut places: Vec<Option<GpuUuid>> = vec![set.device];
+        if set.device.is_none() {
+            // Those with a limit of their own as well: this is for all.
+            for index in 0.. {
+                match book.nth_entry(index).map_err(wrong)? {
+                    None => break,
+                    Some((None, _)) => {}
+                    Some((Some(device), _)) => places.push(Some(GpuUuid(device))),
+                }
+            }
+        }
+        for place in places {
+            let card = cards.iter().filter(|card| place.is_none_or(|place| place == card.device));
+            let card = card.map(|card| card.total_bytes).min();
+            let units = match set.limit {
+                None => continue,
+                Some(GroupLimit::Unlimited) => NO_LIMIT,
+                Some(GroupLimit::Bytes(bytes)) => bytes / UNIT,
+                Some(GroupLimit::Part(part)) => {
+                    let card = card.ok_or_else(|| failed("a part of a card", "no card is seen"))?;
+                    Size::Part(part).of(card) / UNIT
+                }
+            };
+            let change = |budget: &mut Budget| (budget.asked, budget.effective) = (units, units);
+            book.change(place.map(|place| place.0), PATIENCE, change).map_err(wrong)?;
+        }
+        Ok(self.details(name, &cards))
+    }
+
+    /// Removes one that nobody is in.
+    pub fn remove(&self, name: &GroupName) -> Result<(), CommandError> {
+        if !self.has(name) {
+            return Err(unknown(name));
+        }
+        let mut living = 0u64;
+        if let Ok(book) = open(&self.path(name)) {
+            let counted = book.members(|member| living += u64::from(member.alive));
+            counted.map_err(|error| failed(format!("group '{name}'"), error))?;
+        }
+        if living > 0 {
+            let count = crate::units::count(living, "process").replace("processs", "processes");
+            let message = format!("group '{name}' has {count}");
+            let hint = format!("end them first: `millpond ps --group {name}`");
+            return Err(Failure::new(ErrorKind::InUse, message).hint(hint).into());
+        }
+        std::fs::remove_dir_all(self.path(name))
+            .map_err(|error| failed(format!("removing '{}'", self.path(name).display()), error))
+    }
+
+    fn path(&self, name: &GroupName) -> PathBuf {
+        self.folder.join(name.as_str())
+    }
+
+    /// What can be read; a group that cannot be is shown as broken.
+    fn details(&self, name: &GroupName, cards: &[Card]) -> GroupDetails {
+        let info = GroupInfo {
+            name: name.clone(),
+            folder: self.path(name).display().to_string(),
+            anonymous: false,
+            owner: Some(users::me()),
+            users: Vec::new(),
+            processes: 0,
+            lying: false,
+            stuck: false,
+            broken: false,
+            devices: Vec::new(),
+        };
+        let mut details = GroupDetails { info, members: Vec::new() };
+        let read = open(&self.path(name)).and_then(|book| read(&book, cards, &mut details));
+        details.info.broken = read.is_err();
+        details
+    }
+}
+
+fn open(folder: &Path) -> Result<Book, LedgerError> {
+    let folder = CString::new(folder.as_os_str().as_bytes()).map_err(|_| LedgerError::BadName)?;
+    Book::open(&folder)
+}
+
+fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), LedgerError> {
+    let mut members: Vec<MemberReading> = Vec::new();
+    book.members(|member| members.push(member))?;
+    let started = boot_unix_ms();
+    for member in &members {
+        let mut devices = Vec::new();
+        for card in cards {
+            let reading = book.reading(member.slot, card.device.0)?;
+            if reading.used == 0 && reading.shared == 0 {
+                continue;
+            }
+            let own =
+                card.readings.iter().find(|(pid, _)| i64::from(*pid) == i64::from(member.pid));
+            devices.push(MemberDevice {
+                device: card.device,
+                charged_bytes: bytes(reading.used),
+                credit_bytes: bytes(reading.credit),
+                context_bytes: bytes(reading.contexts),
+                shared_bytes: bytes(reading.shared),
+                folded_bytes: bytes(reading.folded),
+                physical_bytes: own.filter(|_| member.same_namespace).and_then(|(_, used)| *used),
+            });
+        }
+        let program = member.program.split(|byte| *byte == 0).next().unwrap_or_default();
+        let pid = u32::try_from(member.pid).unwrap_or_default();
+        details.members.push(MemberInfo {
+            slot: u32::try_from(member.slot.get()).unwrap_or(u32::MAX),
+            pid,
+            host_pid: member.same_namespace.then_some(pid),
+            program: String::from_utf8_lossy(program).into_owned(),
+            started_unix_ms: started.map(|boot| boot + member.start_ticks * 1000 / TICKS),
+            alive: member.alive,
+            devices,
+        });
+    }
+    details.info.processes =
+        u32::try_from(details.members.iter().filter(|member| member.alive).count()).unwrap_or(0);
+    for card in cards {
+        let budget = book.budget(card.device.0)?;
+        let (totals, limit) =
+            (book.totals(card.device.0)?, |units| (units != NO_LIMIT).then(|| bytes(units)));
+        let here = || {
+            let devices = details.members.iter().flat_map(|member| &member.devices);
+            devices.filter(|device| device.device == card.device)
+        };
+        let sum = |part: fn(&MemberDevice) -> u64| here().map(part).fold(0u64, u64::saturating_add);
+        details.info.devices.push(GroupDevice {
+            device: card.device,
+            limit_bytes: limit(budget.asked),
+            effective_bytes: limit(budget.effective.min(card.total_bytes / UNIT)),
+            min_bytes: bytes(budget.min),
+            weight: budget.weight,
+            process_bytes: bytes(totals.used),
+            pond_bytes: bytes(totals.pond),
+            context_bytes: sum(|device| device.context_bytes),
+            folded_bytes: sum(|device| device.folded_bytes),
+            shared_bytes: sum(|device| device.shared_bytes),
+            processes: u32::try_from(here().count()).unwrap_or(u32::MAX),
+        });
+    }
+    Ok(())
+}
+
+fn bytes(units: u64) -> u64 {
+    units.saturating_mul(UNIT)
+}
+
+/// The cards that this process sees, and NVML's readings.
+fn cards() -> Vec<Card> {
+    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER));
+    let Ok(driver) = driver else { return Vec::new() };
+    let nvml = Nvml::open(&driver).ok();
+    let readings = |uuid| {
+        let processes = nvml.as_ref()?.device(uuid).ok()?.processes().ok()?;
+        Some(processes.into_iter().map(|process| (process.pid, process.used_bytes)).collect())
+    };
+    let devices = driver.devices().unwrap_or_default();
+    let card = |device: &millpond_cuda::Device| Card {
+        device: GpuUuid(device.uuid().0),
+        total_bytes: device.total_bytes(),
+        readings: readings(device.uuid()).unwrap_or_default(),
+    };
+    devices.iter().map(card).collect()
+}
+
+/// When this machine was started.
+fn boot_unix_ms() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let line = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
+    line.trim().parse::<u64>().ok().map(|seconds| seconds * 1000)
+}
+
+fn unknown(name: &GroupName) -> CommandError {
+    Failure::new(ErrorKind::NotFound, format!("no group '{name}'")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_ledger::{LimitOf, Member, establish};
+
+    use super::*;
+
+    const GPU: GpuUuid = GpuUuid([7; 16]);
+    const CARD: u64 = 8 << 30;
+
+    /// A group of this process alone, which holds 64 MiB.
+    fn group(folder: &Path) -> (Alone, GroupName, Member) {
+        let name: GroupName = "team-a".parse().unwrap();
+        let path =
+            CString::new(folder.join("team-a").into_os_string().into_encoded_bytes()).unwrap();
+        let limit = LimitOf { device: None, units: (1 << 30) / UNIT };
+        establish(&path, b"team-a", &[limit]).unwrap();
+        let member = Member::attach(&path).unwrap();
+        let device = member.device(GPU.0).unwrap();
+        member.reserve(device, (64 << 20) / 4096).unwrap();
+        (Alone { folder: folder.to_owned() }, name, member)
+    }
+
+    fn card(readings: Vec<(u32, Option<u64>)>) -> Card {
+        Card { device: GPU, total_bytes: CARD, readings }
+    }
+
+    #[test]
+    fn a_group_without_a_pond_is_read_from_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, _member) = group(folder.path());
+        assert_eq!(alone.names(), [name.clone()]);
+        let own = std::process::id();
+        let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
+        let device = &details.info.devices[0];
+        assert_eq!((device.limit_bytes, device.process_bytes), (Some(1 << 30), 64 << 20));
+        assert_eq!((details.info.processes, details.info.broken), (1, false));
+        let member = &details.members[0];
+        assert_eq!((member.pid, member.host_pid, member.alive), (own, Some(own), true));
+        assert_eq!(member.devices[0].drift_bytes(), Some(1 << 20));
+        let age = crate::units::now_unix_ms().abs_diff(member.started_unix_ms.unwrap());
+        assert!(age < 3_600_000, "{age}");
+    }
+
+    #[test]
+    fn a_limit_without_a_pond_is_changed_and_promises_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, member) = group(folder.path());
+        let device = member.device(GPU.0).unwrap();
+        assert!(member.reserve(device, (1 << 30) / 4096).is_err());
+        let set = |limit| GroupSet { limit: Some(limit), ..GroupSet::of(name.clone()) };
+        alone.set(&set(GroupLimit::Bytes(2 << 30))).unwrap();
+        member.reserve(device, (1 << 30) / 4096).unwrap();
+        member.release(device, (1 << 30) / 4096);
+        alone.set(&set(GroupLimit::Bytes(32 << 20))).unwrap();
+        assert!(member.reserve(device, 1).is_err(), "more is held than that already");
+        let min = GroupSet { min_bytes: Some(1), ..GroupSet::of(name.clone()) };
+        assert!(alone.set(&min).unwrap_err().to_string().contains("need a pond"));
+        let other = "team-b".parse().unwrap();
+        assert!(alone.set(&GroupSet::of(other)).unwrap_err().to_string().contains("'team-b'"));
+    }
+
+    #[test]
+    fn a_group_goes_when_nobody_is_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, member) = group(folder.path());
+        let refused = alone.remove(&name).unwrap_err().to_string();
+        assert!(refused.contains("has 1 process"), "{refused}");
+        drop(member);
+        std::fs::write(folder.path().join("team-a/ledger"), b"damaged").unwrap();
+        assert!(alone.details(&name, &[card(Vec::new())]).info.broken);
+        alone.remove(&name).unwrap();
+        assert!(alone.names().is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! The group that a program will be in: of the pond, or, without one, of its own making.
+
+use std::path::PathBuf;
+
+use millpond::{GroupName, GroupSet, Pond};
+use millpond_wire::{ErrorKind, GpuUuid};
+
+use crate::args::{Global, RunArgs};
+use crate::error::{CommandError, Report};
+use crate::exit::Code;
+use crate::pond;
+use crate::printer::Printer;
+use crate::size::Size;
+
+/// Where a program is counted, and what it sees.
+#[derive(Debug)]
+pub struct Membership {
+    /// Where it is counted.
+    pub account: Account,
+    /// The GPUs that it sees; all if nothing is said.
+    pub visible: Option<String>,
+}
+
+/// Where a program is counted.
+#[derive(Debug)]
+pub enum Account {
+    /// In a group of the pond.
+    Pond {
+        /// The group's folder.
+        folder: PathBuf,
+    },
+    /// In a group that the first process with the same limit makes.
+    Alone {
+        /// The limit.
+        limit: Size,
+        /// The group's name.
+        group: Option<GroupName>,
+    },
+}
+
+/// Joins the group that the command line means.
+pub fn join(
+    args: &RunArgs,
+    global: &Global,
+    printer: &Printer,
+) -> Result<Membership, CommandError> {
+    if args.limit.is_none() && args.group.is_none() {
+        return Err(usage(
+            "no limit",
+            "`--limit 10G`, or `--group NAME` of a group that has one; `millpond group ls`",
+        ));
+    }
+    match pond::connect(global) {
+        Ok(pond) => of_pond(&pond, args, printer),
+        Err(CommandError::Failed(report)) if report.code == Code::Kind(ErrorKind::NoPond) => {
+            alone(args, &report, printer)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership, CommandError> {
+    let device = args.device.as_deref().map(|text| pond::device(pond, text)).transpose()?;
+    if let Some(limit) = args.limit {
+        pond::warn_if_larger(pond, limit, device, printer)?;
+    }
+    let seat = pond.join_group(args.group.clone(), args.limit.map(Size::limit), device)?;
+    let min_bytes = args.min.map(|min| pond::bytes_on_cards(pond, min, device)).transpose()?;
+    if min_bytes.is_some() || args.weight.is_some() {
+        let name = seat.name.clone();
+        let set = GroupSet { device, min_bytes, weight: args.weight, ..GroupSet::of(name) };
+        pond.set_group(set)?;
+    }
+    printer.detail(format_args!("group {} in {}", seat.name, seat.folder.display()));
+    let visible = device.map(|device| device.to_string());
+    Ok(Membership { account: Account::Pond { folder: seat.folder }, visible })
+}
+
+/// Without a pond the first process makes the group, and the files of the group are the limit.
+fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, CommandError> {
+    let Some(limit) = args.limit else {
+        let group = args.group.as_ref().map(ToString::to_string).unwrap_or_default();
+        let message = format!("group '{group}' needs a limit: {}", why.failure.message);
+        let hint = "`--limit 10G`; or start a pond, which knows its groups: `millpond serve`";
+        return Err(Report::new(why.code, message).hint(hint).into());
+    };
+    if args.min.is_some() || args.weight.is_some() {
+        let message = "`--min` and `--weight` need a pond, which keeps room between groups";
+        return Err(Report::new(why.code, message).hint("`millpond serve`").into());
+    }
+    printer.note(format_args!(
+        "no pond: the limit of {limit} holds for this user's programs with the same {}",
+        if args.group.is_some() { "group" } else { "limit" }
+    ));
+    let visible = args.device.as_deref().map(visible).transpose()?;
+    Ok(Membership { account: Account::Alone { limit, group: args.group.clone() }, visible })
+}
+
+/// A GPU as `CUDA_VISIBLE_DEVICES` takes it. A number counts what this process may see itself.
+fn visible(text: &str) -> Result<String, CommandError> {
+    if text.parse::<GpuUuid>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    let Ok(index) = text.parse::<usize>() else {
+        let message = format!("'{text}' is neither a GPU's number nor its UUID");
+        return Err(usage(message, "`nvidia-smi -L` shows both"));
+    };
+    let seen = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+    nth_visible(index, seen.as_deref()).ok_or_else(|| {
+        let seen = seen.unwrap_or_default();
+        usage(format!("no GPU {index}: CUDA_VISIBLE_DEVICES is '{seen}'"), "`nvidia-smi -L`")
+    })
+}
+
+fn nth_visible(index: usize, seen: Option<&str>) -> Option<String> {
+    match seen {
+        None => Some(index.to_string()),
+        Some(seen) => seen
+            .split(',')
+            .map(str::trim)
+            .filter(|gpu| !gpu.is_empty())
+            .nth(index)
+            .map(str::to_owned),
+    }
+}
+
+fn usage(message: impl Into<String>, hint: &str) -> CommandError {
+    Report::new(Code::Usage, message).hint(hint).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_counts_what_is_visible() {
+        let nth = |index, seen| nth_visible(index, seen);
+        assert_eq!(nth(1, None).as_deref(), Some("1"));
+        assert_eq!(nth(1, Some("3, 2")).as_deref(), Some("2"));
+        assert_eq!(nth(0, Some("GPU-aa,GPU-bb")).as_deref(), Some("GPU-aa"));
+        assert_eq!([nth(0, Some("")), nth(2, Some("3,2"))], [None, None]);
+        let uuid = "GPU-01010101-0101-0101-0101-010101010101";
+        assert_eq!(visible(uuid).unwrap(), uuid);
+        assert!(visible("first").is_err());
+    }
+}

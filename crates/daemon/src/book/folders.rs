@@ -1,0 +1,233 @@
+//! Groups as folders: found, made, shared and removed.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use millpond_ledger::{Book, BookSettings, Flags, LedgerError, Memory, Patience};
+use millpond_wire::{GroupName, Token};
+use uuid::Uuid;
+
+use super::account::c_path;
+
+/// The file of an anonymous group that says who runs in it.
+const RUNNER: &str = "run";
+/// What a folder is called while it is removed.
+const GOING: &str = ".gone-";
+/// Nobody else knows of a group that is just being made.
+const AT_ONCE: Patience = Patience(std::time::Duration::from_millis(50));
+
+/// Who an anonymous group was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runner {
+    /// Of the request that made it.
+    pub token: Token,
+    /// The process that asked, and becomes the program.
+    pub pid: u32,
+    /// When that process started.
+    pub start_ticks: u64,
+}
+
+/// The folder of all groups.
+#[derive(Debug)]
+pub struct Folders {
+    path: PathBuf,
+    /// Only root can give files to others.
+    root: bool,
+    /// This process's user.
+    user: u32,
+}
+
+/// A folder that was found.
+#[derive(Debug)]
+pub struct Found {
+    /// The group.
+    pub name: GroupName,
+    /// Its files, or what is wrong with them.
+    pub book: Result<Book, LedgerError>,
+    /// Who runs in it, if it is anonymous.
+    pub runner: Option<Runner>,
+}
+
+impl Folders {
+    /// The groups of a pond in this runtime folder.
+    #[must_use]
+    pub fn of_pond(runtime_dir: &Path) -> Self {
+        let user = rustix::process::geteuid();
+        Self { path: runtime_dir.join("groups"), root: user.is_root(), user: user.as_raw() }
+    }
+
+    /// A group's folder.
+    #[must_use]
+    pub fn of(&self, name: &GroupName) -> PathBuf {
+        self.path.join(name.as_str())
+    }
+
+    /// Every group that is there. What was being removed is removed.
+    pub fn scan(&self) -> Vec<Found> {
+        let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
+        let mut found = Vec::new();
+        for entry in entries.flatten() {
+            let file_name = entry.file_name();
+            let Some(text) = file_name.to_str() else { continue };
+            if text.starts_with(GOING) {
+                let _ = fs::remove_dir_all(entry.path());
+                continue;
+            }
+            let Ok(name) = GroupName::new(text) else { continue };
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let book = c_path(&entry.path()).and_then(|path| Book::open(&path));
+            let runner = self.runner(&name);
+            found.push(Found { name, book, runner });
+        }
+        found
+    }
+
+    /// Makes a group for a user, unless it is the operator's. Its slots are in this memory.
+    ///
+    /// # Errors
+    /// What the system or the ledger says.
+    pub fn make(
+        &self,
+        name: &GroupName,
+        owner: Option<u32>,
+        runner: Option<Runner>,
+        memory: Memory,
+    ) -> Result<Book, String> {
+        let folder = self.of(name);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(&folder)
+            .map_err(|error| format!("making {}: {error}", folder.display()))?;
+        // Whatever the umask: members must get in.
+        for path in [&self.path, &folder] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+                .map_err(|error| format!("opening {} to members: {error}", path.display()))?;
+        }
+        let made = self.fill(name, &folder, (owner, runner, memory));
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&folder);
+        }
+        made
+    }
+
+    fn fill(
+        &self,
+        name: &GroupName,
+        folder: &Path,
+        (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
+    ) -> Result<Book, String> {
+        let text = |error: LedgerError| error.to_string();
+        if let Some(Runner { token, pid, start_ticks }) = runner {
+            fs::write(folder.join(RUNNER), format!("{} {pid} {start_ticks}\n", token.0))
+                .map_err(|error| error.to_string())?;
+        }
+        let settings = BookSettings {
+            name: name.as_str().as_bytes(),
+            owner: owner.filter(|user| self.root && *user != self.user),
+            everyone: false,
+            memory,
+        };
+        let book = Book::create(&c_path(folder).map_err(text)?, settings).map_err(text)?;
+        if runner.is_some() {
+            book.set_flags(Flags::ANONYMOUS, AT_ONCE).map_err(text)?;
+        }
+        Ok(book)
+    }
+
+    /// Whose the ledger is: that user's programs can be members.
+    #[must_use]
+    pub fn owner(&self, name: &GroupName) -> Option<u32> {
+        let owner = fs::metadata(self.of(name).join("ledger")).ok()?.uid();
+        // What root has, nobody was given yet.
+        (!self.root || owner != self.user).then_some(owner)
+    }
+
+    /// Lets a user's programs be members.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub fn let_in(&self, name: &GroupName, user: u32, users: &[u32]) -> Result<(), String> {
+        let ledger = self.of(name).join("ledger");
+        let owner = fs::metadata(&ledger).map_err(|error| error.to_string())?.uid();
+        if owner == user || user == 0 {
+            return Ok(());
+        }
+        self.can_give_to(user)?;
+        if owner == self.user {
+            return std::os::unix::fs::chown(&ledger, Some(user), None)
+                .map_err(|error| format!("giving the ledger to user {user}: {error}"));
+        }
+        let mut all: Vec<u32> = users.iter().copied().chain([user]).collect();
+        all.retain(|other| *other != owner);
+        share_with(&ledger, all).map_err(|error| {
+            format!("the ledger is user {owner}'s and cannot be shared with user {user}: {error}")
+        })
+    }
+
+    /// Whether a ledger can be given to this user.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub fn can_give_to(&self, user: u32) -> Result<(), String> {
+        if self.root || user == self.user || user == 0 {
+            return Ok(());
+        }
+        Err(format!("the pond runs as user {}, and so do all programs in its groups", self.user))
+    }
+
+    /// Takes a group away. Who has its files open keeps them, and nobody else gets them.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove(&self, name: &GroupName) -> io::Result<()> {
+        let going = self.path.join(format!("{GOING}{name}"));
+        let _ = fs::remove_dir_all(&going);
+        match fs::rename(self.of(name), &going) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            renamed => renamed?,
+        }
+        fs::remove_dir_all(going)
+    }
+
+    fn runner(&self, name: &GroupName) -> Option<Runner> {
+        let text = fs::read_to_string(self.of(name).join(RUNNER)).ok()?;
+        let mut words = text.split_ascii_whitespace();
+        Some(Runner {
+            token: Token(Uuid::parse_str(words.next()?).ok()?),
+            pid: words.next()?.parse().ok()?,
+            start_ticks: words.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// Lets more users than the owner read and write a file: an access list, as `setfacl` writes it.
+fn share_with(file: &Path, mut users: Vec<u32>) -> io::Result<()> {
+    const OWNER: u16 = 0x01;
+    const USER: u16 = 0x02;
+    const GROUP: u16 = 0x04;
+    const MASK: u16 = 0x10;
+    const OTHER: u16 = 0x20;
+    const READ_WRITE: u16 = 6;
+    const NOBODY: u32 = u32::MAX;
+    users.sort_unstable();
+    users.dedup();
+    let named = users.into_iter().map(|user| (USER, READ_WRITE, user));
+    let entries = [(OWNER, READ_WRITE, NOBODY)].into_iter().chain(named).chain([
+        (GROUP, 0, NOBODY),
+        (MASK, READ_WRITE, NOBODY),
+        (OTHER, 0, NOBODY),
+    ]);
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(rights.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    rustix::fs::setxattr(file, "system.posix_acl_access", &list, rustix::fs::XattrFlags::empty())?;
+    Ok(())
+}

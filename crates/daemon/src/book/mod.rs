@@ -1,0 +1,258 @@
+//! The book thread: it owns the folders of groups, and moves budget between them.
+//!
+//! A group's files are its whole state: its members obey them without a daemon, and a daemon that
+//! starts finds them. This thread makes and removes the folders, writes the limits that members obey
+//! ten times a second, and compares the slots with the card once a second. It is asked by channel,
+//! like the driver thread, so that no request waits for a group's lock; nor does it wait for the
+//! card, which a thread of its own reads. It holds no lock while it waits for anything.
+
+mod account;
+pub mod budget;
+mod charges;
+pub mod drift;
+mod folders;
+mod join;
+mod listing;
+mod processes;
+mod readings;
+mod rebalance;
+mod reconcile;
+mod set;
+mod shelf;
+#[cfg(test)]
+mod tests;
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use millpond_wire::message::{EventKind, ReplyBody};
+use millpond_wire::{Failure, GroupName};
+use rustix::event::EventfdFlags;
+
+pub use charges::Charges;
+pub use readings::{CardReading, Cards, NvmlCards};
+
+use crate::policy::{ConnId, GroupAsk, GroupReading};
+use folders::Folders;
+use shelf::Shelf;
+
+/// How often limits follow what others hold, while anybody is there to obey them.
+const BALANCE_EVERY: Duration = Duration::from_millis(100);
+/// How often slots are compared with the card, and everything else is looked after.
+const RECONCILE_EVERY: Duration = Duration::from_secs(1);
+
+/// What the thread is asked.
+pub enum Ask {
+    /// Something that a client wants.
+    Group(Box<GroupAsk>),
+    /// The cards can be read from now on.
+    Cards(Box<dyn Cards>),
+    /// What the cards say.
+    Read {
+        /// Each of them.
+        readings: Vec<CardReading>,
+        /// Processes were asked for.
+        with_processes: bool,
+    },
+    /// Change nothing more: another daemon takes over.
+    Stop,
+}
+
+/// What the thread says.
+#[derive(Debug)]
+pub enum Told {
+    /// To a client.
+    Answer {
+        /// To whom.
+        conn: ConnId,
+        /// Its request.
+        number: u64,
+        /// The answer.
+        answer: Box<Result<ReplyBody, Failure>>,
+    },
+    /// Something happened to a group.
+    Event {
+        /// What.
+        kind: EventKind,
+        /// To which.
+        group: GroupName,
+        /// By whom.
+        user: Option<u32>,
+        /// In words.
+        text: String,
+    },
+    /// What groups hold on the cards.
+    Readings(Vec<GroupReading>),
+}
+
+/// The thread, from outside.
+#[derive(Debug)]
+pub struct BookThread {
+    asks: Sender<Ask>,
+    told: Receiver<Told>,
+    wake: Arc<OwnedFd>,
+    /// Who pays for which slab; the driver thread uses it as well.
+    pub charges: Arc<Charges>,
+}
+
+impl BookThread {
+    /// Starts the thread for the groups of a pond.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(runtime_dir: &Path) -> std::io::Result<Self> {
+        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let wake = Arc::new(wake);
+        let (asks, asked) = channel();
+        let (tell, told) = channel();
+        let charges = Arc::new(Charges::default());
+        let shelf_charges = Arc::clone(&charges);
+        let folders = Folders::of_pond(runtime_dir);
+        let speaker = Speaker { tell, wake: Arc::clone(&wake) };
+        let own_asks = asks.clone();
+        std::thread::Builder::new().name("millpond-book".to_owned()).spawn(move || {
+            let shelf = Shelf::open(folders, shelf_charges);
+            Serving::new(shelf, speaker, own_asks).serve(&asked);
+        })?;
+        Ok(Self { asks, told, wake, charges })
+    }
+
+    /// Asks; the answer comes through [`Self::next`].
+    pub fn ask(&self, ask: Ask) {
+        // The thread ends only when it is told to.
+        let _ = self.asks.send(ask);
+    }
+
+    /// What was said since the last time.
+    pub fn next(&self) -> Option<Told> {
+        self.told.try_recv().ok()
+    }
+
+    /// Makes the descriptor unreadable until something new is said.
+    pub fn clear(&self) {
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+    }
+}
+
+impl AsFd for BookThread {
+    /// Readable when something was said.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}
+
+struct Speaker {
+    tell: Sender<Told>,
+    wake: Arc<OwnedFd>,
+}
+
+impl Speaker {
+    fn say(&self, told: Told) {
+        if self.tell.send(told).is_ok() {
+            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+struct Serving {
+    shelf: Shelf,
+    speaker: Speaker,
+    asks: Sender<Ask>,
+    /// Asks the reader, if there is one.
+    reader: Option<Sender<bool>>,
+    /// The reader has not answered yet.
+    reading: bool,
+    balanced: Instant,
+    reconciled: Instant,
+}
+
+impl Serving {
+    fn new(shelf: Shelf, speaker: Speaker, asks: Sender<Ask>) -> Self {
+        let now = Instant::now();
+        Self { shelf, speaker, asks, reader: None, reading: false, balanced: now, reconciled: now }
+    }
+
+    fn serve(mut self, asked: &Receiver<Ask>) {
+        loop {
+            let ask = if self.shelf.is_empty() {
+                asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                let every = if self.shelf.has_members { BALANCE_EVERY } else { RECONCILE_EVERY };
+                asked
+                    .recv_timeout((self.balanced + every).saturating_duration_since(Instant::now()))
+            };
+            match ask {
+                Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(ask) => self.take(ask),
+                Err(RecvTimeoutError::Timeout) => self.tick(),
+            }
+            for told in self.shelf.told.drain(..) {
+                self.speaker.say(told);
+            }
+        }
+    }
+
+    fn take(&mut self, ask: Ask) {
+        match ask {
+            Ask::Group(ask) => self.shelf.asked(*ask),
+            Ask::Cards(cards) => {
+                self.shelf.cards_are(&cards.list());
+                self.start_reader(cards);
+            }
+            Ask::Read { readings, with_processes } => {
+                self.reading = false;
+                self.shelf.read(readings);
+                if with_processes {
+                    self.shelf.reconcile();
+                }
+            }
+            Ask::Stop => {}
+        }
+    }
+
+    /// Reads the cards in a thread that may hang.
+    fn start_reader(&mut self, cards: Box<dyn Cards>) {
+        let (ask, asked) = channel();
+        let book = self.asks.clone();
+        let started = std::thread::Builder::new()
+            .name("millpond-cards".to_owned())
+            .spawn(move || readings::serve(&*cards, &asked, &book));
+        match started {
+            Ok(_) => self.reader = Some(ask),
+            Err(error) => tracing::error!("the cards cannot be read: {error}"),
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        self.balanced = now;
+        let reconcile = now.duration_since(self.reconciled) >= RECONCILE_EVERY;
+        if !self.reading
+            && let Some(reader) = &self.reader
+        {
+            self.reading = reader.send(reconcile).is_ok();
+        }
+        if reconcile {
+            self.reconciled = now;
+            self.shelf.look_after(now);
+            if self.reader.is_none() {
+                self.shelf.reconcile();
+            }
+        }
+        self.shelf.rebalance();
+    }
+}
+
+impl std::fmt::Debug for Ask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Ask::Group(_) => "Group",
+            Ask::Cards(_) => "Cards",
+            Ask::Read { .. } => "Read",
+            Ask::Stop => "Stop",
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Slots against the card: what was not charged is folded in, and a group that lies is marked.
+
+use std::sync::Arc;
+
+use millpond_ledger::{Flags, MemberReading};
+use millpond_wire::message::EventKind;
+use millpond_wire::{GpuUuid, GroupName};
+
+use super::Told;
+use super::account::{Account, bytes};
+use super::budget::Share;
+use super::drift::Seen;
+use super::listing::program;
+use super::shelf::Shelf;
+use crate::policy::GroupReading;
+
+impl Shelf {
+    /// Compares every slot with what the cards last said.
+    pub fn reconcile(&mut self) {
+        let names: Vec<GroupName> = self.groups.keys().cloned().collect();
+        for name in names {
+            let Some(group) = self.groups.get(&name) else { continue };
+            let Ok(account) = group.account.clone() else { continue };
+            let mut members = Vec::new();
+            if account.book.members(|member| members.push(member)).is_err() {
+                continue;
+            }
+            self.look_at(&name, &account, &members);
+        }
+        let readings = self.group_readings();
+        self.told.push(Told::Readings(readings));
+    }
+
+    fn look_at(&mut self, name: &GroupName, account: &Arc<Account>, members: &[MemberReading]) {
+        let mut lie = None;
+        let devices: Vec<GpuUuid> = self.cards.iter().map(|card| card.uuid).collect();
+        for device in devices {
+            let mut forced = 0u64;
+            let mut processes = 0;
+            for member in members.iter().filter(|member| member.alive) {
+                let Ok(reading) = account.book.reading(member.slot, device.0) else { continue };
+                processes += 1;
+                forced = forced.saturating_add(reading.contexts).saturating_add(reading.folded);
+                let seen = Seen {
+                    used: reading.used,
+                    credit: reading.credit,
+                    folded: reading.folded,
+                    shared: reading.shared,
+                    physical: self.physical(device, member).map(|(_, units)| units),
+                };
+                let Some(group) = self.groups.get_mut(name) else { return };
+                let memory = group.memories.entry((member.slot, device)).or_default();
+                let verdict = memory.look(seen);
+                if let Some(kind) = verdict.lies {
+                    lie = Some(format!("{} (pid {}) {}", program(member), member.pid, kind.text()));
+                }
+                if verdict.fold != 0 {
+                    let folded = account.locked(|book, patience| {
+                        book.fold(member.slot, device.0, verdict.fold, patience)
+                    });
+                    if folded.is_ok() {
+                        memory.folded(verdict.fold);
+                    }
+                }
+            }
+            let (Ok(budget), Ok(totals)) = (account.budget(device), account.book.totals(device.0))
+            else {
+                continue;
+            };
+            let Some(group) = self.groups.get_mut(name) else { return };
+            let promised = totals.credit.saturating_add(totals.pond);
+            let ceiling = group.ceilings.entry(device).or_default();
+            if ceiling.look(budget.effective, promised, forced, processes) {
+                lie = Some("more is promised to its processes than its limit".to_owned());
+            }
+        }
+        if let Some(group) = self.groups.get_mut(name) {
+            let here = |slot| members.iter().any(|member| member.alive && member.slot == slot);
+            group.memories.retain(|(slot, _), _| here(*slot));
+        }
+        if let Some(text) = lie {
+            self.mark_lying(name, account, text);
+        }
+    }
+
+    fn mark_lying(&mut self, name: &GroupName, account: &Account, text: String) {
+        let Some(group) = self.groups.get_mut(name) else { return };
+        if std::mem::replace(&mut group.lying, true) {
+            return;
+        }
+        let marked = account.locked(|book, patience| {
+            let flags = Flags(book.flags()?.0 | Flags::LYING.0);
+            book.set_flags(flags, patience)
+        });
+        group.note(&marked);
+        tracing::warn!(group = %name, "{text}");
+        self.event(EventKind::GroupLying, name, None, text);
+    }
+
+    /// What the card says of a member: its pid here, and what it uses in units.
+    pub fn physical(&self, device: GpuUuid, member: &MemberReading) -> Option<(u32, u64)> {
+        let card = self.cards.iter().find(|card| card.uuid == device)?;
+        let known = card.processes.iter().find(|(_, identity, _)| identity.is(member));
+        known.map(|(pid, _, units)| (*pid, *units))
+    }
+
+    fn group_readings(&self) -> Vec<GroupReading> {
+        let mut readings = Vec::new();
+        for state in &self.cards {
+            let (mut charged, mut drift) = (0u64, 0i64);
+            let mut shares = Vec::new();
+            for group in self.groups.values() {
+                let Ok(account) = &group.account else { continue };
+                let Ok(totals) = account.book.totals(state.uuid.0) else { continue };
+                charged = charged.saturating_add(totals.used);
+                let held = totals.used.saturating_add(totals.pond);
+                shares.push(Share { asked: 0, min: 0, held, weight: 0 });
+                let _ = account.book.members(|member| {
+                    let reading = account.book.reading(member.slot, state.uuid.0);
+                    if let (Ok(reading), Some((_, physical))) =
+                        (reading, self.physical(state.uuid, &member))
+                    {
+                        let more = i64::try_from(bytes(physical)).unwrap_or(i64::MAX);
+                        let charged = bytes(reading.used.saturating_add(reading.folded));
+                        let less = i64::try_from(charged).unwrap_or(i64::MAX);
+                        drift = drift.saturating_add(more.saturating_sub(less));
+                    }
+                });
+            }
+            readings.push(GroupReading {
+                device: state.uuid,
+                charged_bytes: bytes(charged),
+                drift_bytes: drift,
+                other_bytes: bytes(state.card.strangers(&shares)),
+            });
+        }
+        readings
+    }
+}

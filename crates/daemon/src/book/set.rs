@@ -1,0 +1,324 @@
+//! A group is made or changed.
+
+use std::sync::Arc;
+
+use millpond_keeper::bytes::format_bytes;
+use millpond_ledger::{Budget, Flags, LedgerError, Memory, NO_LIMIT, OWNERS, UNIT};
+use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
+
+use super::account::{Account, bytes};
+use super::budget::fits;
+use super::folders::Runner;
+use super::shelf::{Group, Shelf};
+use crate::policy::GroupCaller;
+
+/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
+const MOST_GROUPS: usize = 1000;
+/// Weights beyond this say nothing more.
+const MOST_WEIGHT: u32 = 1000;
+
+/// What a budget becomes. What is `None` stays as it is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    asked: Option<u64>,
+    min: Option<u64>,
+    weight: Option<u32>,
+}
+
+impl Change {
+    fn of(&self, before: Budget) -> Budget {
+        let asked = self.asked.unwrap_or(before.asked);
+        Budget {
+            asked,
+            min: self.min.unwrap_or(before.min),
+            weight: self.weight.unwrap_or(before.weight),
+            // What others hold is looked at afterwards; until then nobody gets more.
+            effective: before.effective.min(asked),
+            ..before
+        }
+    }
+}
+
+impl Shelf {
+    pub fn set(&mut self, by: GroupCaller, set: GroupSet) -> Result<ReplyBody, Failure> {
+        let name = set.group.clone();
+        let exists = self.groups.contains_key(&name);
+        if !exists && !set.create {
+            return Err(self.no_such(&name));
+        }
+        self.check(&set)?;
+        let changes = self.changes(&set)?;
+        self.check_promises(&name, &changes)?;
+        if !exists {
+            // Whoever will be in it, in whatever container.
+            self.make(&name, None, None, Memory::File)?;
+        }
+        let applied = self.apply(&name, &set, &changes);
+        if applied.is_err() && !exists {
+            let _ = self.folders.remove(&name);
+            self.groups.remove(&name);
+        }
+        applied?;
+        self.rebalance();
+        self.event(EventKind::GroupSet, &name, Some(by.user), words(&set));
+        let group = self.groups.get(&name).ok_or_else(|| self.no_such(&name))?;
+        Ok(ReplyBody::GroupDetails(Box::new(self.details(&name, group))))
+    }
+
+    fn check(&self, set: &GroupSet) -> Result<(), Failure> {
+        let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
+        let name = &set.group;
+        if let Some(weight) = set.weight
+            && !(1..=MOST_WEIGHT).contains(&weight)
+        {
+            return invalid(format!("a weight of {weight}: it is 1 to {MOST_WEIGHT}"));
+        }
+        for user in set.users.iter().flatten() {
+            let other = self
+                .groups
+                .iter()
+                .find(|(other, group)| *other != name && group.users.contains(user));
+            if let Some((other, _)) = other {
+                return Err(Failure::new(
+                    ErrorKind::Exists,
+                    format!("the memory of user {user} is charged to group '{other}' already"),
+                )
+                .hint(format!("take the user out of '{other}' first")));
+            }
+        }
+        if set.users.as_ref().is_some_and(|users| users.len() > OWNERS) {
+            return invalid(format!("a group pays for at most {OWNERS} users"));
+        }
+        Ok(())
+    }
+
+    /// The entries that change: of one GPU, or of all and the one for those that come later.
+    fn changes(&self, set: &GroupSet) -> Result<Vec<(Option<GpuUuid>, Change)>, Failure> {
+        let mut targets = match set.device {
+            Some(device) => {
+                self.know(device)?;
+                vec![Some(device)]
+            }
+            None => vec![None],
+        };
+        if set.device.is_none() {
+            targets.extend(self.cards.iter().map(|card| Some(card.uuid)));
+            if let Some(Group { account: Ok(account), .. }) = self.groups.get(&set.group) {
+                targets.extend(entries(account).into_iter().map(|(device, _)| device));
+            }
+            targets.sort_unstable();
+            targets.dedup();
+        }
+        let min = set.min_bytes.map(|min| min.div_ceil(UNIT));
+        let mut changes = Vec::new();
+        for device in targets {
+            let asked = set.limit.map(|limit| self.units(limit, device)).transpose()?;
+            changes.push((device, Change { asked, min, weight: set.weight }));
+        }
+        Ok(changes)
+    }
+
+    fn know(&self, device: GpuUuid) -> Result<(), Failure> {
+        if self.cards.is_empty() {
+            return Err(no_driver_yet());
+        }
+        if self.cards.iter().any(|card| card.uuid == device) {
+            return Ok(());
+        }
+        let known: Vec<String> = self.cards.iter().map(|card| card.uuid.to_string()).collect();
+        Err(Failure::new(ErrorKind::NoDevice, format!("{device} is not in this pond"))
+            .hint(format!("GPUs here: {}", known.join(", "))))
+    }
+
+    /// A limit in units; a part is one of the card, or of the smallest.
+    pub fn units(&self, limit: GroupLimit, device: Option<GpuUuid>) -> Result<u64, Failure> {
+        let units = match limit {
+            GroupLimit::Unlimited => return Ok(NO_LIMIT),
+            GroupLimit::Bytes(limit) => limit / UNIT,
+            GroupLimit::Part(part) => {
+                let cards =
+                    self.cards.iter().filter(|card| device.is_none_or(|it| it == card.uuid));
+                let total = cards.map(|card| card.card.total).min().ok_or_else(no_driver_yet)?;
+                total.saturating_mul(part.into()) / 1000
+            }
+        };
+        if units == 0 {
+            return Err(Failure::new(
+                ErrorKind::Invalid,
+                format!("a limit of less than {UNIT} bytes lets nothing run"),
+            )
+            .hint("write it as 10G, 512M or 50%"));
+        }
+        Ok(units)
+    }
+
+    /// No promise beyond the group's own limit, and all together fit each card.
+    fn check_promises(
+        &self,
+        name: &GroupName,
+        changes: &[(Option<GpuUuid>, Change)],
+    ) -> Result<(), Failure> {
+        let own = self.groups.get(name).and_then(|group| group.account.as_ref().ok());
+        for card in &self.cards {
+            let before = own.and_then(|account| account.budget(card.uuid).ok());
+            let change = changes.iter().find(|(device, _)| *device == Some(card.uuid));
+            let Some((_, change)) = change else { continue };
+            let after = change.of(before.unwrap_or_default());
+            if after.min > after.asked {
+                let message = format!(
+                    "group '{name}' cannot be promised {} of {} and be limited to {}",
+                    format_bytes(bytes(after.min)),
+                    card.uuid,
+                    format_bytes(bytes(after.asked))
+                );
+                return Err(
+                    Failure::new(ErrorKind::Invalid, message).hint("a min is at most the limit")
+                );
+            }
+            let others = self.groups.iter().filter(|(other, _)| *other != name);
+            let others = others.filter_map(|(_, group)| {
+                Some(group.account.as_ref().ok()?.budget(card.uuid).ok()?.min)
+            });
+            if change.min.is_some()
+                && let Err(too_many) = fits(card.card.total, after.min, others)
+            {
+                let message = format!(
+                    "group '{name}' cannot be promised {} of {}: the card has {}, and {} of it are \
+                     promised to others",
+                    format_bytes(bytes(after.min)),
+                    card.uuid,
+                    format_bytes(bytes(card.card.total)),
+                    format_bytes(bytes(too_many.others))
+                );
+                let mut failure = Failure::new(ErrorKind::GpuFull, message).hint(
+                    "lower a min with `millpond group set NAME --min ...`; `millpond group ls` \
+                     shows all",
+                );
+                failure.requested_bytes = Some(bytes(after.min));
+                failure.free_bytes = Some(bytes(too_many.left));
+                failure.capacity_bytes = Some(bytes(card.card.total));
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        name: &GroupName,
+        set: &GroupSet,
+        changes: &[(Option<GpuUuid>, Change)],
+    ) -> Result<(), Failure> {
+        let account = self.account(name)?;
+        let refused = |error| not_written(name, error);
+        for (device, change) in changes {
+            if let Some(device) = device
+                && let (Ok(budget), Some(group)) =
+                    (account.budget(*device), self.groups.get_mut(name))
+            {
+                group.ceilings.entry(*device).or_default().lowered_from(budget.effective);
+            }
+            let uuid = device.map(|device| device.0);
+            account
+                .locked(|book, patience| {
+                    book.change(uuid, patience, |budget| *budget = change.of(*budget))
+                })
+                .map_err(refused)?;
+        }
+        if let Some(users) = &set.users {
+            account.locked(|book, patience| book.set_owners(users, patience)).map_err(refused)?;
+            if let Some(group) = self.groups.get_mut(name) {
+                group.users.clone_from(users);
+            }
+            self.payers_changed();
+            self.recount();
+        }
+        // Whoever sets a group has seen the mark; if it still lies, it is marked again.
+        if let Some(group) = self.groups.get_mut(name)
+            && std::mem::take(&mut group.lying)
+        {
+            let unmarked = account.locked(|book, patience| {
+                let flags = Flags(book.flags()?.0 & !Flags::LYING.0);
+                book.set_flags(flags, patience)
+            });
+            group.note(&unmarked);
+        }
+        Ok(())
+    }
+
+    /// Makes a group for somebody, or for the operator.
+    pub fn make(
+        &mut self,
+        name: &GroupName,
+        owner: Option<u32>,
+        runner: Option<Runner>,
+        memory: Memory,
+    ) -> Result<(), Failure> {
+        if self.groups.len() >= MOST_GROUPS {
+            let message = format!("there are {MOST_GROUPS} groups, and no more are kept");
+            return Err(Failure::new(ErrorKind::TooMany, message)
+                .hint("`millpond group rm NAME` removes one that has no processes"));
+        }
+        let book = self.folders.make(name, owner, runner, memory).map_err(|error| {
+            Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be made: {error}"))
+        })?;
+        let account = Arc::new(Account::new(name.clone(), book));
+        self.groups.insert(name.clone(), Group::new(Ok(account), runner));
+        self.has_members = true;
+        Ok(())
+    }
+
+    /// Gives a group that was just made its limit.
+    pub fn limit_new(
+        &mut self,
+        name: &GroupName,
+        limit: Option<GroupLimit>,
+        device: Option<GpuUuid>,
+    ) -> Result<(), Failure> {
+        let set = GroupSet { limit, device, ..GroupSet::of(name.clone()) };
+        let limited = self.changes(&set).and_then(|changes| self.apply(name, &set, &changes));
+        if limited.is_err() {
+            let _ = self.folders.remove(name);
+            self.groups.remove(name);
+        }
+        limited
+    }
+}
+
+/// Every entry of a limits file.
+pub(super) fn entries(account: &Account) -> Vec<(Option<GpuUuid>, Budget)> {
+    let entry = |n| account.book.nth_entry(n).ok().flatten();
+    (0..).map_while(entry).map(|(device, budget)| (device.map(GpuUuid), budget)).collect()
+}
+
+fn no_driver_yet() -> Failure {
+    Failure::new(ErrorKind::Later, "the driver has not said yet which GPUs there are")
+        .hint("repeat in a moment; `millpond status` says when it is ready")
+}
+
+pub(super) fn not_written(name: &GroupName, error: LedgerError) -> Failure {
+    match error {
+        LedgerError::Busy => Failure::new(
+            ErrorKind::InUse,
+            format!("group '{name}' cannot be changed: a process of it keeps the ledger's lock"),
+        )
+        .hint(format!("`millpond ps --group {name}` shows its processes; one may be stopped")),
+        error => {
+            Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be changed: {error}"))
+        }
+    }
+}
+
+fn words(set: &GroupSet) -> String {
+    let limit = set.limit.map(|limit| match limit {
+        GroupLimit::Bytes(limit) => format!("limit {}", format_bytes(limit)),
+        GroupLimit::Part(part) => format!("limit {}.{} %", part / 10, part % 10),
+        GroupLimit::Unlimited => "no limit".to_owned(),
+    });
+    let min = set.min_bytes.map(|min| format!("min {}", format_bytes(min)));
+    let weight = set.weight.map(|weight| format!("weight {weight}"));
+    let users = set.users.as_ref().map(|users| format!("pays for {} users", users.len()));
+    let words: Vec<String> = [limit, min, weight, users].into_iter().flatten().collect();
+    words.join(", ")
+}

@@ -1,0 +1,301 @@
+//! All groups of a pond, and what is known of its cards.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use millpond_ledger::{Flags, LedgerError, OWNERS, SlotIndex, UNIT};
+use millpond_wire::message::{EventKind, ReplyBody};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
+
+use super::Told;
+use super::account::Account;
+use super::budget::Card;
+use super::charges::Charges;
+use super::drift::{Ceiling, Memory};
+use super::folders::{Folders, Found, Runner};
+use super::processes::{Identity, Processes};
+use super::readings::CardReading;
+use crate::policy::{GroupAsk, GroupCaller, GroupWork};
+
+/// How long an anonymous group waits for a program that was started and has not begun: its runner
+/// may be a shell that left it behind.
+const GRACE: Duration = Duration::from_secs(5);
+/// Names of groups that are close to one that is not there.
+const SIMILAR: usize = 3;
+
+/// One group.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Its files; `Err` says what is wrong with them.
+    pub account: Result<Arc<Account>, String>,
+    pub anonymous: bool,
+    pub runner: Option<Runner>,
+    /// Whose memory in the pond is charged to it.
+    pub users: Vec<u32>,
+    pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
+    pub ceilings: HashMap<GpuUuid, Ceiling>,
+    /// GPUs on which it holds more than its limit, and that was said.
+    pub over: HashSet<GpuUuid>,
+    pub lying: bool,
+    stuck_told: bool,
+    idle_since: Option<Instant>,
+}
+
+/// A card as it was last read.
+#[derive(Debug)]
+pub(super) struct CardState {
+    pub uuid: GpuUuid,
+    pub card: Card,
+    /// Processes with what they use, in units.
+    pub processes: Vec<(u32, Identity, u64)>,
+}
+
+/// All of it.
+pub(super) struct Shelf {
+    pub folders: Folders,
+    pub processes: Processes,
+    pub charges: Arc<Charges>,
+    pub groups: BTreeMap<GroupName, Group>,
+    pub cards: Vec<CardState>,
+    /// What is to be said.
+    pub told: Vec<Told>,
+    /// Whether anybody is there to obey a limit.
+    pub has_members: bool,
+}
+
+impl Shelf {
+    /// What an earlier daemon left.
+    pub fn open(folders: Folders, charges: Arc<Charges>) -> Self {
+        let mut shelf = Self {
+            processes: Processes::default(),
+            charges,
+            groups: BTreeMap::new(),
+            cards: Vec::new(),
+            told: Vec::new(),
+            has_members: true,
+            folders,
+        };
+        for Found { name, book, runner } in shelf.folders.scan() {
+            let account = match book {
+                Ok(book) => Ok(Arc::new(Account::new(name.clone(), book))),
+                Err(error) => {
+                    tracing::error!(group = %name, "{error}");
+                    Err(error.to_string())
+                }
+            };
+            shelf.groups.insert(name, Group::new(account, runner));
+        }
+        shelf.payers_changed();
+        shelf
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Answers a request.
+    pub fn asked(&mut self, ask: GroupAsk) {
+        let GroupAsk { conn, number, by, work } = ask;
+        let answer = match work {
+            GroupWork::Set(set) => self.set(by, set),
+            GroupWork::Join(join) => self.join(by, join),
+            GroupWork::List => Ok(ReplyBody::Groups(self.list())),
+            GroupWork::Inspect(name) => self.inspect(by, &name),
+            GroupWork::Remove(name) => self.remove(by, &name),
+        };
+        self.told.push(Told::Answer { conn, number, answer: Box::new(answer) });
+    }
+
+    /// These cards are there.
+    pub fn cards_are(&mut self, cards: &[(GpuUuid, u64)]) {
+        let state = |(uuid, total): &(GpuUuid, u64)| CardState {
+            uuid: *uuid,
+            card: Card { total: total / UNIT, used: None },
+            processes: Vec::new(),
+        };
+        self.cards = cards.iter().map(state).collect();
+        self.recount();
+        self.rebalance();
+    }
+
+    /// The cards were read.
+    pub fn read(&mut self, readings: Vec<CardReading>) {
+        for reading in readings {
+            let Some(state) = self.cards.iter_mut().find(|card| card.uuid == reading.device) else {
+                continue;
+            };
+            state.card.used = reading.used_bytes.map(|used| used / UNIT);
+            if let Some(processes) = reading.processes {
+                let known = |(pid, used): (u32, u64)| {
+                    Some((pid, self.processes.identity(pid)?, used / UNIT))
+                };
+                state.processes = processes.into_iter().filter_map(known).collect();
+            }
+        }
+    }
+
+    /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
+    pub fn look_after(&mut self, now: Instant) {
+        self.recount();
+        self.has_members = false;
+        let mut ended = Vec::new();
+        let mut events = Vec::new();
+        for (name, group) in &mut self.groups {
+            let Ok(account) = group.account.clone() else { continue };
+            let reaped = account.locked(|book, patience| book.reap(patience));
+            group.note(&reaped);
+            if account.is_stuck() && !group.stuck_told {
+                let text = "one of its processes keeps the ledger's lock; it may be stopped";
+                events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
+            }
+            group.stuck_told = account.is_stuck();
+            let living = living(&account);
+            self.has_members |= living > 0;
+            let runs = group
+                .runner
+                .is_some_and(|runner| self.processes.lives(runner.pid, runner.start_ticks));
+            if !group.anonymous || living > 0 || runs {
+                group.idle_since = None;
+            } else if now.duration_since(*group.idle_since.get_or_insert(now)) >= GRACE {
+                ended.push(name.clone());
+            }
+        }
+        for (kind, name, text) in events {
+            self.event(kind, &name, None, text);
+        }
+        for name in ended {
+            match self.folders.remove(&name) {
+                Ok(()) => {
+                    self.groups.remove(&name);
+                    self.payers_changed();
+                    self.event(EventKind::GroupGone, &name, None, "its last process ended");
+                }
+                Err(error) => tracing::error!(group = %name, "it cannot be removed: {error}"),
+            }
+        }
+    }
+
+    /// Puts right what groups are charged with for the pond's memory.
+    pub fn recount(&mut self) {
+        let devices: Vec<GpuUuid> = self.cards.iter().map(|card| card.uuid).collect();
+        for group in self.groups.values_mut() {
+            let Ok(account) = group.account.clone() else { continue };
+            let counted = self.charges.recount(&account, &group.users, &devices);
+            group.note(&counted);
+        }
+    }
+
+    fn remove(&mut self, by: GroupCaller, name: &GroupName) -> Result<ReplyBody, Failure> {
+        let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
+        let processes = group.account.as_ref().map_or(0, |account| living(account));
+        if processes > 0 {
+            let message = format!("group '{name}' has {processes} processes");
+            return Err(Failure::new(ErrorKind::InUse, message)
+                .hint(format!("end them first; `millpond ps --group {name}` shows them")));
+        }
+        self.folders.remove(name).map_err(|error| {
+            Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be removed: {error}"))
+        })?;
+        self.groups.remove(name);
+        self.payers_changed();
+        self.rebalance();
+        self.event(EventKind::GroupGone, name, Some(by.user), "it was removed");
+        Ok(ReplyBody::Done)
+    }
+
+    /// Says who pays for whom, after groups or their users have changed.
+    pub fn payers_changed(&mut self) {
+        let mut payers = HashMap::new();
+        for group in self.groups.values() {
+            if let Ok(account) = &group.account {
+                payers.extend(group.users.iter().map(|user| (*user, Arc::clone(account))));
+            }
+        }
+        self.charges.set_payers(payers);
+    }
+
+    /// The files of a group that exists.
+    pub fn account(&self, name: &GroupName) -> Result<Arc<Account>, Failure> {
+        let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
+        group.account.clone().map_err(|error| {
+            Failure::new(ErrorKind::Internal, format!("group '{name}': {error}"))
+                .hint(format!("`millpond group rm {name}` removes it"))
+        })
+    }
+
+    pub fn no_such(&self, name: &GroupName) -> Failure {
+        let mut failure = Failure::new(ErrorKind::NotFound, format!("group '{name}' is not there"))
+            .hint(format!(
+                "`millpond group ls` shows all; `millpond group set {name} --limit 10G` makes it"
+            ));
+        let near =
+            |known: &&GroupName| strsim::damerau_levenshtein(known.as_str(), name.as_str()) <= 2;
+        let similar = self.groups.keys().filter(near).take(SIMILAR);
+        failure.similar = similar.map(ToString::to_string).collect();
+        failure
+    }
+
+    pub fn event(
+        &mut self,
+        kind: EventKind,
+        group: &GroupName,
+        user: Option<u32>,
+        text: impl Into<String>,
+    ) {
+        self.told.push(Told::Event { kind, group: group.clone(), user, text: text.into() });
+    }
+}
+
+impl Group {
+    pub fn new(account: Result<Arc<Account>, String>, runner: Option<Runner>) -> Self {
+        let flags = account.as_ref().ok().and_then(|account| account.book.flags().ok());
+        let flags = flags.unwrap_or_default();
+        let mut users = [0; OWNERS];
+        let known = account.as_ref().ok().and_then(|account| account.book.owners(&mut users).ok());
+        Self {
+            anonymous: flags.contains(Flags::ANONYMOUS) || runner.is_some(),
+            lying: flags.contains(Flags::LYING),
+            users: users.get(..known.unwrap_or(0)).unwrap_or_default().to_vec(),
+            account,
+            runner,
+            memories: HashMap::new(),
+            ceilings: HashMap::new(),
+            over: HashSet::new(),
+            stuck_told: false,
+            idle_since: None,
+        }
+    }
+
+    /// Files that were damaged while they were in use are not used any more.
+    pub fn note<T>(&mut self, result: &Result<T, LedgerError>) {
+        let Err(error) = result else { return };
+        let broken = match error {
+            LedgerError::NoGroup(_) | LedgerError::Version { .. } | LedgerError::Broken { .. } => {
+                true
+            }
+            LedgerError::Full
+            | LedgerError::TooManyDevices
+            | LedgerError::TooManyBudgets
+            | LedgerError::Busy
+            | LedgerError::OutOfReach
+            | LedgerError::NotOurs
+            | LedgerError::Gone
+            | LedgerError::PathTooLong
+            | LedgerError::BadName
+            | LedgerError::System { .. } => false,
+        };
+        if broken {
+            tracing::error!("{error}");
+            self.account = Err(error.to_string());
+        }
+    }
+}
+
+/// Processes that live.
+pub(super) fn living(account: &Account) -> u32 {
+    let mut count = 0;
+    // A broken file has no members that anybody knows of.
+    let _ = account.book.members(|member| count += u32::from(member.alive));
+    count
+}

@@ -1,0 +1,139 @@
+//! Requests about groups, on their way to whoever keeps the groups' files and back.
+//!
+//! The policy knows who asks and who is the operator; the files, and so who may use a group, are
+//! known elsewhere. No answer is waited for here: it comes to [`Pond::group_answered`].
+
+use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
+
+use super::owner::Caller;
+use super::pond::{Answer, Pond};
+use super::ports::{ConnId, Ports};
+
+/// Something about a group that somebody asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupAsk {
+    /// Who is answered.
+    pub conn: ConnId,
+    /// The request.
+    pub number: u64,
+    /// Who asks.
+    pub by: GroupCaller,
+    /// What.
+    pub work: GroupWork,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupCaller {
+    /// User.
+    pub user: u32,
+    /// The user's primary group in the system's sense.
+    pub gid: u32,
+    /// Process.
+    pub pid: u32,
+    /// May do everything.
+    pub operator: bool,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupWork {
+    /// Make or change one.
+    Set(GroupSet),
+    /// Give a program a place in one.
+    Join(GroupJoin),
+    /// All.
+    List,
+    /// One and its processes.
+    Inspect(GroupName),
+    /// Remove one.
+    Remove(GroupName),
+}
+
+/// What groups hold on one GPU, against what the card says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupReading {
+    /// Which GPU.
+    pub device: GpuUuid,
+    /// Charged to processes of groups.
+    pub charged_bytes: u64,
+    /// What the card says that they have more.
+    pub drift_bytes: i64,
+    /// What nobody known has.
+    pub other_bytes: u64,
+}
+
+impl<P: Ports> Pond<P> {
+    /// Passes a request on. Groups are changed by the operator alone, except that everybody may
+    /// run programs under a limit.
+    pub(super) fn ask_group(
+        &mut self,
+        ports: &mut P,
+        (conn, number): (ConnId, u64),
+        caller: &Caller,
+        work: GroupWork,
+    ) -> Answer<P::Fd> {
+        let operator = caller.admin || caller.owner.user == self.about.daemon_user;
+        let changes = match &work {
+            GroupWork::Set(GroupSet { group, .. }) => Some(("change", group)),
+            GroupWork::Remove(group) => Some(("remove", group)),
+            GroupWork::Join(_) | GroupWork::List | GroupWork::Inspect(_) => None,
+        };
+        if let Some((doing, group)) = changes
+            && !operator
+        {
+            let user = self.about.daemon_user;
+            return Err(Failure::new(
+                ErrorKind::Denied,
+                format!("only the operator and user {user}, who runs the pond, may {doing} group '{group}'"),
+            )
+            .hint("`millpond run --limit ... -- PROGRAM` runs a program under a limit of its own"));
+        }
+        if changes.is_some() || matches!(work, GroupWork::Join(_)) {
+            self.check_draining()?;
+        }
+        let pid = self.clients.conns.get(&conn).map_or(0, |connection| connection.pid);
+        let by = GroupCaller { user: caller.owner.user, gid: caller.owner.group, pid, operator };
+        ports.ask_group(GroupAsk { conn, number, by, work });
+        Ok(None)
+    }
+
+    /// The answer to a request about groups.
+    pub fn group_answered(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        number: u64,
+        answer: Result<ReplyBody, Failure>,
+    ) {
+        let body = answer.unwrap_or_else(ReplyBody::Failure);
+        self.answer_later(ports, conn, number, body, Vec::new());
+    }
+
+    /// Something happened to a group.
+    pub fn group_event(
+        &mut self,
+        ports: &mut P,
+        kind: EventKind,
+        group: &GroupName,
+        user: Option<u32>,
+        text: &str,
+    ) {
+        self.happened(ports, kind, None, group.for_event(), user, text);
+    }
+
+    /// What groups hold on the GPUs, for `status`.
+    pub fn group_readings(&mut self, readings: Vec<GroupReading>) {
+        self.group_readings = readings;
+    }
+
+    /// Every slab with its owner: what is to be in the groups' accounts.
+    #[must_use]
+    pub fn slab_charges(&self) -> Vec<(millpond_wire::SlabId, GpuUuid, u64, u32)> {
+        let charge = |(id, slab): (millpond_wire::SlabId, &super::slabs::Slab<P::Fd>)| {
+            (id, slab.pool.device, slab.bytes, slab.pool.owner.user)
+        };
+        self.slabs.iter().map(charge).collect()
+    }
+}

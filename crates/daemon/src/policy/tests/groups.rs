@@ -1,0 +1,81 @@
+//! Groups, as far as the policy knows them: who may ask, and whose memory is charged.
+
+use millpond_wire::message::{GroupLimit, GroupSet, ReplyBody, RequestBody};
+use millpond_wire::{ErrorKind, Failure, GroupName};
+
+use super::*;
+
+fn team() -> GroupName {
+    GroupName::new("team-a").unwrap()
+}
+
+fn refused() -> DriverFailure {
+    let failure = Failure::new(ErrorKind::GpuFull, "group 'team-a' has no room");
+    DriverFailure { out_of_memory: false, text: "no".into(), over_limit: Some(failure) }
+}
+
+#[test]
+fn only_the_operator_changes_a_group_and_the_answer_comes_later() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(7);
+    let set = GroupSet { limit: Some(GroupLimit::Bytes(1 << 30)), ..GroupSet::of(team()) };
+    for body in [RequestBody::GroupSet(set.clone()), RequestBody::GroupRemove { group: team() }] {
+        let number = play.start(conn, body);
+        assert!(matches!(
+            play.answer(number),
+            Some(ReplyBody::Failure(Failure { kind: ErrorKind::Denied, .. }))
+        ));
+    }
+    assert!(play.world.group_asks.is_empty());
+    // The user who runs the pond is the operator.
+    play.pond.about.daemon_user = 7;
+    let number = play.start(conn, RequestBody::GroupSet(set));
+    assert!(play.answer(number).is_none());
+    let ask = play.world.group_asks.pop().unwrap();
+    assert!(ask.by.operator && ask.by.user == 7 && ask.number == number);
+    play.pond.group_answered(&mut play.world, ask.conn, ask.number, Ok(ReplyBody::Done));
+    assert_eq!(play.answer(number), Some(ReplyBody::Done));
+}
+
+#[test]
+fn everybody_may_ask_for_a_place_and_look() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(7);
+    play.start(conn, RequestBody::GroupList);
+    play.start(conn, RequestBody::GroupInspect { group: team() });
+    assert_eq!(play.world.group_asks.len(), 2);
+    assert!(play.world.group_asks.iter().all(|ask| !ask.by.operator));
+}
+
+#[test]
+fn a_slab_is_asked_for_on_its_owners_account_and_the_groups_no_is_the_answer() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(7);
+    let number = play.start(conn, RequestBody::TensorCreate(spec("x", 64 * MIB)));
+    let (slab, _, _) = play.world.asked.pop().unwrap();
+    assert_eq!(play.world.asked_for, [7]);
+    play.pond.slab_made(&mut play.world, slab, Err(refused()));
+    let answer = play.answer(number).unwrap();
+    let ReplyBody::Failure(failure) = answer else { panic!("{answer:?}") };
+    assert_eq!(failure.message, "group 'team-a' has no room");
+    assert!(play.world.asked.is_empty(), "nothing was kept that could be given back");
+}
+
+#[test]
+fn what_is_kept_for_a_user_is_given_back_before_the_groups_no_is_passed_on() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(7);
+    let (x, _) = play.create(conn, spec("x", 64 * MIB));
+    play.delete(conn, x.tensor);
+    let kept = play.slab_bytes();
+    assert_eq!(kept, 64 * MIB);
+    let number = play.start(conn, RequestBody::TensorCreate(spec("y", 128 * MIB)));
+    let (slab, _, _) = play.world.asked.pop().unwrap();
+    play.pond.slab_made(&mut play.world, slab, Err(refused()));
+    assert!(play.answer(number).is_none(), "it is tried once more");
+    assert_eq!(play.slab_bytes(), 0);
+    let (again, _, _) = play.world.asked.pop().unwrap();
+    assert_eq!(again, slab);
+    play.pond.slab_made(&mut play.world, again, Err(refused()));
+    assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+}

@@ -1,0 +1,459 @@
+//! Programs under a limit, as an operator starts, sees and changes them at the shell.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use millpond_tests::{
+    Budget, Options, PATIENCE, Said, Tenant, TestPond, binaries, eventually, is_soft,
+};
+use serde_json::Value;
+
+const MIB: u64 = 1 << 20;
+
+/// What is left of a limit when a context is there: a card's costs half a GiB, the software
+/// driver's what it says it does.
+fn limit(data: u64) -> u64 {
+    if is_soft() { data } else { data + (640 * MIB) }
+}
+
+/// A pond, and what programs need to find the driver.
+struct Place {
+    pond: TestPond,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self::of(TestPond::start(Options::giving_back()))
+    }
+
+    /// Nobody serves: limits are kept by the programs alone.
+    fn without_a_pond() -> Self {
+        Self::of(TestPond::prepare(Options::new()))
+    }
+
+    fn of(pond: TestPond) -> Self {
+        let libraries = pond.path("libraries");
+        std::fs::create_dir(&libraries).unwrap();
+        if is_soft() {
+            let names = ["libcuda.so.1", "libnvidia-ml.so.1"];
+            for (library, name) in binaries::soft_libraries().iter().zip(names) {
+                symlink(library, libraries.join(name)).unwrap();
+            }
+        }
+        Self { pond }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.pond.cli_command(words);
+        command.env("MILLPOND_PRELOAD", binaries::preload()).env_remove("LD_PRELOAD");
+        if is_soft() {
+            command.env("LD_LIBRARY_PATH", self.pond.path("libraries"));
+        }
+        command
+    }
+
+    fn cli(&self, words: &[&str]) -> Said {
+        Said::by(&mut self.command(words), PATIENCE)
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        self.cli(&[words, &["--json"]].concat()).json()
+    }
+
+    /// `millpond run` of a tenant.
+    #[track_caller]
+    fn tenant(&self, flags: &[&str]) -> Tenant {
+        let tenant = binaries::tenant().to_str().unwrap();
+        let tenant = Budget::spawn(self.command(&[&["run"], flags, &["--", tenant]].concat()));
+        if let Err(error) = tenant.ready() {
+            panic!("a tenant starts: {error}\n{}", tenant.kill());
+        }
+        tenant
+    }
+
+    /// Makes a group with this limit, or changes it.
+    #[track_caller]
+    fn limit(&self, group: &str, limit: &str) {
+        let said = self.cli(&["group", "set", group, "--limit", limit]);
+        assert!(said.ok().contains(group), "{said:?}");
+    }
+
+    /// A group's account on its first GPU.
+    fn account(&self, group: &str) -> Value {
+        self.json(&["group", "ls", group])["groups"][0]["devices"][0].clone()
+    }
+
+    /// The pond's groups. This user's programs may have others without it, of other tests.
+    fn names(&self) -> Vec<String> {
+        let listed = self.json(&["group", "ls"]);
+        let folder = self.pond.runtime_dir().display().to_string();
+        let groups = listed["groups"].as_array().unwrap().iter();
+        let own = groups.filter(|group| group["folder"].as_str().unwrap().starts_with(&folder));
+        own.map(|group| group["name"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn bytes(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number of bytes"))
+}
+
+fn size(bytes: u64) -> String {
+    bytes.to_string()
+}
+
+#[test]
+fn a_program_ends_as_it_ended() {
+    let place = Place::new();
+    for code in [0, 7] {
+        let said = place.cli(&["run", "--limit", "64M", "--", "sh", "-c", &format!("exit {code}")]);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(code), ""));
+    }
+    let status =
+        place.command(&["run", "-l", "64M", "sh", "-c", "kill -KILL $$"]).status().unwrap();
+    assert_eq!(status.signal(), Some(9));
+    assert_eq!(place.cli(&["run", "-l", "64M", "no-such-program"]).code, Some(127));
+    eventually("the groups of all of them to end", || place.names().is_empty().then_some(()));
+}
+
+#[test]
+fn inside_the_limit_is_the_size_of_the_card() {
+    let place = Place::new();
+    let limit = limit(256 * MIB);
+    let mut tenant = place.tenant(&["--limit", &size(limit)]);
+    let info = tenant.numbers("info");
+    assert_eq!(info[1], limit);
+    assert!(info[0] <= limit);
+    assert_eq!(tenant.numbers("total"), [limit]);
+    let nvml = tenant.numbers("nvml");
+    assert_eq!(nvml[0], limit, "NVML");
+    assert!(tenant.takes("linear", 128 * MIB));
+    let after = tenant.numbers("info");
+    assert_eq!(info[0] - after[0], 128 * MIB);
+    assert!(!tenant.takes("linear", 256 * MIB), "an ordinary out of memory");
+    assert!(tenant.takes("linear", 32 * MIB), "and it goes on");
+}
+
+#[test]
+fn two_programs_share_one_limit_and_the_account_is_the_drivers() {
+    let place = Place::new();
+    let limit = limit(limit(256 * MIB));
+    let before = place.pond.physical();
+    place.limit("team-a", &size(limit));
+    let mut one = place.tenant(&["--group", "team-a"]);
+    let mut two = place.tenant(&["--group", "team-a"]);
+    assert!(one.takes("linear", 160 * MIB));
+    assert!(!two.takes("linear", 160 * MIB), "the other one has it");
+    assert!(two.takes("vmm", 64 * MIB));
+
+    // By the driver's own count of what both have, context included.
+    let physical = place.pond.physical() - before;
+    let account = place.account("team-a");
+    let tolerance = if is_soft() { 0 } else { 64 * MIB };
+    assert!(bytes(&account["used_bytes"]).abs_diff(physical) <= tolerance, "{account}, {physical}");
+    assert_eq!(bytes(&account["limit_bytes"]), limit);
+    assert_eq!(account["process_count"], 2);
+
+    let details = place.json(&["ps", "--group", "team-a"]);
+    let processes = details["processes"].as_array().unwrap();
+    let mut pids: Vec<u64> = processes.iter().map(|process| bytes(&process["pid"])).collect();
+    pids.sort_unstable();
+    let mut expected = [u64::from(one.pid()), u64::from(two.pid())];
+    expected.sort_unstable();
+    assert_eq!(pids, expected, "`run` became the program");
+    let charged: u64 = processes.iter().map(|p| bytes(&p["devices"][0]["charged_bytes"])).sum();
+    assert_eq!(charged, bytes(&account["used_bytes"]));
+    eventually("NVML's reading of both", || {
+        let details = place.json(&["ps", "--group", "team-a"]);
+        let processes = details["processes"].as_array().unwrap().clone();
+        let seen = |process: &Value| process["devices"][0]["physical_bytes"].as_u64();
+        processes.iter().all(|process| seen(process).is_some()).then_some(())
+    });
+    let table = place.cli(&["ps", "--group", "team-a"]).ok().to_owned();
+    for part in ["CHARGED", "CONTEXTS", "SHARED", "NVML", "DRIFT", "tenant", "total of"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let pids = place.cli(&["ps", "-q", "--group", "team-a"]);
+    assert_eq!(pids.ok().lines().count(), 2);
+
+    one.kill();
+    eventually("what the dead one had", || two.takes("linear", 128 * MIB).then_some(()));
+}
+
+#[test]
+fn a_limit_changes_under_a_running_program() {
+    let place = Place::new();
+    let set = |bytes: u64| place.limit("team-a", &size(bytes));
+    set(limit(96 * MIB));
+    let mut tenant = place.tenant(&["--group", "team-a"]);
+    for round in 0..5 {
+        assert!(tenant.takes("linear", 64 * MIB), "round {round}");
+        assert!(!tenant.takes("linear", 64 * MIB), "round {round}");
+        set(limit(192 * MIB));
+        assert!(tenant.takes("linear", 64 * MIB), "more can be used at once");
+        set(limit(96 * MIB));
+        assert!(!tenant.takes("linear", 2 * MIB), "less takes nothing away and gives no more");
+        let info = tenant.numbers("info");
+        assert_eq!((info[0], info[1]), (0, limit(96 * MIB)), "free and total");
+        let account = place.account("team-a");
+        assert!(bytes(&account["used_bytes"]) > bytes(&account["effective_bytes"]), "{account}");
+        tenant.ask("free all");
+    }
+    assert!(tenant.takes("linear", 64 * MIB));
+    let said = place.cli(&["group", "ls", "team-a"]);
+    assert!(said.ok().contains("team-a"), "{said:?}");
+    place.limit("team-a", "none");
+    assert!(tenant.takes("linear", 256 * MIB), "no limit");
+    assert_eq!(place.account("team-a")["limit_bytes"], Value::Null);
+}
+
+#[test]
+fn what_a_program_starts_is_limited_too() {
+    let place = Place::new();
+    let limit = size(limit(limit(64 * MIB)));
+    let tenant = binaries::tenant().display();
+    let script = format!("echo 'alloc linear {}' | {tenant}", 128 * MIB);
+    let said = place.cli(&["run", "--limit", &limit, "--", "sh", "-c", &script]);
+    assert!(said.ok().contains("error 2 "), "{said:?}");
+    let script = format!("echo 'alloc linear {}' | {tenant}", 32 * MIB);
+    let said = place.cli(&["run", "--limit", &limit, "--", "sh", "-c", &script]);
+    assert!(said.ok().contains("ok 1"), "{said:?}");
+}
+
+#[test]
+fn a_group_of_its_own_ends_with_its_last_process() {
+    let place = Place::new();
+    let limit = size(limit(64 * MIB));
+    let tenant = place.tenant(&["--limit", &limit]);
+    let names = place.names();
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert_eq!(place.json(&["group", "ls", &names[0]])["groups"][0]["anonymous"], true);
+    let other = place.tenant(&["--limit", &limit]);
+    assert_eq!(place.names().len(), 2, "each program has its own");
+    tenant.finish();
+    eventually("the end of the first", || (place.names().len() == 1).then_some(()));
+    other.kill();
+    eventually("the end of the second", || place.names().is_empty().then_some(()));
+}
+
+#[test]
+fn groups_are_made_joined_and_removed_by_name() {
+    let place = Place::new();
+    let said = place.cli(&["run", "--group", "team-a", "--json", "--", "true"]);
+    assert_eq!(said.code, Some(2), "`run` prints no JSON: {said:?}");
+    let unknown = place.cli(&["run", "--group", "team-a", "--", "true"]);
+    assert_eq!(unknown.code, Some(3), "{unknown:?}");
+    let limit = size(limit(64 * MIB));
+    let tenant = place.tenant(&["--group", "team-a", "--limit", &limit]);
+    assert_eq!(place.names(), ["team-a"]);
+    let other = place.cli(&["run", "--group", "team-a", "--limit", "1G", "--", "true"]);
+    assert_eq!(other.code, Some(4), "another limit is another group: {other:?}");
+    assert_eq!(place.cli(&["run", "--group", "team-a", "--limit", &limit, "true"]).code, Some(0));
+
+    for words in [
+        &["ps", "--group", "team-x"][..],
+        &["group", "ls", "team-x"],
+        &["group", "rm", "team-x"],
+        &["group", "watch", "team-x"],
+        &["group", "set", "team-x", "--weight", "2"],
+    ] {
+        let said = place.cli(words);
+        assert_eq!(said.code, Some(3), "{words:?}: {said:?}");
+        assert!(said.stderr.contains("team-x") && said.stderr.contains("team-a"), "{said:?}");
+    }
+    let busy = place.cli(&["group", "rm", "team-a"]);
+    assert_eq!((busy.code, busy.stdout.as_str()), (Some(22), ""), "somebody is in it: {busy:?}");
+    tenant.finish();
+    eventually("nobody to be in it", || {
+        let said = place.cli(&["group", "rm", "team-a"]);
+        (said.code == Some(0)).then(|| assert_eq!(said.stdout, "team-a\n"))
+    });
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn a_limit_larger_than_the_card_is_the_card() {
+    let place = Place::new();
+    let said = place.cli(&["run", "--limit", "900T", "--", "true"]);
+    assert_eq!(said.code, Some(0));
+    assert!(said.stderr.contains("larger than GPU 0"), "{said:?}");
+    let said = place.cli(&["group", "set", "team-a", "--limit", "900T"]);
+    assert!(said.stderr.contains("larger than GPU 0"), "{said:?}");
+    eventually("the card's size as the limit that holds", || {
+        let effective = place.account("team-a")["effective_bytes"].as_u64()?;
+        (effective < 900 << 40).then_some(())
+    });
+    let half = place.json(&["group", "set", "team-b", "--limit", "50%"]);
+    let total = place.pond.status().devices[0].total_bytes;
+    assert_eq!(bytes(&half["devices"][0]["limit_bytes"]) >> 20, total / 2 >> 20);
+}
+
+#[test]
+fn one_device_is_all_that_the_program_sees() {
+    let place = Place::new();
+    let limit = size(limit(64 * MIB));
+    let uuid = place.pond.status().devices[0].device.to_string();
+    for device in ["0", &uuid] {
+        let said = place.cli(&[
+            "run",
+            "-l",
+            &limit,
+            "--device",
+            device,
+            "sh",
+            "-c",
+            "echo $CUDA_VISIBLE_DEVICES",
+        ]);
+        assert_eq!(said.ok().trim(), uuid);
+    }
+    let mut tenant = place.tenant(&["--limit", &limit, "--device", "0"]);
+    assert_eq!(tenant.ask("uuid"), uuid);
+    assert!(!tenant.takes("linear", 128 * MIB));
+    assert_eq!(place.cli(&["run", "-l", "1G", "--device", "99", "true"]).code, Some(18));
+}
+
+#[test]
+fn limits_hold_while_no_daemon_lives() {
+    let place = Place::new();
+    let limit = limit(96 * MIB);
+    let mut tenant = place.tenant(&["--group", "team-a", "--limit", &size(limit)]);
+    assert!(tenant.takes("linear", 64 * MIB));
+    place.pond.kill_daemon();
+    assert!(!tenant.takes("linear", 64 * MIB));
+    let account = place.account("team-a");
+    assert_eq!(bytes(&account["limit_bytes"]), limit, "the files are the whole state");
+    assert!(bytes(&account["used_bytes"]) >= 64 * MIB);
+    place.limit("team-a", &size(2 * limit));
+    assert!(tenant.takes("linear", 64 * MIB), "and the next daemon changes it");
+}
+
+/// What a command prints, line by line, until it is dropped.
+struct Lines {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Lines {
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let (send, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The first line that is so.
+    fn find(&self, mut is: impl FnMut(&str) -> bool) -> String {
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).unwrap();
+            if is(&line) {
+                return line;
+            }
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_watch_prints_a_line_for_each_change() {
+    let place = Place::new();
+    let limit = limit(96 * MIB);
+    place.limit("team-a", &size(limit));
+    let text = Lines::of(place.command(&["group", "watch", "team-a"]));
+    let json = Lines::of(place.command(&["group", "watch", "--json"]));
+    text.find(|line| line.contains("team-a") && line.contains("0 processes"));
+    let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+    json.find(|line| read(line)["kind"] == "account" && read(line)["group"] == "team-a");
+    let mut tenant = place.tenant(&["--group", "team-a"]);
+    assert!(tenant.takes("linear", 64 * MIB));
+    text.find(|line| line.contains("1 process"));
+    json.find(|line| read(line)["used_bytes"].as_u64().is_some_and(|used| used >= 64 * MIB));
+    let small = limit - 64 * MIB;
+    place.limit("team-a", &size(small));
+    let (mut lower, mut told) = (false, false);
+    json.find(|line| {
+        lower |= read(line)["effective_bytes"] == small;
+        told |= read(line)["kind"] == "group_over";
+        lower && told
+    });
+}
+
+#[test]
+fn without_a_pond_the_same_commands_work_on_this_users_groups() {
+    let place = Place::without_a_pond();
+    let group = format!("cli-test-{}", std::process::id());
+    let limit = limit(limit(96 * MIB));
+    let mut one = place.tenant(&["-q", "--group", &group, "--limit", &size(limit)]);
+    let mut two = place.tenant(&["-q", "--group", &group, "--limit", &size(limit)]);
+    assert!(one.takes("linear", 64 * MIB));
+    assert!(!two.takes("linear", 64 * MIB), "one limit for both");
+    assert_eq!(one.numbers("total"), [limit]);
+
+    let account = place.account(&group);
+    assert_eq!(bytes(&account["limit_bytes"]), limit);
+    let details = place.json(&["ps", "--group", &group]);
+    let processes = details["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2, "{details}");
+    let charged: u64 =
+        processes.iter().map(|p| p["devices"][0]["charged_bytes"].as_u64().unwrap_or(0)).sum();
+    assert_eq!(charged, bytes(&account["used_bytes"]), "{details}");
+    assert!(charged >= 64 * MIB);
+
+    let set = |bytes: u64| place.limit(&group, &size(bytes));
+    set(2 * limit);
+    assert!(two.takes("linear", 64 * MIB), "more can be used at once");
+    set(limit);
+    assert!(!two.takes("linear", 2 * MIB));
+    assert_eq!(two.numbers("info")[0], 0);
+
+    let watch = Lines::of(place.command(&["group", "watch", &group, "--json"]));
+    watch.find(|line| line.contains("account"));
+    assert_eq!(place.cli(&["group", "rm", &group]).code, Some(22));
+    let unknown = place.cli(&["ps", "--group", "no-such-group"]);
+    assert_eq!(unknown.code, Some(3), "{unknown:?}");
+    assert!(unknown.stderr.contains(&group), "{unknown:?}");
+    one.kill();
+    two.finish();
+    eventually("nobody to be in it", || {
+        (place.cli(&["group", "rm", &group]).code == Some(0)).then_some(())
+    });
+}
+
+#[test]
+fn every_function_of_the_driver_is_known() {
+    let place = Place::without_a_pond();
+    let soft = binaries::soft_libraries();
+    let mut words = vec!["coverage"];
+    if is_soft() {
+        words.extend(["--library", soft[0].to_str().unwrap()]);
+    }
+    let found = place.json(&words);
+    assert_eq!(found["ok"], true, "{found}");
+    assert!(bytes(&found["hooked"]) > 50, "{found}");
+    assert!(bytes(&found["passed"]) > 0, "{found}");
+    let all = place.json(&[&words[..], &["--all"]].concat());
+    let exports = all["exports"].as_array().unwrap();
+    let class = |name: &str| exports.iter().find(|e| e["name"] == name).map(|e| e["class"].clone());
+    assert_eq!(class("cuMemAlloc_v2"), Some("hooked".into()));
+    assert_eq!(class("cuInit"), Some("passed".into()));
+    let text = place.cli(&words).ok().to_owned();
+    assert!(text.contains("hooked") && text.contains("passed"), "{text}");
+    let none = place.cli(&["coverage", "--library", "/nowhere.so"]);
+    assert_eq!(none.code, Some(1));
+}
