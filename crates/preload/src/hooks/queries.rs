@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{NO_LIMIT, Observer, Size, UNIT, Uuid};
 
-use super::written;
+use super::{exports, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Source};
@@ -49,7 +49,12 @@ fn stated(total: u64) -> Option<(u64, u64)> {
 fn reading_of(ordinal: c_int, total: u64) -> Option<(u64, u64)> {
     let attached = state::get().is_some_and(|state| state.attached.load(Ordering::Acquire) == 2);
     if attached && let Some(account) = Account::of(ordinal) {
-        let reading = account.reading();
+        exports::look_at_all();
+        let mut reading = account.reading();
+        if reading.1 > account.own_used().saturating_mul(UNIT) {
+            account::look_for_the_dead();
+            reading = account.reading();
+        }
         return (reading.0 != u64::MAX).then_some(reading);
     }
     reading(account::uuid_of(ordinal)?, total)
