@@ -10,7 +10,7 @@ use crate::file::{Head, Memory};
 use crate::guard::Guard;
 use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
 use crate::limits::{Budget, Limits, Name};
-use crate::liveness::{self, own_namespace};
+use crate::liveness::{self, Life, own_namespace};
 use crate::lock::Locked;
 use crate::path::Path;
 use crate::protocol::{self, Sound};
@@ -191,7 +191,7 @@ impl Book {
         };
         let mut missing = fits();
         if missing > 0 {
-            self.region.reap(locked.fd())?;
+            self.region.reap(locked.fd(), false)?;
             missing = fits();
         }
         if let (1.., Some(index)) = (missing, index) {
@@ -253,7 +253,7 @@ impl Book {
         let namespace = own_namespace();
         for index in self.region.slots() {
             let Some(owner) = self.region.owner(index) else { continue };
-            let gone = liveness::is_gone(file.fd(), index, &owner, namespace)?;
+            let life = liveness::life_of(file.fd(), index, &owner, namespace)?;
             self.whole()?;
             each(MemberReading {
                 slot: SlotIndex {
@@ -265,7 +265,7 @@ impl Book {
                 same_namespace: namespace != 0 && owner.namespace == namespace,
                 start_ticks: owner.start,
                 program: owner.program,
-                alive: !gone,
+                alive: life == Life::Living,
             });
         }
         Ok(())
@@ -303,10 +303,12 @@ impl Book {
         self.whole()
     }
 
-    /// Gives back what dead processes had; says how many slots that freed.
+    /// Gives back what dead processes had; says how many slots that freed. A process counts for a
+    /// grace of 50 to 100 ms after somebody first saw that it has ended, because the driver gives
+    /// its memory back that much later: called often, this is what sees it first.
     pub fn reap(&self, patience: Patience) -> Result<usize, LedgerError> {
         let locked = self.lock(patience)?;
-        let freed = self.region.reap(locked.fd())?;
+        let freed = self.region.reap(locked.fd(), false)?.freed;
         self.whole()?;
         Ok(freed)
     }

@@ -136,6 +136,8 @@ pub(crate) mod owner {
     pub(crate) const PID: usize = 8;
     pub(crate) const NAMESPACE: usize = 16;
     pub(crate) const START: usize = 24;
+    /// When somebody first saw that the owner has ended (monotonic nanoseconds); 0 while it lives.
+    pub(crate) const ENDED: usize = 32;
     pub(crate) const PROGRAM: usize = 64;
 }
 

@@ -15,7 +15,7 @@
 //!
 //! | what | then |
 //! | --- | --- |
-//! | `kill -9` at any instruction | the kernel drops the slot's lock; who next needs room does not count the slot any more |
+//! | `kill -9` at any instruction | the kernel drops the slot's lock; who next needs room does not count the slot any more, once the driver has had time to give the memory back (50 ms after the end was first seen); allocations that need just that wait for it |
 //! | fork | the child has no slot: the memory is not mapped there, and it attaches anew |
 //! | `exec` | like death; the new program attaches anew |
 //! | all descriptors closed | nothing: none is kept |
@@ -36,8 +36,10 @@
 //!   more: it is refused more than its credit.
 //! - Removing a ledger while its members live and making a new one gives the group a second limit:
 //!   those of the old one keep what they hold, and get no more.
-//! - A member of another pid namespace counts as gone when its lock is, without waiting for its
-//!   zombie.
+//! - A member of another pid namespace counts as ended when its lock is gone, and for 100 ms longer:
+//!   its process cannot be seen. A driver that takes longer holds more than the limit meanwhile.
+//! - While the kernel still tears down a killed process (its lock is held), what it has counts and
+//!   is not waited for: allocations are refused.
 //!
 //! # Parts
 //!

@@ -60,31 +60,49 @@ pub(crate) fn slot_byte(slot: usize) -> i64 {
     byte::SLOTS.saturating_add(i64::try_from(slot).unwrap_or(0))
 }
 
-/// Whether what a slot's owner had is back with the driver.
-///
-/// The lock says that the owner's memory map is gone. A driver frees when its files are closed, and
-/// the kernel promises no order of the two; a zombie has done both. So where the owner's pid means
-/// something here, that is waited for.
-pub(crate) fn is_gone(
+/// Where a slot's owner is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    Living,
+    /// Its memory map is gone; its files are being closed.
+    Ending,
+    /// It has ended. A driver gives memory back up to 21 ms later (measured on a card, when the
+    /// process had several threads), and nothing says when; so it counts for this time longer.
+    Ended {
+        grace_ms: u64,
+    },
+}
+
+/// Twice what was measured after the end of a process.
+const GRACE_MS: u64 = 50;
+/// Where only the lock can be seen: it goes about 30 ms before the process has ended.
+const GRACE_BY_LOCK_MS: u64 = 100;
+
+/// Whether a slot's owner lives. The lock says that its memory map is there; where its pid means
+/// something here, the end of the process is waited for.
+pub(crate) fn life_of(
     fd: &Fd,
     slot: usize,
     who: &Identity,
     namespace: u64,
-) -> Result<bool, LedgerError> {
+) -> Result<Life, LedgerError> {
+    let ended = Life::Ended { grace_ms: GRACE_MS };
+    let by_lock = Life::Ended { grace_ms: GRACE_BY_LOCK_MS };
     let locked = fd.is_locked(slot_byte(slot), 1)?;
     if who.pid <= 0 || namespace == 0 || who.namespace != namespace {
-        return Ok(!locked);
+        return Ok(if locked { Life::Living } else { by_lock });
     }
     if !sys::pid_exists(who.pid) {
         // Also when a child that was forked in the wrong instant still has the description.
-        return Ok(true);
+        return Ok(ended);
     }
     if locked {
-        return Ok(false);
+        return Ok(Life::Living);
     }
     Ok(match Process::read(who.pid) {
-        Some(now) => now.start != who.start || now.has_memory || now.is_zombie,
-        None => true,
+        Some(now) if now.start != who.start || now.has_memory || now.is_zombie => ended,
+        Some(_) => Life::Ending,
+        None => by_lock,
     })
 }
 
@@ -180,7 +198,7 @@ mod tests {
         let start = Process::own().unwrap().start;
         let who =
             |pid, start, namespace| Identity { serial: 1, pid, namespace, start, program: [0; 16] };
-        let gone = |who: Identity| is_gone(&asking, 3, &who, namespace).unwrap();
+        let gone = |who: Identity| life_of(&asking, 3, &who, namespace).unwrap() != Life::Living;
         let init = Process::read(1).unwrap().start;
 
         assert!(holding.lock_try(slot_byte(3)).unwrap());
@@ -197,6 +215,8 @@ mod tests {
         assert!(gone(who(1, init, namespace)), "the same process after exec");
         assert!(gone(who(1, init, namespace + 1)), "in another namespace only the lock counts");
         assert!(gone(who(-1, 0, namespace)));
+        let foreign = life_of(&asking, 3, &who(1, init, namespace + 1), namespace).unwrap();
+        assert_eq!(foreign, Life::Ended { grace_ms: GRACE_BY_LOCK_MS });
     }
 
     #[test]

@@ -49,13 +49,26 @@ impl<P: Protocol> Member<P> {
             libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
             errno => LedgerError::System { call: "open", errno },
         })?;
-        let locked = Locked::wait(ledger.as_c())?;
+        let mut locked = Locked::wait(ledger.as_c())?;
         let head = Head::require(locked.fd())?;
         if own.status()?.inode != locked.fd().status()?.inode {
             return Err(LedgerError::Broken { file: "ledger", what: "it was replaced" });
         }
         let region = Region::reach_or_make(locked.fd(), &head)?;
-        let (slot, liveness) = region.claim(locked.fd(), own)?;
+        let wait = Wait::new();
+        let slot = loop {
+            match region.claim(locked.fd(), &own, P::HASTY) {
+                // Some of those who are in the way may be dead.
+                Err(LedgerError::Full) if wait.may_go_on() => {
+                    drop(locked);
+                    wait.a_little();
+                    locked = Locked::wait(ledger.as_c())?;
+                    Head::same_life(locked.fd(), region.nonce())?;
+                }
+                slot => break slot?,
+            }
+        };
+        let liveness = Liveness::keep(own)?;
         Ok(Self { region, slot, ledger, limits, _liveness: liveness, _protocol: PhantomData })
     }
 
@@ -164,24 +177,63 @@ impl<P: Protocol> Member<P> {
 
     #[cold]
     fn take(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
+        let wait = Wait::new();
+        loop {
+            let dying = match self.take_now(device, units)? {
+                (Outcome::Done, _) => return Ok(()),
+                (Outcome::Short(missing), dying) => dying >= missing,
+            };
+            if !dying || !wait.may_go_on() {
+                return Err(Refused::Limit);
+            }
+            wait.a_little();
+        }
+    }
+
+    /// One attempt under the lock; says also what dying members have, which will be free soon.
+    fn take_now(&self, device: DeviceIndex, units: u32) -> Result<(Outcome, u64), LedgerError> {
         let locked = self.lock()?;
         let budget = Limits::load(self.limits.as_c())?.budget(&self.region.uuid(device));
-        let limit = budget.for_members();
+        let mut dying = 0;
         let outcome = protocol::take(
             self.region.held(self.slot, device),
             units,
-            limit,
+            budget.for_members(),
             || {
                 let claims = self.region.sums(device).0;
                 P::looked();
                 claims
             },
-            || self.region.reap(locked.fd()).map(|_| ()),
+            || {
+                let reaped = self.region.reap(locked.fd(), P::HASTY)?;
+                dying = self.region.claims_of(&reaped.dying, device);
+                Ok::<(), LedgerError>(())
+            },
             |missing| self.region.strip::<P>(device, Some(self.slot), missing),
         )?;
-        match outcome {
-            Outcome::Done => Ok(()),
-            Outcome::Short(_) => Err(Refused::Limit),
-        }
+        Ok((outcome, dying))
+    }
+}
+
+/// Waiting for the dead: an allocation that would be refused only because of them waits, a step at
+/// a time and without the lock, for longer than any grace.
+struct Wait {
+    begin: u64,
+}
+
+impl Wait {
+    const MOST_NANOS: u64 = 250_000_000;
+    const STEP_NANOS: u32 = 1_000_000;
+
+    fn new() -> Self {
+        Self { begin: sys::monotonic_nanos() }
+    }
+
+    fn may_go_on(&self) -> bool {
+        sys::monotonic_nanos().saturating_sub(self.begin) < Self::MOST_NANOS
+    }
+
+    fn a_little(&self) {
+        sys::sleep_nanos(Self::STEP_NANOS);
     }
 }

@@ -94,6 +94,10 @@ pub trait Protocol {
     /// Whether credit is taken under the kernel lock.
     const LOCKED: bool = true;
 
+    /// Whether the dead are given no grace: for a driver that has everything back when a process
+    /// ends, as the one of the tests.
+    const HASTY: bool = false;
+
     /// Between looking at the others' credit and taking one's own: nothing. A twin dawdles here.
     #[inline]
     fn looked() {}

@@ -7,7 +7,7 @@ use crate::layout::{
     Column, DEVICES, DeviceIndex, DeviceReading, HEAD, LINE, LINES, OWNER, OWNERS_AT, SLOTS, Uuid,
     head, line, owner,
 };
-use crate::liveness::{self, Liveness, Process, own_namespace};
+use crate::liveness::{self, Life, Process, own_namespace};
 use crate::protocol::{self, Halves, Protocol, Sound, Word};
 use crate::region::Region;
 use crate::sys::{self, Fd};
@@ -20,6 +20,33 @@ pub(crate) struct Identity {
     pub namespace: u64,
     pub start: u64,
     pub program: [u8; 16],
+}
+
+/// What [`Region::reap`] found.
+#[derive(Debug, Default)]
+pub(crate) struct Reaped {
+    /// Slots that are free now.
+    pub freed: usize,
+    /// Slots whose owners are on their way: what they had will be free soon.
+    pub dying: SlotSet,
+}
+
+/// Some of the slots.
+#[derive(Debug, Default)]
+pub(crate) struct SlotSet([u64; SLOTS / 64]);
+
+impl SlotSet {
+    fn mark(&mut self, index: usize) {
+        if let Some(word) = self.0.get_mut(index / 64) {
+            *word |= 1 << (index % 64);
+        }
+    }
+
+    fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..SLOTS).filter(|index| {
+            self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+        })
+    }
 }
 
 #[inline]
@@ -134,19 +161,51 @@ impl Region {
         );
     }
 
-    /// Gives back what dead owners had; says how many slots that freed. Only under the lock.
-    pub(crate) fn reap(&self, fd: &Fd) -> Result<usize, LedgerError> {
+    /// Gives back what dead owners had, once the driver has it too. Only under the lock. `hasty`
+    /// leaves the grace away: for drivers that need none.
+    pub(crate) fn reap(&self, fd: &Fd, hasty: bool) -> Result<Reaped, LedgerError> {
         let namespace = own_namespace();
-        let mut freed = 0_usize;
+        let now = sys::monotonic_nanos().max(1);
+        let mut reaped = Reaped::default();
         for index in self.slots() {
-            if let Some(owner) = self.owner(index)
-                && liveness::is_gone(fd, index, &owner, namespace)?
-            {
+            let Some(who) = self.owner(index) else { continue };
+            let ended = self.word(owner_at(index, owner::ENDED));
+            let grace_ms = match liveness::life_of(fd, index, &who, namespace)? {
+                Life::Living => {
+                    ended.store(0, Ordering::Relaxed);
+                    continue;
+                }
+                Life::Ending => {
+                    reaped.dying.mark(index);
+                    continue;
+                }
+                Life::Ended { grace_ms } => grace_ms,
+            };
+            let since = match ended.load(Ordering::Relaxed) {
+                // The clock of another boot, or nonsense: begin anew.
+                since if since == 0 || since > now => {
+                    ended.store(now, Ordering::Relaxed);
+                    now
+                }
+                since => since,
+            };
+            if hasty || now.saturating_sub(since) >= grace_ms.saturating_mul(1_000_000) {
                 self.clear(index);
-                freed = freed.saturating_add(1);
+                reaped.freed = reaped.freed.saturating_add(1);
+            } else {
+                reaped.dying.mark(index);
             }
         }
-        Ok(freed)
+        Ok(reaped)
+    }
+
+    /// What some slots take from the room of a device.
+    pub(crate) fn claims_of(&self, set: &SlotSet, device: DeviceIndex) -> u64 {
+        set.slots().fold(0, |sum: u64, index| {
+            let halves = Halves::unpack(Word::load(self.held(index, device)));
+            let folded = self.column(index, device, Column::Folded).load(Ordering::Relaxed);
+            sum.saturating_add(halves.claim()).saturating_add(folded)
+        })
     }
 
     /// Whoever is killed half way leaves a slot that the next one clears again.
@@ -157,6 +216,7 @@ impl Region {
                 self.column(index, device, column).store(0, Ordering::Relaxed);
             }
         }
+        self.store(owner_at(index, owner::ENDED), 0);
         let (word, bit) = bit_of(index);
         self.word(word).fetch_and(!bit, Ordering::AcqRel);
     }
@@ -167,16 +227,15 @@ impl Region {
     }
 
     /// Takes a free slot. Only under the lock that `fd` holds; `own` is the description that will
-    /// live with the slot.
-    pub(crate) fn claim(&self, fd: &Fd, own: Fd) -> Result<(usize, Liveness), LedgerError> {
-        let index = match self.first_free(&own)? {
+    /// live with the slot, and holds its lock from here on.
+    pub(crate) fn claim(&self, fd: &Fd, own: &Fd, hasty: bool) -> Result<usize, LedgerError> {
+        let index = match self.first_free(own)? {
             Some(index) => index,
             None => {
-                self.reap(fd)?;
-                self.first_free(&own)?.ok_or(LedgerError::Full)?
+                self.reap(fd, hasty)?;
+                self.first_free(own)?.ok_or(LedgerError::Full)?
             }
         };
-        let liveness = Liveness::keep(own)?;
         self.clear(index);
         let pid = sys::pid();
         let store = |offset, value| self.store(owner_at(index, offset), value);
@@ -194,7 +253,7 @@ impl Region {
         self.word(head::HIGH_WATER).fetch_max(water, Ordering::AcqRel);
         let (word, bit) = bit_of(index);
         self.word(word).fetch_or(bit, Ordering::AcqRel);
-        Ok((index, liveness))
+        Ok(index)
     }
 
     /// The first slot without an owner whose lock can be had: then it is held.

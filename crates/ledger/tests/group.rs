@@ -6,7 +6,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use millpond_ledger::{
     Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
@@ -70,6 +70,28 @@ fn a_member_that_is_gone_gives_everything_back() {
         a.reserve(d, 1000).unwrap();
         assert_eq!(book.totals(GPU).unwrap().used, 1000);
         assert_eq!(book.reap(PATIENT).unwrap(), 0);
+    });
+}
+
+/// The driver gives a dead process's memory back a little after its end: until then it counts, and
+/// who needs it waits. Who needs more than that is refused at once.
+#[test]
+fn a_dead_member_counts_for_a_grace_and_allocations_wait_for_it() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 100).unwrap();
+        let b = Member::attach(&c(group)).unwrap();
+        b.reserve(d, 900).unwrap();
+        drop(b);
+        let begin = Instant::now();
+        assert_eq!(book.reap(PATIENT).unwrap(), 0);
+        assert_eq!(a.reserve(d, 901), Err(Refused::Limit));
+        // Right after the end nobody could have it; what could not help is not waited for.
+        let early = begin.elapsed() < Duration::from_millis(50);
+        assert!(!early || book.totals(GPU).unwrap().used == 1000);
+        a.reserve(d, 900).unwrap();
+        assert!(begin.elapsed() >= Duration::from_millis(50));
     });
 }
 
@@ -146,9 +168,10 @@ fn what_the_reconciler_adds_counts_and_can_be_taken_back() {
         assert_eq!(book.reading(member.slot, GPU).unwrap().used, 50);
         a.reserve(d, 50).unwrap();
         drop(a);
+        while book.reap(PATIENT).unwrap() == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let _b = Member::attach(&c(group)).unwrap();
-        book.reap(PATIENT).unwrap();
-        let _c = Member::attach(&c(group)).unwrap();
         assert_eq!(book.fold(member.slot, GPU, 1, PATIENT), Err(LedgerError::Gone));
     });
 }

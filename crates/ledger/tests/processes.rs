@@ -147,8 +147,8 @@ fn a_zombie_counts_as_gone() {
     until("room", || b.ask("reserve 1000") == "ok");
 }
 
-/// The kernel drops the ledger's lock with the memory map, and closes a driver's files in no order
-/// that it promises: room must not come back before the driver has the memory back.
+/// The kernel drops the ledger's lock with the memory map, and a driver's files and memory follow:
+/// room must not come back before the driver has the memory back.
 #[test]
 fn room_comes_back_when_the_drivers_files_are_closed_and_not_before() {
     let group = Group::new(Memory::Segment, 1000);

@@ -28,10 +28,11 @@ fn race(settings: &[&str]) -> bool {
 #[test]
 fn the_limit_holds_under_random_kills_and_ledger_and_driver_agree() {
     for memory in ["memory=segment", "memory=file"] {
-        assert!(race(&["ms=2500", memory]));
-        assert!(race(&["ms=1000", "processes=3", "limit=40", memory]));
+        assert!(race(&["ms=2000", memory]));
+        assert!(race(&["ms=1500", "twin=hasty", memory]));
+        assert!(race(&["ms=700", "twin=hasty", "processes=3", "limit=40", memory]));
     }
-    assert!(race(&["ms=1500", "twin=slow-sound"]));
+    assert!(race(&["ms=1000", "twin=slow-sound"]));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn main() {
             eprintln!(
                 "usage: race FOLDER [processes=8] [ms=2000] [limit=1000] [seed=1] \
                  [pause=4] \
-                 [twin=sound|slow-sound|no-lock|check-then-add] [memory=segment|file]\n\
+                 [twin=sound|hasty|slow-sound|no-lock|check-then-add] [memory=segment|file]\n\
                  steps FOLDER AFTER\npuppet FOLDER"
             );
             std::process::exit(2);

@@ -99,7 +99,15 @@ pub fn run(folder: &str, words: &[&str]) {
         racer.kill().unwrap();
         racer.wait().unwrap();
     }
-    book.reap(PATIENT).unwrap();
+    // All are gone; the grace is waited for, and no longer.
+    let end = Instant::now() + Duration::from_secs(10);
+    let mut slots = 1;
+    while slots > 0 && Instant::now() < end {
+        book.reap(PATIENT).unwrap();
+        slots = 0;
+        book.members(|_| slots += 1).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let totals = book.totals(GPU).unwrap();
     let result = driver::result(folder);
     let agree = totals.used == result.held && totals.credit == 0;
@@ -128,6 +136,7 @@ fn signal(racer: &Child, signal: i32) {
 pub fn racer(folder: &str, cell: usize, seed: u64, twin: &str) {
     match twin {
         "sound" => go::<Sound>(folder, cell, seed),
+        "hasty" => go::<twins::Hasty>(folder, cell, seed),
         "slow-sound" => go::<twins::SlowSound>(folder, cell, seed),
         "no-lock" => go::<twins::NoLock>(folder, cell, seed),
         "check-then-add" => go::<twins::CheckThenAdd>(folder, cell, seed),

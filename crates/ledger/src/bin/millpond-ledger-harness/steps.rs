@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use millpond_ledger::{Book, BookSettings, Member, Memory, Patience};
 
+use crate::twins::Hasty;
 use crate::{GPU, c};
 
 const PATIENT: Patience = Patience(Duration::from_secs(30));
@@ -18,7 +19,7 @@ pub fn run(folder: &str, after: u64) {
     let book = Book::create(&c(folder), settings).unwrap();
     let limit = u64::from(LIMIT);
     book.change(None, PATIENT, |budget| (budget.asked, budget.effective) = (limit, limit)).unwrap();
-    let peer = Member::attach(&c(folder)).unwrap();
+    let peer = Member::<Hasty>::attach_as(&c(folder)).unwrap();
     let device = peer.device(GPU).unwrap();
     let mut kills = 0_u64;
     loop {
@@ -78,7 +79,7 @@ fn kill_after(folder: &str, calls: u64, steps: u64) -> bool {
 }
 
 fn work(folder: &std::ffi::CStr) -> bool {
-    let Ok(member) = Member::attach(folder) else { return false };
+    let Ok(member) = Member::<Hasty>::attach_as(folder) else { return false };
     let Ok(device) = member.device(GPU) else { return false };
     let slow = member.reserve(device, 500).is_ok();
     member.release(device, 300);
