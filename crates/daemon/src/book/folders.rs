@@ -169,6 +169,12 @@ impl Folders {
         })
     }
 
+    /// Whether groups can be shared by users: a pond of one user has only that one's programs.
+    #[must_use]
+    pub fn has_many_users(&self) -> bool {
+        self.root
+    }
+
     /// Whether a ledger can be given to this user.
     ///
     /// # Errors
