@@ -318,7 +318,7 @@ mod tests {
     fn a_group_without_a_pond_is_read_from_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, _member) = group(folder.path());
-        assert_eq!(alone.names(), [name.clone()]);
+        assert_eq!(alone.names(), std::slice::from_ref(&name));
         let own = std::process::id();
         let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
         let device = &details.info.devices[0];
