@@ -48,6 +48,27 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
 }
 
 #[test]
+fn what_a_pool_has_is_used_again_at_the_limit() {
+    // Freed in stream order and not waited for: it cannot be given back, and need not be.
+    let machine = Machine::new().limited("96M");
+    let again = "async=60 afree ".repeat(5);
+    let said = machine.run("proc2", &format!("context stream {again} info"));
+    assert_eq!(
+        said,
+        format!("context=0, stream=0, {}info=0 96 32", "async=0, afree=0, ".repeat(5))
+    );
+    // In pieces it would have to grow: refused, and the book is right again after the next wait.
+    let machine = Machine::new().limited("32M");
+    let said = machine.run(
+        "proc2",
+        "context stream async=10 async=5 async=12 async=5 afreeat=0 afreeat=2 sync async=15 info sync info afreeat=1 afreeat=3 sync info",
+    );
+    assert!(said.contains("sync=0, async=2, info=0 32 0, sync=0, info=0 32 0"), "{said}");
+    assert!(said.ends_with("sync=0, info=0 32 32"), "{said}");
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
     let said = machine.run(

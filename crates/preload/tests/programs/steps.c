@@ -255,6 +255,8 @@ static void step(char *text) {
         say(text, status);
     } else if (!strcmp(text, "afree")) {
         say(text, p_cuMemFreeAsync(held[--held_count], stream));
+    } else if (!strcmp(text, "afreeat")) {
+        say(text, p_cuMemFreeAsync(held[mib >> 20], stream));
     } else if (!strcmp(text, "stream")) {
         say(text, p_cuStreamCreate(&stream, 1));
     } else if (!strcmp(text, "pool")) {
