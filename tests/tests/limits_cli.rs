@@ -1,6 +1,6 @@
 //! Programs under a limit, as an operator starts, sees and changes them at the shell.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -299,7 +299,7 @@ fn a_limit_larger_than_the_card_is_the_card() {
     });
     let half = place.json(&["group", "set", "team-b", "--limit", "50%"]);
     let total = place.pond.status().devices[0].total_bytes;
-    assert_eq!(bytes(&half["devices"][0]["limit_bytes"]) >> 20, total / 2 >> 20);
+    assert_eq!(bytes(&half["devices"][0]["limit_bytes"]) >> 20, (total / 2) >> 20);
 }
 
 #[test]
