@@ -78,8 +78,8 @@ impl Alone {
         if !self.has(name) {
             return Err(unknown(name));
         }
-        if set.min_bytes.is_some() || set.weight.is_some() {
-            let message = "`--min` and `--weight` need a pond, which keeps room between groups";
+        if set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some() {
+            let message = "`--min`, `--weight` and `--user` need a pond, which keeps groups apart";
             return Err(Failure::new(ErrorKind::NoPond, message).hint("`millpond serve`").into());
         }
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
