@@ -55,11 +55,11 @@ fn reading_of(ordinal: c_int, total: u64) -> Option<(u64, u64)> {
     reading(account::uuid_of(ordinal)?, total)
 }
 
-/// Total and free under a limit.
+/// Total and free under a limit. What others than the group hold is only seen on a card that is
+/// smaller than the limit.
 fn limited(reading: (u64, u64), total: u64, free: u64) -> (u64, u64) {
     let (limit, used) = reading;
-    let shown = total.min(limit);
-    (shown, free.min(limit.saturating_sub(used)).min(shown))
+    (total.min(limit), free.min(limit.saturating_sub(used)))
 }
 
 fn size(bytes: u64) -> usize {
@@ -169,7 +169,9 @@ pub(crate) unsafe fn nvmlDeviceGetMemoryInfo(device: usize, memory: *mut NvmlMem
     }
     // SAFETY: not null, and NVML has written it.
     let was = unsafe { written(memory) };
-    if let Some(reading) = nvml_reading(device, was.total) {
+    if let Some(reading) = nvml_reading(device, was.total)
+        && reading.0 < was.total
+    {
         let (total, free) = limited(reading, was.total, was.free);
         let shown = NvmlMemory { total, free, used: reading.1.min(total) };
         // SAFETY: as above.
@@ -189,7 +191,9 @@ pub(crate) unsafe fn nvmlDeviceGetMemoryInfo_v2(
     }
     // SAFETY: not null, and NVML has written it.
     let was = unsafe { written(memory) };
-    if let Some(reading) = nvml_reading(device, was.total) {
+    if let Some(reading) = nvml_reading(device, was.total)
+        && reading.0 < was.total
+    {
         let (total, free) = limited(reading, was.total, was.free);
         let used = reading.1.min(total);
         let shown = NvmlMemoryV2 { total, free, used, reserved: 0, ..was };
