@@ -365,7 +365,8 @@ impl Account {
             return false;
         }
         crate::hooks::pools::give_back_unused(self.ordinal);
-        let granted = self.reserve_once(units);
+        let granted = self.reserve_once(units)
+            || (crate::hooks::exports::look_at_all() && self.reserve_once(units));
         if !granted {
             say(
                 Level::Debug,

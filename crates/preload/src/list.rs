@@ -51,6 +51,7 @@ macro_rules! hooked_entry_points {
             track cuMulticastBindMem(multicast: u64, multicast_offset: usize, handle: u64, offset: usize, bytes: usize, flags: u64);
             track cuMulticastBindAddr(multicast: u64, multicast_offset: usize, pointer: u64, bytes: usize, flags: u64);
             free cuMulticastUnbind(multicast: u64, device: c_int, offset: usize, bytes: usize);
+            track cuMemExportToShareableHandle(shareable: *mut c_void, handle: u64, kind: u32, flags: u64);
             // Imports.
             reserve cuMemImportFromShareableHandle(handle: *mut u64, os_handle: *mut c_void, kind: u32);
             track cuIpcGetMemHandle(handle: *mut IpcHandle, pointer: u64);

@@ -22,6 +22,9 @@ pub(crate) const CONTEXTS: usize = 512;
 /// Allocations of `cuMemCreate` and imports at once.
 pub(crate) const OBJECTS: usize = 1 << 18;
 
+/// Exported descriptors that are remembered at once.
+pub(crate) const EXPORTS: usize = 4096;
+
 /// Everything that belongs to this process alone. Zero is the beginning of every field.
 #[repr(C)]
 pub(crate) struct State {
@@ -53,6 +56,7 @@ pub(crate) struct State {
     pub(crate) execs: Table<{ 1 << 13 }, 64>,
     pub(crate) others: Table<{ 1 << 12 }, 64>,
     pub(crate) objects: [Object; OBJECTS],
+    pub(crate) exports: [Export; EXPORTS],
 }
 
 // SAFETY: every field but `member` and the devices' `index` is an atomic; those are written once,
@@ -121,6 +125,18 @@ pub(crate) struct Object {
     pub(crate) kind: AtomicU32,
     /// What is charged or shown as shared.
     pub(crate) units: AtomicU32,
+    /// How many exports of it were noted and not seen closed.
+    pub(crate) exports: AtomicU32,
+}
+
+/// A descriptor that was made for others and keeps memory while it is open here.
+#[repr(C)]
+pub(crate) struct Export {
+    /// Its object's place plus one; 0 when the entry is free.
+    pub(crate) object: AtomicUsize,
+    pub(crate) fd: AtomicU32,
+    /// What the descriptor was open on.
+    pub(crate) file: AtomicU64,
 }
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());

@@ -48,6 +48,27 @@ fn pools_are_charged_by_what_they_take_from_the_card() {
 }
 
 #[test]
+fn what_a_pool_has_is_used_again_at_the_limit() {
+    // Freed in stream order and not waited for: it cannot be given back, and need not be.
+    let machine = Machine::new().limited("96M");
+    let again = "async=60 afree ".repeat(5);
+    let said = machine.run("proc2", &format!("context stream {again} info"));
+    assert_eq!(
+        said,
+        format!("context=0, stream=0, {}info=0 96 32", "async=0, afree=0, ".repeat(5))
+    );
+    // In pieces it would have to grow: refused, and the book is right again after the next wait.
+    let machine = Machine::new().limited("32M");
+    let said = machine.run(
+        "proc2",
+        "context stream async=10 async=5 async=12 async=5 afreeat=0 afreeat=2 sync async=15 info sync info afreeat=1 afreeat=3 sync info",
+    );
+    assert!(said.contains("sync=0, async=2, info=0 32 0, sync=0, info=0 32 0"), "{said}");
+    assert!(said.ends_with("sync=0, info=0 32 32"), "{said}");
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
     let said = machine.run(
@@ -112,6 +133,20 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
         said,
         "context=0, create=0, shared=0, map=0, info=0 64 24, unmap=0, release=0, info=0 64 24"
     );
+}
+
+#[test]
+fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
+    let machine = Machine::new().limited("64M");
+    let said =
+        machine.run("proc2", "context create=40 fd release info create=40 closefd create=40");
+    assert_eq!(
+        said,
+        "context=0, create=0, fd=0, release=0, info=0 64 24, create=2, closefd=0, create=0"
+    );
+    // Passed on and closed before: the usual order.
+    let said = machine.run("proc2", "context create=40 fd closefd release info");
+    assert_eq!(said, "context=0, create=0, fd=0, closefd=0, release=0, info=0 64 64");
 }
 
 #[test]
@@ -210,6 +245,32 @@ fn a_broken_or_missing_ledger_gives_no_memory_and_one_line() {
     let said = machine.output("proc2", "create=1 create=1");
     assert_eq!(String::from_utf8_lossy(&said.stdout), "create=2\ncreate=2\n");
     assert_eq!(String::from_utf8_lossy(&said.stderr).lines().count(), 1, "{said:?}");
+}
+
+#[test]
+fn a_ledger_that_is_spoiled_under_a_program_never_ends_it() {
+    for spoil in ["truncate", "garbage", "remove"] {
+        let machine = Machine::new().limited("64M");
+        let steps = "context create=20 wait create=60 create=2 info release info wait";
+        let mut program = machine.start("proc2", steps);
+        let folder = machine.group_folder().into_string().unwrap();
+        for name in ["ledger", "limits"] {
+            let path = format!("{folder}/{name}");
+            match spoil {
+                "truncate" => std::fs::File::options().write(true).open(path).unwrap().set_len(0),
+                "garbage" => std::fs::write(path, vec![0xa5; 8192]),
+                _ => std::fs::remove_file(path),
+            }
+            .unwrap();
+        }
+        program.go_on();
+        assert_eq!(program.said.first().unwrap(), "create=2", "{spoil}: {:?}", program.said);
+        assert_eq!(program.said.get(3).unwrap(), "release=0", "{spoil}: {:?}", program.said);
+        // Nobody else gets memory out of it either.
+        if spoil != "remove" {
+            assert!(machine.run("dlsym", "create=2").ends_with("create=2"), "{spoil}");
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{Column, UNIT, Uuid, units_for};
 
-use super::{arrays, linear, written};
+use super::{arrays, linear, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::state::{self, Context, State};
@@ -405,6 +405,7 @@ fn reset(ordinal: c_int, status: Status) -> Status {
         let number = find(state, primary).map_or(0, |found| found.0);
         linear::forget_context(number);
         arrays::forget_context(number);
+        pools::settle_all();
     }
     if device.primary.load(Ordering::Acquire) == 0 {
         primary_gone(ordinal);

@@ -90,9 +90,10 @@ fn begin(call: impl FnOnce() -> Status) -> Status {
 }
 
 fn end(call: impl FnOnce() -> Status) -> Status {
-    const NOT_CAPTURING: [Status; 2] = [1, 905];
+    // `INVALID_VALUE` and `ILLEGAL_STATE`.
+    const NOT_CAPTURING: [Status; 2] = [1, 401];
     let status = call();
-    // A capture that was broken ends too; one of another thread or none does not.
+    // A capture that was broken or ended by another thread is over too.
     if !NOT_CAPTURING.contains(&status)
         && let Some(state) = state::get()
     {
@@ -304,6 +305,11 @@ fn with_memory(state: &State, devices: u16, units: u32, call: impl FnOnce() -> S
     let status = call();
     for (account, units) in held {
         if let Some(account) = account {
+            if status == status::OUT_OF_MEMORY {
+                // On a full card the driver keeps what it got before it gave up.
+                // SAFETY: no conditions; what graphs use stays.
+                unsafe { real::cuDeviceGraphMemTrim(account.ordinal()) };
+            }
             settle_graphs(account, units);
         }
     }

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod contexts;
+pub(crate) mod exports;
 mod graphs;
 mod imports;
 mod linear;
@@ -27,6 +28,7 @@ pub use imports::import_shared;
 mod bodies {
     pub(super) use super::arrays::*;
     pub(super) use super::contexts::*;
+    pub(super) use super::exports::*;
     pub(super) use super::graphs::*;
     pub(super) use super::imports::*;
     pub(super) use super::linear::*;

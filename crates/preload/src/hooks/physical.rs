@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{Column, UNIT, units_for};
 
-use super::written;
+use super::{exports, written};
 use crate::account::{self, Account, Reservation};
 use crate::driver::real;
 use crate::state::{self, OBJECTS, Object, State};
@@ -50,13 +50,14 @@ fn new_object(state: &State, counted: Counted, ordinal: c_int, units: u32) -> Op
             return false;
         }
         object.kind.store(kind_word(counted, ordinal), Ordering::Relaxed);
+        object.exports.store(0, Ordering::Relaxed);
         object.units.store(units, Ordering::Release);
         true
     })
 }
 
 /// One holder less; the last one gives the memory back.
-fn drop_holder(state: &State, place: usize) {
+pub(crate) fn drop_holder(state: &State, place: usize) {
     let Some(object) = state.objects.get(place) else { return };
     let mut holders = object.holders.load(Ordering::Acquire);
     while holders > 0 {
@@ -79,8 +80,13 @@ fn drop_holder(state: &State, place: usize) {
     }
 }
 
-fn add_holder(object: &Object) {
+pub(crate) fn add_holder(object: &Object) {
     object.holders.fetch_add(1, Ordering::AcqRel);
+}
+
+/// The object of a handle.
+pub(crate) fn object_of(state: &State, handle: u64) -> Option<usize> {
+    state.handles.get(handle).map(place_of)
 }
 
 fn handle_word(place: usize, count: u64) -> u64 {
@@ -160,6 +166,7 @@ pub(crate) unsafe fn cuMemRelease(handle: u64) -> Status {
     let status = unsafe { real::cuMemRelease(handle) };
     let Some(word) = taken else { return status };
     if status == status::SUCCESS {
+        exports::look_again(state, place_of(word));
         drop_holder(state, place_of(word));
     } else {
         hold_again(state, handle, place_of(word));
@@ -291,7 +298,10 @@ pub(crate) unsafe fn cuMemUnmap(pointer: u64, bytes: usize) -> Status {
         }
         return status;
     }
-    taken.iter().for_each(|(_, word)| drop_holder(state, mapping_place(*word)));
+    for (_, word) in taken {
+        exports::look_again(state, mapping_place(*word));
+        drop_holder(state, mapping_place(*word));
+    }
     while at < end {
         match state.mappings.take(at) {
             Some(word) => {

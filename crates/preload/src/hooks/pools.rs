@@ -18,7 +18,11 @@ use crate::types::{Location, PoolProperties, Status, status};
 /// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
 pub(crate) const STEP: u64 = 32 << 20;
 
+/// The largest step that is believed.
+const MOST_STEP: u32 = units_for(1 << 30);
+
 const RESERVED_NOW: u32 = 5;
+const USED_NOW: u32 = 7;
 const GRAPH_RESERVED_NOW: u32 = 2;
 const MODE_RELAXED: u32 = 2;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
@@ -72,6 +76,18 @@ fn pool_units(state: &State, pool: usize) -> Option<u32> {
     // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
     let status = unsafe { others::cuMemPoolGetAttribute(pool, RESERVED_NOW, &raw mut bytes) };
     (status == status::SUCCESS).then(|| units_for(bytes))
+}
+
+/// What of a pool nobody uses, in bytes, as far as it says.
+fn unused_bytes(state: &State, pool: usize) -> u64 {
+    let _relaxed = Relaxed::new(state);
+    let (mut reserved, mut used) = (0_u64, 0_u64);
+    // SAFETY: the pointers are to numbers of 64 bits, as these attributes want.
+    let told = unsafe {
+        others::cuMemPoolGetAttribute(pool, RESERVED_NOW, &raw mut reserved) == status::SUCCESS
+            && others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) == status::SUCCESS
+    };
+    if told { reserved.saturating_sub(used) } else { 0 }
 }
 
 /// What graphs hold on a device, in units.
@@ -200,13 +216,16 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     Some(pool)
 }
 
-/// An allocation from a pool.
-fn allocate(
+/// An allocation from a pool. `undo` frees it again.
+///
+/// # Safety
+/// `pointer` may be read and written after `call` has succeeded.
+unsafe fn allocate(
     state: &'static State,
-    handle: usize,
-    ordinal: c_int,
-    bytes: u64,
+    (handle, ordinal): (usize, c_int),
+    (pointer, bytes): (*mut u64, u64),
     call: impl FnOnce() -> Status,
+    undo: impl FnOnce(u64) -> Status,
 ) -> Status {
     let Some(pool) = entry(state, handle, ordinal) else { return status::OUT_OF_MEMORY };
     let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
@@ -215,19 +234,53 @@ fn allocate(
     let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
     let worst = units_for(worst);
     if !account.reserve(worst) {
-        return status::OUT_OF_MEMORY;
+        if unused_bytes(state, handle) < bytes {
+            return status::OUT_OF_MEMORY;
+        }
+        // SAFETY: as the caller promised.
+        return unsafe { allocate_unused(state, pool, account, pointer, call, undo) };
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
     settle(&pool.charged, account, worst, || pool_units(state, handle));
-    if status == status::SUCCESS {
-        let growth = charged_units(pool.charged.load(Ordering::Relaxed)).saturating_sub(before);
-        if growth > worst {
-            // It grew by more than it could, or another thread made it grow too: be careful.
-            pool.step.fetch_max(growth.next_power_of_two().min(1 << 18), Ordering::Relaxed);
-        }
+    let now = charged_units(pool.charged.load(Ordering::Relaxed));
+    if before == 0 && now > worst {
+        // The driver's steps are larger than known. Only an empty pool's first growth is surely one
+        // request's; later ones may be those of several threads.
+        pool.step.store(now.next_power_of_two().min(MOST_STEP), Ordering::Relaxed);
     }
     status
+}
+
+/// An allocation at the limit from a pool that has room of its own: memory that was freed in stream
+/// order and not waited for can be used again, and cannot be given back. If the pool had to grow all
+/// the same, because its room is in pieces, the allocation is undone.
+#[cold]
+unsafe fn allocate_unused(
+    state: &'static State,
+    pool: &'static Pool,
+    account: Account,
+    pointer: *mut u64,
+    call: impl FnOnce() -> Status,
+    undo: impl FnOnce(u64) -> Status,
+) -> Status {
+    let before = charged_units(pool.charged.load(Ordering::Acquire));
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    let handle = pool.handle.load(Ordering::Acquire);
+    settle(&pool.charged, account, 0, || pool_units(state, handle));
+    if charged_units(pool.charged.load(Ordering::Acquire)) <= before {
+        return status;
+    }
+    // SAFETY: the call has succeeded; the program has not seen what it gave.
+    unsafe {
+        undo(written(pointer));
+        pointer.write_unaligned(0);
+    }
+    state.dirty.store(1, Ordering::Relaxed);
+    status::OUT_OF_MEMORY
 }
 
 unsafe fn allocate_current(
@@ -237,6 +290,16 @@ unsafe fn allocate_current(
     per_thread: bool,
     call: impl FnOnce() -> Status,
 ) -> Status {
+    let undo = |at: u64| {
+        // SAFETY: what the call has just made, in the stream that it was made in.
+        unsafe {
+            if per_thread {
+                real::cuMemFreeAsync_ptsz(at, stream)
+            } else {
+                real::cuMemFreeAsync(at, stream)
+            }
+        }
+    };
     let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
     if pointer.is_null() || bytes == 0 {
         return call();
@@ -248,7 +311,9 @@ unsafe fn allocate_current(
     let Some(ordinal) = stream_device(stream) else { return call() };
     // Without a pool the driver has a reason to refuse, and says it.
     let Some(handle) = current_pool(ordinal) else { return call() };
-    allocate(state, handle, ordinal, account::bytes(bytes), call)
+    let wanted = (pointer, account::bytes(bytes));
+    // SAFETY: as the caller promised.
+    unsafe { allocate(state, (handle, ordinal), wanted, call, undo) }
 }
 
 unsafe fn allocate_from(
@@ -259,6 +324,16 @@ unsafe fn allocate_from(
     per_thread: bool,
     call: impl FnOnce() -> Status,
 ) -> Status {
+    let undo = |at: u64| {
+        // SAFETY: what the call has just made, in the stream that it was made in.
+        unsafe {
+            if per_thread {
+                real::cuMemFreeAsync_ptsz(at, stream)
+            } else {
+                real::cuMemFreeAsync(at, stream)
+            }
+        }
+    };
     let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
     if pointer.is_null() || bytes == 0 || pool == 0 {
         return call();
@@ -268,7 +343,9 @@ unsafe fn allocate_from(
         return call();
     }
     let Some(ordinal) = account::current_device() else { return call() };
-    allocate(state, pool, ordinal, account::bytes(bytes), call)
+    let wanted = (pointer, account::bytes(bytes));
+    // SAFETY: as the caller promised.
+    unsafe { allocate(state, (pool, ordinal), wanted, call, undo) }
 }
 
 pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
@@ -456,7 +533,6 @@ pub(crate) unsafe fn cuMemPoolCreate(
 }
 
 pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
-    const USED_NOW: u32 = 7;
     let Some(state) = state::get() else {
         // SAFETY: the caller's arguments, unchanged.
         return unsafe { real::cuMemPoolDestroy(pool) };

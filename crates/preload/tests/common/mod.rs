@@ -25,9 +25,12 @@ fn built(name: &str) -> PathBuf {
     path
 }
 
-/// The library under test.
+/// The library under test: the one that cargo built, or the one that is to be shipped.
 pub fn preload() -> PathBuf {
-    built("libmillpond_preload.so")
+    match std::env::var_os("MILLPOND_TEST_PRELOAD") {
+        Some(path) => PathBuf::from(path).canonicalize().unwrap(),
+        None => built("libmillpond_preload.so"),
+    }
 }
 
 /// The programs of `programs/`, compiled once, beside the software driver's libraries.
@@ -95,7 +98,12 @@ impl Machine {
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(folder().join(program));
         for (name, _) in std::env::vars() {
-            if ["MILLPOND_", "VCUDA_", "CUDA_", "LD_"].iter().any(|start| name.starts_with(start)) {
+            let mode = ["MILLPOND_SOFT_STRICT", "MILLPOND_SOFT_ADVERSARIAL"].contains(&&*name);
+            if !mode
+                && ["MILLPOND_", "VCUDA_", "CUDA_", "LD_"]
+                    .iter()
+                    .any(|start| name.starts_with(start))
+            {
                 command.env_remove(name);
             }
         }

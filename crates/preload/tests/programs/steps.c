@@ -117,7 +117,7 @@ static ptr held[64], handles[64], reserved;
 static int held_count, handle_count;
 static size_t mib, mapped_bytes;
 static handle context, stream, own_pool, graph_exec, arrays[64];
-static int array_count;
+static int array_count, kept;
 
 static void *without_context(void *unused) {
     (void)unused;
@@ -245,12 +245,18 @@ static void step(char *text) {
         if (!status) handles[handle_count++] = at;
         close(fd);
         say(text, status);
+    } else if (!strcmp(text, "fd")) {
+        say(text, p_cuMemExportToShareableHandle(&kept, handles[handle_count - 1], 1, 0));
+    } else if (!strcmp(text, "closefd")) {
+        say(text, close(kept));
     } else if (!strcmp(text, "async")) {
         int status = p_cuMemAllocAsync(&at, mib, stream);
         if (!status) held[held_count++] = at;
         say(text, status);
     } else if (!strcmp(text, "afree")) {
         say(text, p_cuMemFreeAsync(held[--held_count], stream));
+    } else if (!strcmp(text, "afreeat")) {
+        say(text, p_cuMemFreeAsync(held[mib >> 20], stream));
     } else if (!strcmp(text, "stream")) {
         say(text, p_cuStreamCreate(&stream, 1));
     } else if (!strcmp(text, "pool")) {
