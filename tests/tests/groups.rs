@@ -116,8 +116,8 @@ fn limits_follow_what_others_hold_and_are_promised() {
     for group in ["a", "b", "c"] {
         make(&pond, group, total);
     }
-    let min_bytes = Some(total / 4 / MIB * MIB);
-    pond.control().set_group(GroupSet { min_bytes, ..GroupSet::of(name("b")) }).unwrap();
+    let min = total / 4 / MIB * MIB;
+    pond.control().set_group(GroupSet { min_bytes: Some(min), ..GroupSet::of(name("b")) }).unwrap();
     let folder = group(&pond, "a").info.folder;
     let mut worker = member(&pond, &folder);
     let held = total / 8 / MIB * MIB;
@@ -125,10 +125,10 @@ fn limits_follow_what_others_hold_and_are_promised() {
     // Within a look or two the others have less: what is held, and what was promised.
     eventually("the limit of c", || {
         let limit = on_card(&pond, "c").effective_bytes.unwrap();
-        (limit <= total - held - min_bytes.unwrap()).then_some(())
+        (limit <= total - held - min).then_some(())
     });
     let a = on_card(&pond, "a").effective_bytes.unwrap();
-    assert!(a <= total - min_bytes.unwrap());
+    assert!(a <= total - min);
     assert_eq!(worker.ask("member limit").parse::<u64>().unwrap(), a);
     // Too many promises are refused with numbers.
     let set = GroupSet { min_bytes: Some(total / 10 * 9), ..GroupSet::of(name("c")) };

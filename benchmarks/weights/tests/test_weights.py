@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,6 +22,7 @@ sys.path.insert(0, str(SCRIPTS))
 
 import checkpoints  # noqa: E402
 import mps  # noqa: E402
+import part_loads  # noqa: E402
 import rows  # noqa: E402
 import wheels  # noqa: E402
 
@@ -58,7 +60,7 @@ class Script(unittest.TestCase):
         # 2.0 ms for each of the files instead of 2.1 ms for all: what the stand-in says.
         self.assertLess(result["hash_cost"], 0)
         found = {row["name"]: row for row in result["rows"]}
-        for name in ("load/dense", "load/moe", "load/shared", "memory/load", "attach/python", "attach/fresh",
+        for name in ("load/dense", "load/behind-retire", "load/moe", "load/shared", "memory/load", "attach/python", "attach/fresh",
                      "attach/many", "flip", "refresh", "refresh/in-place"):
             self.assertIsNotNone(found[name]["value"], name)
             self.assertIsNone(found[name]["ok"], f"{name}: the software driver judges no speed")
@@ -123,6 +125,24 @@ class Script(unittest.TestCase):
         done, result = self.run_it(program=REAL, python=None)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(result["load_over_ring"], 0)
+
+
+class Loads(unittest.TestCase):
+    def order(self, soft, **options):
+        """What three loads do, in their order."""
+        done = []
+        loaded = lambda *arguments, **named: done.append("load") or (1.0, {"shared_tensor_bytes": 0, "elapsed_ms": 900}, 7)
+        with unittest.mock.patch.object(part_loads, "load", loaded), \
+                unittest.mock.patch.object(part_loads, "forget", lambda *arguments: done.append("free")), \
+                unittest.mock.patch.object(part_loads.time, "sleep", lambda seconds: done.append("wait")):
+            found = part_loads.fresh_loads(unittest.mock.Mock(soft=soft), "dense-v1", 3, **options)
+        self.assertEqual(found, ([1.0] * 3, [0.9] * 3, 7))
+        return done
+
+    def test_a_load_waits_until_nothing_that_was_freed_slows_it(self):
+        self.assertEqual(self.order(soft=False), ["wait", "load", "free"] * 3)
+        self.assertEqual(self.order(soft=False, settled=False), ["load", "free"] * 3)
+        self.assertEqual(self.order(soft=True), ["load", "free"] * 3, "memory of the software driver is just there")
 
 
 class Pieces(unittest.TestCase):

@@ -84,6 +84,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_page_about_commands_has_every_code() {
+        let page = include_str!("../../../docs/cli.md");
+        for row in table() {
+            let begin = format!("| {} | `{}` |", row.number, row.name);
+            let line = page.lines().find(|line| line.starts_with(&begin));
+            let line = line.unwrap_or_else(|| panic!("no line for {begin}"));
+            assert!(line.contains(row.meaning.trim_end_matches('.')), "{line}");
+        }
+    }
+
+    #[test]
     fn no_number_and_no_name_has_two_meanings() {
         let rows = table();
         assert_eq!(rows.len(), ErrorKind::ALL.len() + 5);

@@ -75,6 +75,29 @@ fn every_command_has_help_and_most_have_examples() {
     assert_eq!(ran.code, Some(2));
 }
 
+/// Every command has its part of the page, and every flag of the new ones is named there.
+#[test]
+fn the_page_about_commands_has_every_command() {
+    let page = include_str!("../../../docs/cli.md");
+    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    for command in VISIBLE {
+        let named = |heading: &&str| heading.split([' ', ',']).any(|word| word == command);
+        assert!(headings.iter().any(|heading| named(&heading)), "{command}");
+    }
+    let place = Place::new();
+    for (heading, command) in [("run", &["run"][..]), ("coverage", &["coverage"]), ("ps", &["ps"])]
+    {
+        let part =
+            page.split("\n## ").find(|part| part.starts_with(&format!("{heading}\n"))).unwrap();
+        let help = place.stdout(&[&["help"], command].concat());
+        let flags = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
+        for flag in flags.map(|flag| flag.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())) {
+            let global = ["--runtime-dir", "--verbose", "--quiet", "--color", "--help", "--json"];
+            assert!(global.contains(&flag) || part.contains(flag), "{flag} of {command:?}");
+        }
+    }
+}
+
 #[test]
 fn exit_codes_and_the_environment_are_documented() {
     let place = Place::new();

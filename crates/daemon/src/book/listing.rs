@@ -88,10 +88,7 @@ impl Shelf {
         let budget = account.budget(device).ok()?;
         let totals = account.book.totals(device.0).ok()?;
         let on = || {
-            let devices = members
-                .iter()
-                .filter_map(move |member| member.devices.iter().find(|it| it.device == device));
-            devices
+            members.iter().filter_map(|member| member.devices.iter().find(|it| it.device == device))
         };
         let sum = |of: fn(&MemberDevice) -> u64| on().map(of).fold(0, u64::saturating_add);
         Some(GroupDevice {

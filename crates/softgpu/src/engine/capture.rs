@@ -137,6 +137,9 @@ impl Captures {
         let (id, tip) = (branch.capture, branch.after.clone());
         let capture = state.captures.get(&id).ok_or(Status::ILLEGAL_STATE)?;
         if capture.mode != RELAXED && capture.thread != std::thread::current().id() {
+            // It is over all the same, as on a card.
+            state.forget(id);
+            self.count.fetch_sub(1, Ordering::AcqRel);
             return Err(Status::STREAM_CAPTURE_WRONG_THREAD);
         }
         if capture.origin != stream {

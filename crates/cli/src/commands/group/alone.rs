@@ -61,7 +61,7 @@ impl Alone {
         let names = self.names();
         let cards = if names.is_empty() { Vec::new() } else { cards() };
         let infos = names.iter().map(|name| self.details(name, &cards).info);
-        infos.filter(|info| info.processes > 0 || info.broken).collect()
+        infos.filter(|info| info.processes > 0).collect()
     }
 
     /// One of them.
@@ -128,7 +128,7 @@ impl Alone {
             let count = crate::units::count(living, "process").replace("processs", "processes");
             let message = format!("group '{name}' has {count}");
             let hint = format!("end them first: `millpond ps --group {name}`");
-            return Err(Failure::new(ErrorKind::Invalid, message).hint(hint).into());
+            return Err(Failure::new(ErrorKind::InUse, message).hint(hint).into());
         }
         std::fs::remove_dir_all(self.path(name))
             .map_err(|error| failed(format!("removing '{}'", self.path(name).display()), error))

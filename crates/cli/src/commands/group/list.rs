@@ -51,6 +51,13 @@ fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
     ])
     .no_trunc(no_trunc);
     for group in groups {
+        if group.devices.is_empty() {
+            // No driver has said yet which GPUs there are, or its files say nothing.
+            let state = if group.broken { "broken" } else { "-" };
+            let none = vec!["-".to_owned(); 7];
+            let ends = [group.processes.to_string(), state.to_owned()].to_vec();
+            table.row([vec![group.name.to_string()], none, ends].concat());
+        }
         for device in &group.devices {
             table.row(vec![
                 group.name.to_string(),
@@ -101,6 +108,9 @@ mod tests {
         assert_eq!(lines.len(), 3);
         assert!(lines[1].contains("10 GiB") && lines[1].ends_with("over"), "{text}");
         assert!(lines[2].contains("none") && lines[2].ends_with("ok"), "{text}");
+        let mut bare = group("bare", Vec::new());
+        bare.broken = true;
+        assert!(table(&[bare], false).render().ends_with("broken"));
         team.lying = true;
         assert!(table(&[team], true).render().lines().nth(1).unwrap().ends_with("lying"));
     }
