@@ -5,7 +5,6 @@
 
 use std::os::unix::fs::FileExt;
 
-use millpond_ledger::NO_LIMIT;
 use millpond_tests::{Budget, Preload, Tenant, eventually, eventually_equal, is_soft, uuid};
 
 const MIB: u64 = 1 << 20;
@@ -111,35 +110,6 @@ fn what_a_killed_program_held_is_there_again() {
     }
 }
 
-/// Killed while the driver works on a request: reserved and not yet committed.
-#[test]
-fn a_kill_between_reserve_and_commit_leaves_nothing() {
-    if !is_soft() {
-        // A card cannot be told to be slow; the races on it kill at random instants instead.
-        return;
-    }
-    let slow = "cuMemAlloc:latency_us=3000000;cuMemCreate:latency_us=3000000;cuMemAllocAsync:latency_us=3000000;cuArray3DCreate:latency_us=3000000;cuMemAllocManaged:latency_us=3000000";
-    let budget = Budget::with(limit(), &Preload::Right, &[]);
-    let mut other = budget.tenant();
-    let device = uuid(&mut other);
-    let alone = budget.charged(device);
-    for kind in ["linear", "handle", "async", "array", "managed"] {
-        let mut command = budget.command(&[]);
-        command.env("MILLPOND_SOFT_FAULTS", slow);
-        let mut tenant = Budget::spawn(command);
-        tenant.ready().unwrap();
-        tenant.tell(&format!("alloc {kind} {}", 5 * chunk()));
-        eventually("a reservation", || {
-            (budget.charged(device) >= alone + 5 * chunk()).then_some(())
-        });
-        assert!(!other.takes("linear", 6 * chunk()), "{kind}: it is promised");
-        tenant.kill();
-        assert!(other.takes("linear", 6 * chunk()), "{kind}");
-        other.ask("free all");
-        assert_eq!(budget.charged(device), alone, "{kind}");
-    }
-}
-
 #[test]
 fn children_have_accounts_of_their_own() {
     let budget = Budget::new(limit());
@@ -170,35 +140,6 @@ fn a_thread_without_a_context_does_no_harm() {
     assert_eq!(budget.charged(device), before);
     tenant.ask(&format!("thread handle {}", chunk()));
     assert_eq!(budget.charged(device), before + chunk(), "physical memory needs no context");
-}
-
-/// The device's number in one program is not its number in another.
-#[test]
-fn devices_in_another_order_are_the_same_devices() {
-    if !is_soft() {
-        // One card has one order.
-        return;
-    }
-    let budget = Budget::with(NO_LIMIT, &Preload::Right, &[("MILLPOND_SOFT_DEVICES", "2")]);
-    let mut first = budget.tenant_with(&["--device", "0"]);
-    let mut second = budget.tenant_with(&["--device", "1"]);
-    let (one, two) = (uuid(&mut first), uuid(&mut second));
-    assert_ne!(one, two);
-    budget.set_limit(Some(one), 4 * chunk());
-    budget.set_limit(Some(two), 2 * chunk());
-    let mut command = budget.command(&["--device", "0"]);
-    command.env("CUDA_VISIBLE_DEVICES", "1,0");
-    let mut turned = Budget::spawn(command);
-    turned.ready().unwrap();
-    assert_eq!(uuid(&mut turned), two);
-    assert_eq!(turned.numbers("total"), [2 * chunk()]);
-    assert_eq!(turned.numbers("nvml")[0], 2 * chunk());
-    assert_eq!(first.numbers("total"), [4 * chunk()]);
-    assert!(turned.takes("linear", chunk()));
-    assert!(!turned.takes("linear", 2 * chunk()));
-    assert!(!second.takes("linear", 2 * chunk()), "the same device");
-    assert!(first.takes("linear", 3 * chunk()), "another one");
-    assert_eq!((budget.charged(one), budget.charged(two)), (3 * chunk(), chunk()));
 }
 
 #[test]

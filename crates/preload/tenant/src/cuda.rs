@@ -100,10 +100,10 @@ pub struct ArrayDescriptor {
 }
 
 impl ArrayDescriptor {
-    /// Rows of 16 KiB of four floats, as many as the bytes need.
+    /// Rows of 256 KiB of four floats, as many as the bytes need.
     pub fn of(bytes: usize) -> Self {
-        let height = bytes.div_ceil(1024 * 16).max(1);
-        Self { width: 1024, height, depth: 0, format: 0x20, channels: 4, flags: 0 }
+        let height = bytes.div_ceil(16384 * 16).max(1);
+        Self { width: 16384, height, depth: 0, format: 0x20, channels: 4, flags: 0 }
     }
 }
 
