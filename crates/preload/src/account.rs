@@ -8,8 +8,8 @@ use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Column, DeviceIndex, LedgerError, LimitOf, NO_LIMIT, Refused, Size, UNIT, Uuid, establish,
-    units_for,
+    Book, Column, DeviceIndex, LedgerError, LimitOf, NO_LIMIT, Patience, Refused, Size, UNIT, Uuid,
+    establish, units_for,
 };
 
 use crate::driver::others;
@@ -36,6 +36,33 @@ pub(crate) fn member() -> Option<&'static Member> {
         return Some(unsafe { (*state.member.get()).assume_init_ref() });
     }
     attach(state)
+}
+
+/// Gives back what members that have died held, where no daemon does: ten times a second at most,
+/// and never waiting for anybody.
+pub(crate) fn look_for_the_dead() {
+    const EVERY_MS: u64 = 100;
+    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return };
+    if !matches!(settings.source, Source::Stated { .. }) {
+        return;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let now = seconds * 1000 + u64::try_from(time.tv_nsec).unwrap_or(0) / 1_000_000;
+    let last = state.reaped.load(Ordering::Relaxed);
+    let order = (Ordering::Relaxed, Ordering::Relaxed);
+    if now.saturating_sub(last) < EVERY_MS
+        || state.reaped.compare_exchange(last, now, order.0, order.1).is_err()
+    {
+        return;
+    }
+    if let Some(folder) = folder_for_reading(settings)
+        && let Ok(book) = Book::open(folder.as_c_str())
+    {
+        let _ = book.reap(Patience(core::time::Duration::ZERO));
+    }
 }
 
 #[cold]

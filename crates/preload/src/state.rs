@@ -57,6 +57,10 @@ pub(crate) struct State {
     pub(crate) others: Table<{ 1 << 12 }, 64>,
     pub(crate) objects: [Object; OBJECTS],
     pub(crate) exports: [Export; EXPORTS],
+    /// How many of those are in use.
+    pub(crate) export_count: AtomicUsize,
+    /// When the dead were last looked for, in milliseconds.
+    pub(crate) reaped: AtomicU64,
 }
 
 // SAFETY: every field but `member` and the devices' `index` is an atomic; those are written once,

@@ -139,10 +139,10 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
 fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
     let machine = Machine::new().limited("64M");
     let said =
-        machine.run("proc2", "context create=40 fd release info create=40 closefd create=40");
+        machine.run("proc2", "context create=40 fd release info create=40 closefd info create=40");
     assert_eq!(
         said,
-        "context=0, create=0, fd=0, release=0, info=0 64 24, create=2, closefd=0, create=0"
+        "context=0, create=0, fd=0, release=0, info=0 64 24, create=2, closefd=0, info=0 64 64, create=0"
     );
     // Passed on and closed before: the usual order.
     let said = machine.run("proc2", "context create=40 fd closefd release info");
@@ -187,6 +187,23 @@ fn two_processes_share_one_limit_and_a_kill_gives_room_back() {
     assert_eq!(one.said, ["alloc=0"]);
     one.kill();
     assert_eq!(machine.run("dlsym", "context create=62 info"), "context=0, create=0, info=0 64 2");
+}
+
+#[test]
+fn what_the_dead_held_is_soon_shown_as_free() {
+    let machine = Machine::new().limited("64M");
+    let mut one = machine.start("proc2", "context create=40 wait");
+    let steps = format!("context {}", "wait info ".repeat(200));
+    let mut other = machine.start("proc2", &steps);
+    other.go_on();
+    assert_eq!(other.said, ["info=0 64 24"]);
+    one.kill();
+    let shown = (0..198).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        other.go_on();
+        other.said == ["info=0 64 64"]
+    });
+    assert!(shown, "{:?}", other.said);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use super::device::Device;
 use super::uuid::DeviceUuid;
 use crate::error::{CudaError, DriverError};
 use crate::result;
-use crate::sys::{CudaTable, Library, MissingSymbol, Provider, Status, library_containing};
+use crate::sys::{
+    CudaTable, Library, MissingSymbol, Provider, Status, global_symbol, library_containing,
+};
 use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -114,8 +116,16 @@ impl Driver {
             _ => library_containing(library.symbol("cuInit")),
         };
         let path = found.unwrap_or_else(|| library.path().to_owned());
-        // SAFETY: a libcuda exports these symbols with these signatures, and is never unloaded.
-        unsafe { Self::from_lookup(|name| library.symbol(name), path, source) }
+        // What this crate imports is the pond's, and its owner pays: where the preloaded library
+        // keeps a limit, its own import says so. Otherwise every importer would be charged in full.
+        let shared = global_symbol(c"millpond_preload_import");
+        let lookup = |name: &'static str| match name {
+            "cuMemImportFromShareableHandle" if !shared.is_null() => shared,
+            name => library.symbol(name),
+        };
+        // SAFETY: a libcuda exports these symbols with these signatures, and is never unloaded; the
+        // preloaded library's import has the signature of the one that it stands for.
+        unsafe { Self::from_lookup(lookup, path, source) }
     }
 
     fn from_provider(provider: &'static Provider) -> Result<Self, DriverError> {

@@ -88,6 +88,13 @@ pub fn library_containing(address: *const c_void) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
+/// A symbol that the program itself or a preloaded library exports, null when there is none.
+#[must_use]
+pub fn global_symbol(name: &CStr) -> *const c_void {
+    // SAFETY: the name ends with a zero; the answer is read as an address only.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast_const()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +106,12 @@ mod tests {
         let libc = library_containing(libc::dladdr as *const c_void).unwrap();
         assert!(libc.is_absolute() && libc.to_string_lossy().contains(".so"), "{libc:?}");
         assert_eq!(library_containing(std::ptr::null()), None);
+    }
+
+    #[test]
+    fn symbols_of_the_program_are_found() {
+        assert!(!global_symbol(c"getpid").is_null());
+        assert!(global_symbol(c"millpond_nothing").is_null());
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod table;
 mod types;
 
 pub use arrays::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements};
-pub use library::{Library, LoadError, library_containing};
+pub use library::{Library, LoadError, global_symbol, library_containing};
 pub use nvml::{NvmlMemoryV2, NvmlPciInfo, NvmlProcessInfoV1};
 pub use pool_types::{AllocNodeParameters, PoolProperties};
 pub use status::{NvmlStatus, Status};

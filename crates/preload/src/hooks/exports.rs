@@ -43,6 +43,7 @@ fn note(state: &State, place: usize, fd: c_int) {
         {
             add_holder(object);
             object.exports.fetch_add(1, Ordering::AcqRel);
+            state.export_count.fetch_add(1, Ordering::AcqRel);
             export.fd.store(fd.unsigned_abs(), Ordering::Relaxed);
             export.file.store(file, Ordering::Relaxed);
             export.object.store(place + 1, Ordering::Release);
@@ -65,7 +66,9 @@ pub(crate) fn look_again(state: &State, place: usize) {
 /// Lets go of every export that was closed; whether there was one.
 #[cold]
 pub(crate) fn look_at_all() -> bool {
-    state::get().is_some_and(|state| drop_closed(state, |found| found != 0))
+    state::get().is_some_and(|state| {
+        state.export_count.load(Ordering::Acquire) > 0 && drop_closed(state, |found| found != 0)
+    })
 }
 
 fn drop_closed(state: &State, wanted: impl Fn(usize) -> bool) -> bool {
@@ -81,6 +84,7 @@ fn drop_closed(state: &State, wanted: impl Fn(usize) -> bool) -> bool {
         }
         let order = (Ordering::AcqRel, Ordering::Relaxed);
         if export.object.compare_exchange(found, 0, order.0, order.1).is_ok() {
+            state.export_count.fetch_sub(1, Ordering::AcqRel);
             if let Some(object) = state.objects.get(found - 1) {
                 object.exports.fetch_sub(1, Ordering::AcqRel);
             }

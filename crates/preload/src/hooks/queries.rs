@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{NO_LIMIT, Observer, Size, UNIT, Uuid};
 
-use super::written;
+use super::{exports, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Source};
@@ -49,17 +49,22 @@ fn stated(total: u64) -> Option<(u64, u64)> {
 fn reading_of(ordinal: c_int, total: u64) -> Option<(u64, u64)> {
     let attached = state::get().is_some_and(|state| state.attached.load(Ordering::Acquire) == 2);
     if attached && let Some(account) = Account::of(ordinal) {
-        let reading = account.reading();
+        exports::look_at_all();
+        let mut reading = account.reading();
+        if reading.1 > account.own_used().saturating_mul(UNIT) {
+            account::look_for_the_dead();
+            reading = account.reading();
+        }
         return (reading.0 != u64::MAX).then_some(reading);
     }
     reading(account::uuid_of(ordinal)?, total)
 }
 
-/// Total and free under a limit.
+/// Total and free under a limit. What others than the group hold is only seen on a card that is
+/// smaller than the limit.
 fn limited(reading: (u64, u64), total: u64, free: u64) -> (u64, u64) {
     let (limit, used) = reading;
-    let shown = total.min(limit);
-    (shown, free.min(limit.saturating_sub(used)).min(shown))
+    (total.min(limit), free.min(limit.saturating_sub(used)))
 }
 
 fn size(bytes: u64) -> usize {
@@ -169,7 +174,9 @@ pub(crate) unsafe fn nvmlDeviceGetMemoryInfo(device: usize, memory: *mut NvmlMem
     }
     // SAFETY: not null, and NVML has written it.
     let was = unsafe { written(memory) };
-    if let Some(reading) = nvml_reading(device, was.total) {
+    if let Some(reading) = nvml_reading(device, was.total)
+        && reading.0 < was.total
+    {
         let (total, free) = limited(reading, was.total, was.free);
         let shown = NvmlMemory { total, free, used: reading.1.min(total) };
         // SAFETY: as above.
@@ -189,7 +196,9 @@ pub(crate) unsafe fn nvmlDeviceGetMemoryInfo_v2(
     }
     // SAFETY: not null, and NVML has written it.
     let was = unsafe { written(memory) };
-    if let Some(reading) = nvml_reading(device, was.total) {
+    if let Some(reading) = nvml_reading(device, was.total)
+        && reading.0 < was.total
+    {
         let (total, free) = limited(reading, was.total, was.free);
         let used = reading.1.min(total);
         let shown = NvmlMemoryV2 { total, free, used, reserved: 0, ..was };
