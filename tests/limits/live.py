@@ -123,7 +123,8 @@ def inside(ground):
 
 def coverage(ground):
     """No export of this driver that can take memory is unknown."""
-    done = subprocess.run([ground.millpond, "coverage", "--json"], env=ground.base, capture_output=True, text=True, timeout=PATIENCE)
+    library = ["--library", str(ground.folder / "libcuda.so.1")] if ground.soft else []
+    done = subprocess.run([ground.millpond, "coverage", "--json", *library], env=ground.base, capture_output=True, text=True, timeout=PATIENCE)
     check(done.returncode == 0, f"coverage: {done.returncode} {done.stdout[-2000:]} {done.stderr[-500:]}")
     shown = json.loads(done.stdout)
     return {name: shown.get(name) for name in ("hooked", "passed", "unknown")}
