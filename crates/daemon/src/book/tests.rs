@@ -407,6 +407,11 @@ fn a_group_of_a_name_is_joined_by_those_who_may() {
     if me().user != 0 {
         return;
     }
+    let folder = play.shelf.folders.of(&name("team"));
+    for file in ["ledger", "exports"] {
+        let owner = std::os::unix::fs::MetadataExt::uid(&folder.join(file).metadata().unwrap());
+        assert_eq!(owner, stranger.user, "{file}");
+    }
     // The first one owns the ledger now; the next is on its access list, where there are such.
     let second = GroupCaller { user: stranger.user + 1, ..stranger };
     let users = Some(vec![stranger.user, second.user]);
