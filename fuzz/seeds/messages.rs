@@ -170,7 +170,7 @@ pub fn replies(folder: &Folder) {
         ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None })),
         ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted })),
         ("published", ReplyBody::Published { generation: 4 }),
-        ("moved", ReplyBody::Moved { bytes: 4096 }),
+        ("moved", ReplyBody::Moved { bytes: 4096, hashes: Vec::new() }),
         (
             "collected",
             ReplyBody::Collected { tensors: vec![info("a"); 2], slabs: 1, slab_bytes: 2 << 20 },

@@ -53,6 +53,7 @@ fn records() -> Vec<(&'static str, Record)> {
         expires_boot_ms: Some(60_000),
         linger_ms: Some(500),
         accesses_left: Some(3),
+        part: false,
     };
     let device = DeviceRecord {
         device: GpuUuid([2; 16]),

@@ -5,7 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 
-use millpond_tests::{Budget, Preload, Tenant, eventually, eventually_equal, is_soft, uuid};
+use millpond_tests::{Budget, Preload, Tenant, eventually_equal, is_soft, uuid};
 
 const MIB: u64 = 1 << 20;
 

@@ -91,22 +91,26 @@ fn a_group_is_made_joined_filled_seen_and_removed() {
 #[test]
 fn a_program_without_a_group_gets_one_that_ends_with_it() {
     let pond = TestPond::start(Options::new());
-    let seat = {
-        // The one who asked is gone at once, as a shell that leaves its program behind.
-        let seat = pond.control().join_group(None, Some(GroupLimit::Part(500)), None).unwrap();
-        assert!(seat.anonymous);
-        seat
-    };
+    let mut program = pond.worker();
+    let said = program.ask(&format!("join {}", 256 * MIB));
+    let (group_name, folder) = said.split_once(' ').unwrap();
+    let mut child = member(&pond, folder);
+    child.ask(&format!("member reserve {}", 100 * MIB));
+    child.try_ask(&format!("member reserve {}", 200 * MIB)).unwrap_err();
+    let seen = group(&pond, group_name).info;
+    assert!(seen.anonymous && seen.processes == 1);
+    assert_eq!(seen.devices[0].limit_bytes, Some(256 * MIB));
+    // The program ends before what it has started.
+    program.kill();
+    pond.kill_daemon();
+    assert_eq!(on_card(&pond, group_name).process_bytes, 100 * MIB);
+    child.kill();
+    eventually("the group's end", || pond.control().groups().unwrap().is_empty().then_some(()));
+    assert!(!std::path::Path::new(folder).exists());
+    let half = pond.control().join_group(None, Some(GroupLimit::Part(500)), None).unwrap();
     let total = pond.status().devices[0].total_bytes;
-    let worker = member(&pond, seat.folder.to_str().unwrap());
-    let limit = on_card(&pond, seat.name.as_str()).limit_bytes.unwrap();
-    assert!(limit.abs_diff(total / 2) <= 4096, "{limit} of {total}");
-    worker.kill();
-    // This process asked for it and lives, so it stays.
-    eventually("no members", || {
-        (group(&pond, seat.name.as_str()).info.processes == 0).then_some(())
-    });
-    pond.control().remove_group(seat.name.clone()).unwrap();
+    let limit = on_card(&pond, half.name.as_str()).limit_bytes.unwrap();
+    assert!(half.anonymous && limit.abs_diff(total / 2) <= 4096, "{limit} of {total}");
 }
 
 #[test]

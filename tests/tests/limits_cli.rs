@@ -1,6 +1,6 @@
 //! Programs under a limit, as an operator starts, sees and changes them at the shell.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -15,10 +15,20 @@ use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 
-/// What is left of a limit when a context is there: a card's costs half a GiB, the software
-/// driver's what it says it does.
-fn limit(data: u64) -> u64 {
-    if is_soft() { data } else { data + (640 * MIB) }
+/// The measure of all sizes here: on a card, 64 of it are far more than a context is taken for and
+/// does not have; on the software driver, no less than it is taken for until it was measured.
+fn unit() -> u64 {
+    if is_soft() { 2 * MIB } else { 16 * MIB }
+}
+
+/// A limit with room for so many units, and one context; the software driver's takes nothing.
+fn limit(units: u64) -> u64 {
+    contexts(1, units)
+}
+
+fn contexts(count: u64, units: u64) -> u64 {
+    let context = if is_soft() { 0 } else { 640 * MIB };
+    count * context + units * unit()
 }
 
 /// A pond, and what programs need to find the driver.
@@ -123,7 +133,7 @@ fn a_program_ends_as_it_ended() {
 #[test]
 fn inside_the_limit_is_the_size_of_the_card() {
     let place = Place::new();
-    let limit = limit(256 * MIB);
+    let limit = limit(256);
     let mut tenant = place.tenant(&["--limit", &size(limit)]);
     let info = tenant.numbers("info");
     assert_eq!(info[1], limit);
@@ -131,24 +141,24 @@ fn inside_the_limit_is_the_size_of_the_card() {
     assert_eq!(tenant.numbers("total"), [limit]);
     let nvml = tenant.numbers("nvml");
     assert_eq!(nvml[0], limit, "NVML");
-    assert!(tenant.takes("linear", 128 * MIB));
+    assert!(tenant.takes("linear", 128 * unit()));
     let after = tenant.numbers("info");
-    assert_eq!(info[0] - after[0], 128 * MIB);
-    assert!(!tenant.takes("linear", 256 * MIB), "an ordinary out of memory");
-    assert!(tenant.takes("linear", 32 * MIB), "and it goes on");
+    assert_eq!(info[0] - after[0], 128 * unit());
+    assert!(!tenant.takes("linear", 256 * unit()), "an ordinary out of memory");
+    assert!(tenant.takes("linear", 32 * unit()), "and it goes on");
 }
 
 #[test]
 fn two_programs_share_one_limit_and_the_account_is_the_drivers() {
     let place = Place::new();
-    let limit = limit(limit(256 * MIB));
+    let limit = contexts(2, 256);
     let before = place.pond.physical();
     place.limit("team-a", &size(limit));
     let mut one = place.tenant(&["--group", "team-a"]);
     let mut two = place.tenant(&["--group", "team-a"]);
-    assert!(one.takes("linear", 160 * MIB));
-    assert!(!two.takes("linear", 160 * MIB), "the other one has it");
-    assert!(two.takes("vmm", 64 * MIB));
+    assert!(one.takes("linear", 160 * unit()));
+    assert!(!two.takes("linear", 160 * unit()), "the other one has it");
+    assert!(two.takes("vmm", 64 * unit()));
 
     // By the driver's own count of what both have, context included.
     let physical = place.pond.physical() - before;
@@ -181,45 +191,45 @@ fn two_programs_share_one_limit_and_the_account_is_the_drivers() {
     assert_eq!(pids.ok().lines().count(), 2);
 
     one.kill();
-    eventually("what the dead one had", || two.takes("linear", 128 * MIB).then_some(()));
+    eventually("what the dead one had", || two.takes("linear", 128 * unit()).then_some(()));
 }
 
 #[test]
 fn a_limit_changes_under_a_running_program() {
     let place = Place::new();
     let set = |bytes: u64| place.limit("team-a", &size(bytes));
-    set(limit(96 * MIB));
+    set(limit(96));
     let mut tenant = place.tenant(&["--group", "team-a"]);
     for round in 0..5 {
-        assert!(tenant.takes("linear", 64 * MIB), "round {round}");
-        assert!(!tenant.takes("linear", 64 * MIB), "round {round}");
-        set(limit(192 * MIB));
-        assert!(tenant.takes("linear", 64 * MIB), "more can be used at once");
-        set(limit(96 * MIB));
+        assert!(tenant.takes("linear", 64 * unit()), "round {round}");
+        assert!(!tenant.takes("linear", 64 * unit()), "round {round}");
+        set(limit(192));
+        assert!(tenant.takes("linear", 64 * unit()), "more can be used at once");
+        set(limit(96));
         assert!(!tenant.takes("linear", 2 * MIB), "less takes nothing away and gives no more");
         let info = tenant.numbers("info");
-        assert_eq!((info[0], info[1]), (0, limit(96 * MIB)), "free and total");
+        assert_eq!((info[0], info[1]), (0, limit(96)), "free and total");
         let account = place.account("team-a");
         assert!(bytes(&account["used_bytes"]) > bytes(&account["effective_bytes"]), "{account}");
         tenant.ask("free all");
     }
-    assert!(tenant.takes("linear", 64 * MIB));
+    assert!(tenant.takes("linear", 64 * unit()));
     let said = place.cli(&["group", "ls", "team-a"]);
     assert!(said.ok().contains("team-a"), "{said:?}");
     place.limit("team-a", "none");
-    assert!(tenant.takes("linear", 256 * MIB), "no limit");
+    assert!(tenant.takes("linear", 256 * unit()), "no limit");
     assert_eq!(place.account("team-a")["limit_bytes"], Value::Null);
 }
 
 #[test]
 fn what_a_program_starts_is_limited_too() {
     let place = Place::new();
-    let limit = size(limit(limit(64 * MIB)));
+    let limit = size(contexts(2, 64));
     let tenant = binaries::tenant().display();
-    let script = format!("echo 'alloc linear {}' | {tenant}", 128 * MIB);
+    let script = format!("echo 'alloc linear {}' | {tenant}", 128 * unit());
     let said = place.cli(&["run", "--limit", &limit, "--", "sh", "-c", &script]);
     assert!(said.ok().contains("error 2 "), "{said:?}");
-    let script = format!("echo 'alloc linear {}' | {tenant}", 32 * MIB);
+    let script = format!("echo 'alloc linear {}' | {tenant}", 32 * unit());
     let said = place.cli(&["run", "--limit", &limit, "--", "sh", "-c", &script]);
     assert!(said.ok().contains("ok 1"), "{said:?}");
 }
@@ -227,7 +237,7 @@ fn what_a_program_starts_is_limited_too() {
 #[test]
 fn a_group_of_its_own_ends_with_its_last_process() {
     let place = Place::new();
-    let limit = size(limit(64 * MIB));
+    let limit = size(limit(64));
     let tenant = place.tenant(&["--limit", &limit]);
     let names = place.names();
     assert_eq!(names.len(), 1, "{names:?}");
@@ -247,7 +257,7 @@ fn groups_are_made_joined_and_removed_by_name() {
     assert_eq!(said.code, Some(2), "`run` prints no JSON: {said:?}");
     let unknown = place.cli(&["run", "--group", "team-a", "--", "true"]);
     assert_eq!(unknown.code, Some(3), "{unknown:?}");
-    let limit = size(limit(64 * MIB));
+    let limit = size(limit(64));
     let tenant = place.tenant(&["--group", "team-a", "--limit", &limit]);
     assert_eq!(place.names(), ["team-a"]);
     let other = place.cli(&["run", "--group", "team-a", "--limit", "1G", "--", "true"]);
@@ -289,13 +299,13 @@ fn a_limit_larger_than_the_card_is_the_card() {
     });
     let half = place.json(&["group", "set", "team-b", "--limit", "50%"]);
     let total = place.pond.status().devices[0].total_bytes;
-    assert_eq!(bytes(&half["devices"][0]["limit_bytes"]) >> 20, total / 2 >> 20);
+    assert_eq!(bytes(&half["devices"][0]["limit_bytes"]) >> 20, (total / 2) >> 20);
 }
 
 #[test]
 fn one_device_is_all_that_the_program_sees() {
     let place = Place::new();
-    let limit = size(limit(64 * MIB));
+    let limit = size(limit(64));
     let uuid = place.pond.status().devices[0].device.to_string();
     for device in ["0", &uuid] {
         let said = place.cli(&[
@@ -312,23 +322,23 @@ fn one_device_is_all_that_the_program_sees() {
     }
     let mut tenant = place.tenant(&["--limit", &limit, "--device", "0"]);
     assert_eq!(tenant.ask("uuid"), uuid);
-    assert!(!tenant.takes("linear", 128 * MIB));
+    assert!(!tenant.takes("linear", 128 * unit()));
     assert_eq!(place.cli(&["run", "-l", "1G", "--device", "99", "true"]).code, Some(18));
 }
 
 #[test]
 fn limits_hold_while_no_daemon_lives() {
     let place = Place::new();
-    let limit = limit(96 * MIB);
+    let limit = limit(96);
     let mut tenant = place.tenant(&["--group", "team-a", "--limit", &size(limit)]);
-    assert!(tenant.takes("linear", 64 * MIB));
+    assert!(tenant.takes("linear", 64 * unit()));
     place.pond.kill_daemon();
-    assert!(!tenant.takes("linear", 64 * MIB));
+    assert!(!tenant.takes("linear", 64 * unit()));
     let account = place.account("team-a");
     assert_eq!(bytes(&account["limit_bytes"]), limit, "the files are the whole state");
-    assert!(bytes(&account["used_bytes"]) >= 64 * MIB);
+    assert!(bytes(&account["used_bytes"]) >= 64 * unit());
     place.limit("team-a", &size(2 * limit));
-    assert!(tenant.takes("linear", 64 * MIB), "and the next daemon changes it");
+    assert!(tenant.takes("linear", 64 * unit()), "and the next daemon changes it");
 }
 
 /// What a command prints, line by line, until it is dropped.
@@ -373,7 +383,7 @@ impl Drop for Lines {
 #[test]
 fn a_watch_prints_a_line_for_each_change() {
     let place = Place::new();
-    let limit = limit(96 * MIB);
+    let limit = limit(96);
     place.limit("team-a", &size(limit));
     let text = Lines::of(place.command(&["group", "watch", "team-a"]));
     let json = Lines::of(place.command(&["group", "watch", "--json"]));
@@ -381,10 +391,10 @@ fn a_watch_prints_a_line_for_each_change() {
     let read = |line: &str| serde_json::from_str::<Value>(line).unwrap();
     json.find(|line| read(line)["kind"] == "account" && read(line)["group"] == "team-a");
     let mut tenant = place.tenant(&["--group", "team-a"]);
-    assert!(tenant.takes("linear", 64 * MIB));
+    assert!(tenant.takes("linear", 64 * unit()));
     text.find(|line| line.contains("1 process"));
-    json.find(|line| read(line)["used_bytes"].as_u64().is_some_and(|used| used >= 64 * MIB));
-    let small = limit - 64 * MIB;
+    json.find(|line| read(line)["used_bytes"].as_u64().is_some_and(|used| used >= 64 * unit()));
+    let small = limit - 64 * unit();
     place.limit("team-a", &size(small));
     let (mut lower, mut told) = (false, false);
     json.find(|line| {
@@ -398,11 +408,11 @@ fn a_watch_prints_a_line_for_each_change() {
 fn without_a_pond_the_same_commands_work_on_this_users_groups() {
     let place = Place::without_a_pond();
     let group = format!("cli-test-{}", std::process::id());
-    let limit = limit(limit(96 * MIB));
+    let limit = contexts(2, 96);
     let mut one = place.tenant(&["-q", "--group", &group, "--limit", &size(limit)]);
     let mut two = place.tenant(&["-q", "--group", &group, "--limit", &size(limit)]);
-    assert!(one.takes("linear", 64 * MIB));
-    assert!(!two.takes("linear", 64 * MIB), "one limit for both");
+    assert!(one.takes("linear", 64 * unit()));
+    assert!(!two.takes("linear", 64 * unit()), "one limit for both");
     assert_eq!(one.numbers("total"), [limit]);
 
     let account = place.account(&group);
@@ -413,15 +423,17 @@ fn without_a_pond_the_same_commands_work_on_this_users_groups() {
     let charged: u64 =
         processes.iter().map(|p| p["devices"][0]["charged_bytes"].as_u64().unwrap_or(0)).sum();
     assert_eq!(charged, bytes(&account["used_bytes"]), "{details}");
-    assert!(charged >= 64 * MIB);
+    assert!(charged >= 64 * unit());
 
     let set = |bytes: u64| place.limit(&group, &size(bytes));
     set(2 * limit);
-    assert!(two.takes("linear", 64 * MIB), "more can be used at once");
+    assert!(two.takes("linear", 64 * unit()), "more can be used at once");
     set(limit);
     assert!(!two.takes("linear", 2 * MIB));
     assert_eq!(two.numbers("info")[0], 0);
 
+    let other = place.cli(&["run", "--group", &group, "--limit", "1M", "true"]);
+    assert_eq!(other.code, Some(4), "another limit is refused: {other:?}");
     let watch = Lines::of(place.command(&["group", "watch", &group, "--json"]));
     watch.find(|line| line.contains("account"));
     assert_eq!(place.cli(&["group", "rm", &group]).code, Some(22));

@@ -13,6 +13,16 @@ pub fn name(user: u32) -> String {
     names.get(&user).cloned().unwrap_or_else(|| user.to_string())
 }
 
+/// The user of a name in `/etc/passwd`, or of a number.
+pub fn id(text: &str) -> Result<u32, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    let file = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let found = parse(&file).into_iter().find(|(_, name)| name == text);
+    found.map(|(number, _)| number).ok_or_else(|| format!("no user '{text}'"))
+}
+
 /// The name of a group in `/etc/group`, else the number.
 pub fn group_name(group: u32) -> String {
     let names = parse(&std::fs::read_to_string("/etc/group").unwrap_or_default());
@@ -46,5 +56,7 @@ mod tests {
         let names = parse("root:x:0:0::/root:/bin/sh\ntoor:x:0:0\nodd\nx:y:z");
         assert_eq!(names, HashMap::from([(0, "root".to_owned())]));
         assert_eq!(name(4_000_000_000), "4000000000");
+        assert_eq!((id("1000"), id("root")), (Ok(1000), Ok(0)));
+        assert_eq!(id("no such user"), Err("no user 'no such user'".to_owned()));
     }
 }

@@ -82,7 +82,7 @@ fn the_page_about_commands_has_every_command() {
     let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     for command in VISIBLE {
         let named = |heading: &&str| heading.split([' ', ',']).any(|word| word == command);
-        assert!(headings.iter().any(|heading| named(&heading)), "{command}");
+        assert!(headings.iter().any(named), "{command}");
     }
     let place = Place::new();
     for (heading, command) in [("run", &["run"][..]), ("coverage", &["coverage"]), ("ps", &["ps"])]

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond::{
-    Dtype, GetOptions, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec, runtime_dir,
+    Dtype, GetOptions, GroupLimit, LeaseId, Mode, Pond, PutSpec, Sink, Source, Tensor, TensorSpec,
+    runtime_dir,
 };
 use millpond_cuda::{DeviceUuid, Nvml};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
@@ -127,6 +128,11 @@ impl Session {
             ["model", ref rest @ ..] => {
                 let pond = self.pond()?;
                 self.models.run(&pond, rest)
+            }
+            ["join", limit] => {
+                let limit = GroupLimit::Bytes(number(limit)?);
+                let seat = self.pond()?.join_group(None, Some(limit), None).map_err(trouble)?;
+                Ok(format!("{} {}", seat.name, seat.folder.display()))
             }
             ["member", ref rest @ ..] => self.membership.run(rest),
             _ => Err(wrong(format!("'{}' is no command", words.join(" ")))),

@@ -111,7 +111,8 @@ What is not named stays as it is.
 Examples:
   millpond group set team-a --limit 12G
   millpond group set team-a --min 2G --weight 2
-  millpond group set team-a --limit none --device 1")]
+  millpond group set team-a --limit none --device 1
+  millpond group set team-a --user alice --user bob")]
 pub struct GroupSetArgs {
     /// The group: letters, digits, `.`, `_` and `-`
     pub name: GroupName,
@@ -124,6 +125,10 @@ pub struct GroupSetArgs {
     /// The group's share of what is left, where others have more than their part
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
+    /// Who may run programs in it, and whose memory in the pond counts for it: a name or a number;
+    /// again for more. It replaces those of before
+    #[arg(long = "user", value_name = "USER", value_parser = crate::users::id)]
+    pub users: Vec<u32>,
     /// Only on this GPU: its place in `millpond status`, or its UUID [default: all]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use millpond_ledger::{Book, BookSettings, Flags, LedgerError, Memory, Patience};
@@ -13,6 +13,11 @@ use super::account::c_path;
 
 /// The file of an anonymous group that says who runs in it.
 const RUNNER: &str = "run";
+/// The book itself.
+const LEDGER: &str = "ledger";
+/// Where members note the legacy handles that they gave out, so that an importer in the group does
+/// not pay a second time.
+const EXPORTS: &str = "exports";
 /// What a folder is called while it is removed.
 const GOING: &str = ".gone-";
 /// Nobody else knows of a group that is just being made.
@@ -133,6 +138,7 @@ impl Folders {
             memory,
         };
         let book = Book::create(&c_path(folder).map_err(text)?, settings).map_err(text)?;
+        note_exports(folder, settings.owner).map_err(|error| error.to_string())?;
         if runner.is_some() {
             book.set_flags(Flags::ANONYMOUS, AT_ONCE).map_err(text)?;
         }
@@ -142,7 +148,7 @@ impl Folders {
     /// Whose the ledger is: that user's programs can be members.
     #[must_use]
     pub fn owner(&self, name: &GroupName) -> Option<u32> {
-        let owner = fs::metadata(self.of(name).join("ledger")).ok()?.uid();
+        let owner = fs::metadata(self.of(name).join(LEDGER)).ok()?.uid();
         // What root has, nobody was given yet.
         (!self.root || owner != self.user).then_some(owner)
     }
@@ -152,21 +158,31 @@ impl Folders {
     /// # Errors
     /// Why not, in words.
     pub fn let_in(&self, name: &GroupName, user: u32, users: &[u32]) -> Result<(), String> {
-        let ledger = self.of(name).join("ledger");
+        let [ledger, exports] = [LEDGER, EXPORTS].map(|file| self.of(name).join(file));
         let owner = fs::metadata(&ledger).map_err(|error| error.to_string())?.uid();
         if owner == user || user == 0 {
             return Ok(());
         }
         self.can_give_to(user)?;
+        let give = |path: &Path| std::os::unix::fs::chown(path, Some(user), None);
         if owner == self.user {
-            return std::os::unix::fs::chown(&ledger, Some(user), None)
+            // Without the notes of exports a member only pays for what another pays for already.
+            let _ = give(&exports);
+            return give(&ledger)
                 .map_err(|error| format!("giving the ledger to user {user}: {error}"));
         }
         let mut all: Vec<u32> = users.iter().copied().chain([user]).collect();
         all.retain(|other| *other != owner);
+        let _ = share_with(&exports, all.clone());
         share_with(&ledger, all).map_err(|error| {
             format!("the ledger is user {owner}'s and cannot be shared with user {user}: {error}")
         })
+    }
+
+    /// Whether groups can be shared by users: a pond of one user has only that one's programs.
+    #[must_use]
+    pub fn has_many_users(&self) -> bool {
+        self.root
     }
 
     /// Whether a ledger can be given to this user.
@@ -203,6 +219,17 @@ impl Folders {
             start_ticks: words.next()?.parse().ok()?,
         })
     }
+}
+
+/// Makes the file of exported handles: its folder is not the members' to write.
+fn note_exports(folder: &Path, owner: Option<u32>) -> io::Result<()> {
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(folder.join(EXPORTS))?;
+    std::os::unix::fs::fchown(&file, owner, None)
 }
 
 /// Lets more users than the owner read and write a file: an access list, as `setfacl` writes it.

@@ -10,6 +10,9 @@ use super::folders::Runner;
 use super::shelf::Shelf;
 use crate::policy::GroupCaller;
 
+/// Groups of one user who is not the operator: more programs at once than one card has room for.
+const MOST_OWNED: usize = 500;
+
 impl Shelf {
     pub fn join(&mut self, by: GroupCaller, join: GroupJoin) -> Result<ReplyBody, Failure> {
         match &join.group {
@@ -20,7 +23,9 @@ impl Shelf {
             }
             Some(name) if join.limit.is_some() => {
                 self.check_rights(by)?;
-                let memory = self.memory_for(by);
+                // Others than this user may be let in later.
+                let shared = self.folders.has_many_users();
+                let memory = if shared { Memory::File } else { self.memory_for(by) };
                 self.make(name, Some(by.user), None, memory)?;
                 self.limit_new(name, join.limit, join.device)?;
                 self.rebalance();
@@ -106,8 +111,15 @@ impl Shelf {
         }
     }
 
-    /// A pond that does not run as root cannot give a ledger to anybody else.
+    /// A pond that does not run as root cannot give a ledger to anybody else; and one user must not
+    /// use up what there is for all.
     fn check_rights(&self, by: GroupCaller) -> Result<(), Failure> {
+        let owned = || self.groups.keys().filter(|name| self.folders.owner(name) == Some(by.user));
+        if !by.operator && owned().count() >= MOST_OWNED {
+            let message = format!("user {} has {MOST_OWNED} groups already", by.user);
+            return Err(Failure::new(ErrorKind::TooMany, message)
+                .hint("give programs one group together: `millpond run --group NAME ...`"));
+        }
         self.folders.can_give_to(by.user).map_err(|reason| {
             Failure::new(
                 ErrorKind::Denied,

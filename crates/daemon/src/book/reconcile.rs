@@ -28,7 +28,10 @@ impl Shelf {
             self.look_at(&name, &account, &members);
         }
         let readings = self.group_readings();
-        self.told.push(Told::Readings(readings));
+        if readings != self.last_readings {
+            self.last_readings.clone_from(&readings);
+            self.told.push(Told::Readings(readings));
+        }
     }
 
     fn look_at(&mut self, name: &GroupName, account: &Arc<Account>, members: &[MemberReading]) {

@@ -16,7 +16,7 @@ use crate::policy::GroupCaller;
 /// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
 const MOST_GROUPS: usize = 1000;
 /// Weights beyond this say nothing more.
-const MOST_WEIGHT: u32 = 1000;
+const MOST_WEIGHT: u32 = 10_000;
 
 /// What a budget becomes. What is `None` stays as it is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,7 +16,7 @@ use super::drift::{Ceiling, Memory};
 use super::folders::{Folders, Found, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
-use crate::policy::{GroupAsk, GroupCaller, GroupWork};
+use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
 /// How long an anonymous group waits for a program that was started and has not begun: its runner
 /// may be a shell that left it behind.
@@ -62,6 +62,8 @@ pub(super) struct Shelf {
     pub told: Vec<Told>,
     /// Whether anybody is there to obey a limit.
     pub has_members: bool,
+    /// What was last said about the cards.
+    pub last_readings: Vec<GroupReading>,
 }
 
 impl Shelf {
@@ -74,6 +76,7 @@ impl Shelf {
             cards: Vec::new(),
             told: Vec::new(),
             has_members: true,
+            last_readings: Vec::new(),
             folders,
         };
         for Found { name, book, runner } in shelf.folders.scan() {

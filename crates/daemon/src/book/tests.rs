@@ -404,6 +404,30 @@ fn a_group_of_a_name_is_joined_by_those_who_may() {
     let joined = play.ask_as(stranger, GroupWork::Join(join_of(Some("team"), None)));
     // Only root can let another user write the ledger.
     assert_eq!(joined.is_ok(), me().user == 0, "{joined:?}");
+    if me().user != 0 {
+        return;
+    }
+    let folder = play.shelf.folders.of(&name("team"));
+    for file in ["ledger", "exports"] {
+        let owner = std::os::unix::fs::MetadataExt::uid(&folder.join(file).metadata().unwrap());
+        assert_eq!(owner, stranger.user, "{file}");
+    }
+    // The first one owns the ledger now; the next is on its access list, where there are such.
+    let second = GroupCaller { user: stranger.user + 1, ..stranger };
+    let users = Some(vec![stranger.user, second.user]);
+    play.set(GroupSet { users, ..GroupSet::of(name("team")) }).unwrap();
+    let ledger = play.shelf.folders.of(&name("team")).join("ledger");
+    match play.ask_as(second, GroupWork::Join(join_of(Some("team"), None))) {
+        Ok(_) => {
+            let list = "system.posix_acl_access";
+            let bytes = rustix::fs::getxattr(&ledger, list, &mut [0u8; 256]).unwrap();
+            assert_eq!(bytes, 4 + 5 * 8);
+        }
+        Err(failure) => {
+            assert_eq!(failure.kind, ErrorKind::Denied);
+            assert!(failure.message.contains("cannot be shared"), "{failure}");
+        }
+    }
 }
 
 #[test]

@@ -78,8 +78,8 @@ impl Alone {
         if !self.has(name) {
             return Err(unknown(name));
         }
-        if set.min_bytes.is_some() || set.weight.is_some() {
-            let message = "`--min` and `--weight` need a pond, which keeps room between groups";
+        if set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some() {
+            let message = "`--min`, `--weight` and `--user` need a pond, which keeps groups apart";
             return Err(Failure::new(ErrorKind::NoPond, message).hint("`millpond serve`").into());
         }
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
@@ -112,6 +112,30 @@ impl Alone {
             book.change(place.map(|place| place.0), PATIENCE, change).map_err(wrong)?;
         }
         Ok(self.details(name, &cards))
+    }
+
+    /// Sees to it that a program that states this limit gets it. A group that nobody is in has only
+    /// a limit that was stated once; one that somebody is in keeps its own.
+    pub fn agree(&self, name: &GroupName, limit_bytes: u64) -> Result<(), CommandError> {
+        if !self.has(name) {
+            return Ok(());
+        }
+        let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
+        let book = open(&self.path(name)).map_err(wrong)?;
+        let asked = book.entry(None).map_err(wrong)?.map_or(NO_LIMIT, |budget| budget.asked);
+        if asked == limit_bytes / UNIT {
+            return Ok(());
+        }
+        let mut living = false;
+        book.members(|member| living |= member.alive).map_err(wrong)?;
+        if !living {
+            let limit = Some(GroupLimit::Bytes(limit_bytes));
+            return self.set(&GroupSet { limit, ..GroupSet::of(name.clone()) }).map(drop);
+        }
+        let has = if asked == NO_LIMIT { "no limit".to_owned() } else { shown(asked) };
+        let message = format!("group '{name}' has {has}, not {}", shown(limit_bytes / UNIT));
+        let hint = format!("`millpond group set {name} --limit ...` changes it for all");
+        Err(Failure::new(ErrorKind::Exists, message).hint(hint).into())
     }
 
     /// Removes one that nobody is in.
@@ -227,6 +251,10 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
     Ok(())
 }
 
+fn shown(units: u64) -> String {
+    format!("a limit of {}", crate::units::bytes(bytes(units)))
+}
+
 fn bytes(units: u64) -> u64 {
     units.saturating_mul(UNIT)
 }
@@ -290,7 +318,7 @@ mod tests {
     fn a_group_without_a_pond_is_read_from_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, _member) = group(folder.path());
-        assert_eq!(alone.names(), [name.clone()]);
+        assert_eq!(alone.names(), std::slice::from_ref(&name));
         let own = std::process::id();
         let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
         let device = &details.info.devices[0];
@@ -319,6 +347,20 @@ mod tests {
         assert!(alone.set(&min).unwrap_err().to_string().contains("need a pond"));
         let other = "team-b".parse().unwrap();
         assert!(alone.set(&GroupSet::of(other)).unwrap_err().to_string().contains("'team-b'"));
+    }
+
+    #[test]
+    fn a_stated_limit_holds_or_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (alone, name, member) = group(folder.path());
+        alone.agree(&name, 1 << 30).unwrap();
+        let refused = alone.agree(&name, 2 << 30).unwrap_err().to_string();
+        assert!(refused.contains("has a limit of 1 GiB, not a limit of 2 GiB"), "{refused}");
+        drop(member);
+        alone.agree(&name, 2 << 30).unwrap();
+        let device = &alone.details(&name, &[card(Vec::new())]).info.devices[0];
+        assert_eq!(device.limit_bytes, Some(2 << 30), "nobody was in it");
+        alone.agree(&"new".parse().unwrap(), 1).unwrap();
     }
 
     #[test]

@@ -13,10 +13,10 @@ use crate::printer::Printer;
 /// Makes or changes a group, and prints it.
 pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     let nothing = args.limit.is_none() && args.min.is_none() && args.weight.is_none();
-    if nothing {
+    if nothing && args.users.is_empty() {
         let report = Report::new(Code::Usage, "nothing to set");
         return Err(report
-            .hint("`--limit`, `--min` or `--weight`; `millpond help group set`")
+            .hint("`--limit`, `--min`, `--weight` or `--user`; `millpond help group set`")
             .into());
     }
     let known = Groups::open(global)?;
@@ -38,6 +38,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
         limit,
         min_bytes,
         weight: args.weight,
+        users: (!args.users.is_empty()).then(|| args.users.clone()),
         // Without a limit a new group would be a mistake in its name.
         create: limit.is_some(),
         ..GroupSet::of(args.name.clone())

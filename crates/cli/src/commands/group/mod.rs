@@ -16,7 +16,7 @@ use crate::pond;
 use crate::printer::Printer;
 use crate::size::Size;
 
-use alone::Alone;
+pub use alone::Alone;
 
 pub use members::run as members;
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use millpond::{GroupName, GroupSet, Pond};
+use millpond::{GroupLimit, GroupName, GroupSet, Pond};
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, RunArgs};
+use crate::commands::group::Alone;
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
 use crate::pond;
@@ -87,6 +88,9 @@ fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, 
     if args.min.is_some() || args.weight.is_some() {
         let message = "`--min` and `--weight` need a pond, which keeps room between groups";
         return Err(Report::new(why.code, message).hint("`millpond serve`").into());
+    }
+    if let (Some(group), GroupLimit::Bytes(bytes)) = (&args.group, limit.limit()) {
+        Alone::new().agree(group, bytes)?;
     }
     printer.note(format_args!(
         "no pond: the limit of {limit} holds for this user's programs with the same {}",
