@@ -120,11 +120,13 @@ fn what_leaves_a_capture_alone() {
     let before = exchange_mode(RELAXED);
     f.captures.refuse_unsafe_call().unwrap();
     exchange_mode(before);
+    assert_eq!(f.end(SECOND), Ok(0));
+    f.begin(SECOND, GLOBAL);
     std::thread::scope(|scope| {
         let ended = scope.spawn(|| f.end(SECOND)).join().unwrap();
         assert_eq!(ended, Err(Status::STREAM_CAPTURE_WRONG_THREAD));
     });
-    assert_eq!(f.end(SECOND), Ok(0));
+    assert_eq!(f.end(SECOND), Err(Status::ILLEGAL_STATE), "that ended it");
     f.begin(FIRST, GLOBAL);
     f.captures.drop_stream(FIRST);
     f.captures.refuse_unsafe_call().unwrap();
