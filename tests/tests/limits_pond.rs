@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use millpond_tests::place::{bytes, limit, size, unit};
-use millpond_tests::{Place, checkpoint, eventually, eventually_equal};
+use millpond_tests::{Place, binaries, checkpoint, eventually, eventually_equal};
 use serde_json::Value;
 
 /// A group that pays for this user's tensors and models.
@@ -155,4 +155,28 @@ fn beyond_the_owners_limit_nothing_is_made_and_the_error_says_what_to_do() {
     place.limit("team", &size(4 * whole));
     let loaded = place.cli(&load);
     assert_eq!(loaded.code, Some(0), "{loaded:?}");
+}
+
+#[test]
+fn the_ponds_memory_is_nobody_elses_in_any_group_or_none() {
+    let place = Place::new();
+    place.limit("team", &size(limit(256)));
+    let others = || {
+        eventually("a reading of the card", || {
+            place.json(&["status"])["devices"][0]["other_bytes"].as_u64()
+        })
+    };
+    let before = others();
+    let mut owner = place.pond.worker();
+    owner.ask(&format!("put ungrouped {} 3", 64 * unit()));
+    group_of_this_user(&place, "owners", limit(256));
+    owner.ask(&format!("put grouped {} 3", 64 * unit()));
+    // A program without a limit is: it is there when the card is read again.
+    let mut stranger = millpond_tests::Budget::spawn(place.bare(binaries::tenant()));
+    stranger.ready().unwrap();
+    assert!(stranger.takes("linear", 32 * unit()));
+    let after = eventually("the stranger", || {
+        Some(others()).filter(|after| *after >= before + 32 * unit())
+    });
+    assert!(after < before + 64 * unit(), "{before}, {after}");
 }

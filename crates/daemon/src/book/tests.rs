@@ -327,7 +327,7 @@ fn what_the_card_shows_and_nobody_charged_is_folded_in() {
     play.events(EventKind::GroupSet);
     let reading = play.readings.last().unwrap();
     assert_eq!(reading.charged_bytes, GIB + 300 * MIB);
-    assert_eq!(reading.other_bytes, 2 * GIB - 300 * MIB);
+    assert_eq!(reading.outside_bytes, 2 * GIB - 300 * MIB);
     // It counts: what is left is less.
     assert_eq!(member.reserve(device, units(7 * GIB - 299 * MIB)), Err(Refused::Limit));
     member.reserve(device, units(7 * GIB - 300 * MIB)).unwrap();
