@@ -5,11 +5,12 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+use std::path::Path;
 use std::process::Command;
 
 use millpond_tests::place::{bytes, contexts, size, unit};
 use millpond_tests::{
-    Budget, Place, Process, Tenant, binaries, eventually, is_soft, namespace, skip,
+    Budget, PATIENCE, Place, Process, Said, Tenant, binaries, eventually, is_soft, namespace, skip,
 };
 use rustix::process::{Pid, Signal};
 
@@ -129,4 +130,32 @@ fn inside_a_container_the_limit_needs_no_daemon() {
     rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     eventually("what the dead one had", || two.takes("linear", 160 * unit()).then_some(()));
     drop(one);
+}
+
+#[test]
+fn a_container_of_another_user_needs_that_user_in_the_group() {
+    let way = namespace::unshare(&["--mount"]).filter(|_| rustix::process::geteuid().is_root());
+    let Some(way) = way else {
+        skip("root and `unshare --mount` are needed");
+        return;
+    };
+    let place = Place::new();
+    let said = place.cli(&["group", "set", "team-a", "--limit", "1G", "--user", "65533"]);
+    assert!(said.ok().contains("team-a"), "{said:?}");
+    let opens = |user: &str| {
+        let mut program = place.bare(Path::new("setpriv"));
+        program.args(["--reuid", user, "--regid", user, "--clear-groups", "sh", "-c"]);
+        program.arg(": >> /mnt/group/ledger && : >> /mnt/group/exports");
+        let mut command = container(&place, &way, "team-a", &program);
+        // `setpriv` has no GPU; the library is for what it starts.
+        command.env("LIBRARY", "");
+        Said::by(&mut command, PATIENCE)
+    };
+    let named = opens("65533");
+    if named.code == Some(127) {
+        skip("there is no `setpriv`");
+        return;
+    }
+    assert_eq!(named.code, Some(0), "{named:?}");
+    assert_ne!(opens("65532").code, Some(0), "nobody named that one");
 }

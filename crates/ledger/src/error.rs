@@ -96,7 +96,7 @@ pub enum BadSize {
     #[error("a negative size")]
     Negative,
     /// `0.5`: half of what?
-    #[error("a fraction needs a unit; write 0.5G for half a GiB or 50% for half of the card")]
+    #[error("a fraction without a unit; write 0.5G for half a GiB or 50% for half of the card")]
     FractionOfByte,
     /// Not a number.
     #[error("not a size; write 10G, 512M, 50% or a number of bytes")]

@@ -179,6 +179,22 @@ impl Folders {
         })
     }
 
+    /// Lets the programs of these users be members before one of them has asked, as those in
+    /// containers never do. Where files have no access lists, who asks is let in by [`Self::let_in`].
+    pub fn let_all_in(&self, name: &GroupName, users: &[u32]) {
+        if !self.root || users.is_empty() {
+            return;
+        }
+        for file in [LEDGER, EXPORTS] {
+            let path = self.of(name).join(file);
+            let owner = fs::metadata(&path).map(|found| found.uid()).ok();
+            let all = users.iter().copied().filter(|user| owner != Some(*user));
+            if let Err(error) = share_with(&path, all.collect()) {
+                tracing::debug!(group = %name, %error, "no access list");
+            }
+        }
+    }
+
     /// Whether groups can be shared by users: a pond of one user has only that one's programs.
     #[must_use]
     pub fn has_many_users(&self) -> bool {
