@@ -39,16 +39,17 @@ NOISE = 0.03  # of launches: what two runs of the same side differ by
 TRAINING = """
 import sys, time, torch
 torch.manual_seed(0)
-layer = torch.nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True, device="cuda", dtype=torch.bfloat16)
+layer = torch.nn.TransformerEncoderLayer(768, 12, 3072, batch_first=True, device="cuda", dtype=torch.bfloat16)
 model = torch.nn.TransformerEncoder(layer, 6)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-x = torch.randn(16, 256, 512, device="cuda", dtype=torch.bfloat16)
+# So much that the card, and not the processor, is what a step waits for.
+x = torch.randn(64, 512, 768, device="cuda", dtype=torch.bfloat16)
 def step():
     optimizer.zero_grad(set_to_none=True)
     loss = model(x).float().square().mean()
     loss.backward()
     optimizer.step()
-for _ in range(30): step()
+for _ in range(10): step()
 torch.cuda.synchronize()
 print("ready", flush=True)
 for line in sys.stdin:
@@ -204,7 +205,7 @@ class Bench:
                     tenant.process.kill()
                 for tenant in crowd:
                     tenant.end()
-        self.add(f"{count} processes start", samples, "no stall: at most 1.1x", lambda plain, limited: limited <= plain * 1.1)
+        self.add(f"{count} processes start", samples, "no stall: 1 s", lambda plain, limited: limited - plain <= 1e9)
 
     def ledger(self):
         """A reserve and its release, alone and with eight processes."""
@@ -225,8 +226,8 @@ class Bench:
 
     def training(self):
         """A small transformer in torch, two processes that take turns."""
-        steps, rounds = 25, 25
-        workers = {side: Process([sys.executable, "-c", TRAINING], environment, processors=self.processors) for side, environment in self.sides.items()}
+        steps, rounds = 8, 21
+        workers = {side: Process([sys.executable, "-c", TRAINING], environment) for side, environment in self.sides.items()}
         samples = {side: [] for side in self.sides}
         try:
             for round_ in range(rounds):

@@ -167,7 +167,7 @@ class Watch:
         check(self.process.stdout.readline() == "watching\n", "the watch looks")
 
     def stop(self):
-        """The most that they held, and the number of samples."""
+        """The most that they held together and each of them, and the number of samples."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
@@ -187,16 +187,18 @@ def watch(settings):
         pids = set(json.loads(line))
         stop.clear()
         threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
-        peak = samples = 0
+        peak, samples, each = 0, 0, dict.fromkeys(pids, 0)
         print("watching", flush=True)
         while True:
             # The last sample begins after everybody has answered.
             last = stop.is_set()
-            peak = max(peak, sum(used for pid, used in nvml.processes().items() if pid in pids))
-            samples += 1
+            seen = {pid: used for pid, used in nvml.processes().items() if pid in pids}
+            peak, samples = max(peak, sum(seen.values())), samples + 1
+            for pid, used in seen.items():
+                each[pid] = max(each[pid], used)
             if last:
                 break
-        print(json.dumps({"peak": peak, "samples": samples}), flush=True)
+        print(json.dumps({"peak": peak, "samples": samples, "each": each}), flush=True)
 
 
 def eventually(what, ask):

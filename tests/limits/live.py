@@ -42,13 +42,18 @@ class Pond:
             self.process.kill()
             self.process.wait()
         self.log.close()
-        # Its keeper outlives it, and keeps the card.
-        for pid in self.processes():
+        # Its keeper outlives it and keeps the card, and one of them may start the other again.
+        eventually("the end of a pond", lambda: not self.kill())
+
+    def kill(self):
+        """Kills what is left of it; says what that was."""
+        left = self.processes()
+        for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        eventually("the end of a pond", lambda: not self.processes())
+        return left
 
     def processes(self):
         """Those that have this pond's folder in their environment."""

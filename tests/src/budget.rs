@@ -24,7 +24,7 @@ pub enum Preload {
     /// The right one.
     #[default]
     Right,
-    /// One with a rule broken on purpose, by the name of its feature.
+    /// One with a rule broken on purpose, or as slow as those, by the name of its feature.
     Broken(String),
 }
 

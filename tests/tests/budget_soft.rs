@@ -47,6 +47,16 @@ fn is_found_out(feature: &str) {
     assert!(found.is_some(), "nothing was seen of {feature}");
 }
 
+/// The twins wait where they are wrong; one that waits there too and is right is not found out.
+#[test]
+fn a_ledger_as_slow_as_the_broken_ones_is_not_found_out() {
+    for seed in 1..=2 {
+        let outcome = storm(seed, &Preload::Broken("slow".to_owned()), "linear,handle");
+        note("slow", seed, outcome);
+        assert!(outcome.peak <= outcome.limit, "seed {seed}: {outcome:?}");
+    }
+}
+
 #[test]
 fn a_ledger_without_the_kernel_lock_is_found_out() {
     is_found_out("broken-no-lock");

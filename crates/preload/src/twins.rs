@@ -1,8 +1,13 @@
 //! The ledger's member as this library uses it. With a feature `broken-...` it lacks one rule: such
 //! a library is built by the tests alone, which must find it out.
 
-#[cfg(not(any(feature = "broken-no-lock", feature = "broken-check-then-add")))]
+#[cfg(not(any(feature = "broken-no-lock", feature = "broken-check-then-add", feature = "slow")))]
 pub(crate) type Rules = millpond_ledger::protocol::Sound;
+#[cfg(all(
+    feature = "slow",
+    not(any(feature = "broken-no-lock", feature = "broken-check-then-add"))
+))]
+pub(crate) type Rules = broken::Slow;
 #[cfg(feature = "broken-no-lock")]
 pub(crate) type Rules = broken::NoLock;
 #[cfg(all(feature = "broken-check-then-add", not(feature = "broken-no-lock")))]
@@ -10,7 +15,7 @@ pub(crate) type Rules = broken::CheckThenAdd;
 
 pub(crate) type Member = millpond_ledger::Member<Rules>;
 
-#[cfg(any(feature = "broken-no-lock", feature = "broken-check-then-add"))]
+#[cfg(any(feature = "broken-no-lock", feature = "broken-check-then-add", feature = "slow"))]
 mod broken {
     use millpond_ledger::protocol::{Halves, Outcome, Protocol, Word};
 
@@ -21,7 +26,7 @@ mod broken {
     }
 
     /// Credit is taken without the kernel lock.
-    #[allow(dead_code, reason = "one of the two")]
+    #[allow(dead_code, reason = "one of the three")]
     pub struct NoLock;
 
     impl Protocol for NoLock {
@@ -32,8 +37,18 @@ mod broken {
         }
     }
 
+    /// Every rule, and as slow as the others: what those get wrong is not a matter of speed.
+    #[allow(dead_code, reason = "one of the three")]
+    pub struct Slow;
+
+    impl Protocol for Slow {
+        fn looked() {
+            dawdle();
+        }
+    }
+
     /// Looks, and then adds to whatever is there by then.
-    #[allow(dead_code, reason = "one of the two")]
+    #[allow(dead_code, reason = "one of the three")]
     pub struct CheckThenAdd;
 
     impl Protocol for CheckThenAdd {

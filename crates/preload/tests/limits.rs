@@ -57,14 +57,17 @@ fn what_a_pool_has_is_used_again_at_the_limit() {
         said,
         format!("context=0, stream=0, {}info=0 96 32", "async=0, afree=0, ".repeat(5))
     );
-    // In pieces it would have to grow: refused, and the book is right again after the next wait.
-    let machine = Machine::new().limited("32M");
+    // In pieces it would have to grow, for which there is no room.
+    let machine = Machine::new().limited("64M");
     let said = machine.run(
         "proc2",
-        "context stream async=10 async=5 async=12 async=5 afreeat=0 afreeat=2 sync async=15 info sync info afreeat=1 afreeat=3 sync info",
+        "context stream async=10 async=5 async=12 async=5 afreeat=0 afreeat=2 sync async=15 info async=20 info sync info afreeat=1 afreeat=3 afreeat=4 sync info",
     );
-    assert!(said.contains("sync=0, async=2, info=0 32 0, sync=0, info=0 32 0"), "{said}");
-    assert!(said.ends_with("sync=0, info=0 32 32"), "{said}");
+    assert!(
+        said.contains("sync=0, async=0, info=0 64 0, async=2, info=0 64 0, sync=0, info=0 64 0"),
+        "{said}"
+    );
+    assert!(said.ends_with("sync=0, info=0 64 64"), "{said}");
     assert_eq!(machine.card_used(), 0);
 }
 

@@ -124,6 +124,9 @@ class Lost(Error):
 class Retired(Error):
     """The version takes no new readers; another one is current."""
 
+class InUse(Error):
+    """Processes use it; end them and repeat."""
+
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
 

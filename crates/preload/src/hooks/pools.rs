@@ -78,18 +78,6 @@ fn pool_units(state: &State, pool: usize) -> Option<u32> {
     (status == status::SUCCESS).then(|| units_for(bytes))
 }
 
-/// What of a pool nobody uses, in bytes, as far as it says.
-fn unused_bytes(state: &State, pool: usize) -> u64 {
-    let _relaxed = Relaxed::new(state);
-    let (mut reserved, mut used) = (0_u64, 0_u64);
-    // SAFETY: the pointers are to numbers of 64 bits, as these attributes want.
-    let told = unsafe {
-        others::cuMemPoolGetAttribute(pool, RESERVED_NOW, &raw mut reserved) == status::SUCCESS
-            && others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) == status::SUCCESS
-    };
-    if told { reserved.saturating_sub(used) } else { 0 }
-}
-
 /// What graphs hold on a device, in units.
 fn graph_units(ordinal: c_int) -> Option<u32> {
     let mut bytes = 0_u64;
@@ -216,16 +204,13 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     Some(pool)
 }
 
-/// An allocation from a pool. `undo` frees it again.
-///
-/// # Safety
-/// `pointer` may be read and written after `call` has succeeded.
-unsafe fn allocate(
+/// An allocation from a pool.
+fn allocate(
     state: &'static State,
     (handle, ordinal): (usize, c_int),
-    (pointer, bytes): (*mut u64, u64),
+    bytes: u64,
+    stream: Stream,
     call: impl FnOnce() -> Status,
-    undo: impl FnOnce(u64) -> Status,
 ) -> Status {
     let Some(pool) = entry(state, handle, ordinal) else { return status::OUT_OF_MEMORY };
     let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
@@ -233,12 +218,8 @@ unsafe fn allocate(
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
     let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
     let worst = units_for(worst);
-    if !account.reserve(worst) {
-        if unused_bytes(state, handle) < bytes {
-            return status::OUT_OF_MEMORY;
-        }
-        // SAFETY: as the caller promised.
-        return unsafe { allocate_unused(state, pool, account, pointer, call, undo) };
+    if !account.reserve(worst) && !reserve_after_waiting(state, account, worst, stream) {
+        return status::OUT_OF_MEMORY;
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
@@ -252,35 +233,34 @@ unsafe fn allocate(
     status
 }
 
-/// An allocation at the limit from a pool that has room of its own: memory that was freed in stream
-/// order and not waited for can be used again, and cannot be given back. If the pool had to grow all
-/// the same, because its room is in pieces, the allocation is undone.
+/// Where an allocation is ordered.
+#[derive(Clone, Copy)]
+struct Stream {
+    handle: usize,
+    per_thread: bool,
+}
+
+/// At the limit: what was freed in stream order can be given back only when somebody has waited for
+/// it, and the other answer would be that there is no memory. To ask the driver all the same is no
+/// way: a pool whose room is in pieces grows, and the limit is passed before it can be undone.
 #[cold]
-unsafe fn allocate_unused(
-    state: &'static State,
-    pool: &'static Pool,
-    account: Account,
-    pointer: *mut u64,
-    call: impl FnOnce() -> Status,
-    undo: impl FnOnce(u64) -> Status,
-) -> Status {
-    let before = charged_units(pool.charged.load(Ordering::Acquire));
-    let status = call();
-    if status != status::SUCCESS {
-        return status;
+fn reserve_after_waiting(state: &State, account: Account, worst: u32, stream: Stream) -> bool {
+    if state.dirty.load(Ordering::Relaxed) == 0 || state.captures.load(Ordering::Relaxed) != 0 {
+        return false;
     }
-    let handle = pool.handle.load(Ordering::Acquire);
-    settle(&pool.charged, account, 0, || pool_units(state, handle));
-    if charged_units(pool.charged.load(Ordering::Acquire)) <= before {
-        return status;
+    // SAFETY: the caller's stream.
+    let waited = unsafe {
+        if stream.per_thread {
+            cuStreamSynchronize_ptsz(stream.handle)
+        } else {
+            cuStreamSynchronize(stream.handle)
+        }
+    };
+    if waited == status::SUCCESS && account.reserve(worst) {
+        return true;
     }
-    // SAFETY: the call has succeeded; the program has not seen what it gave.
-    unsafe {
-        undo(written(pointer));
-        pointer.write_unaligned(0);
-    }
-    state.dirty.store(1, Ordering::Relaxed);
-    status::OUT_OF_MEMORY
+    // SAFETY: no conditions.
+    unsafe { cuCtxSynchronize() == status::SUCCESS && account.reserve(worst) }
 }
 
 unsafe fn allocate_current(
@@ -290,16 +270,6 @@ unsafe fn allocate_current(
     per_thread: bool,
     call: impl FnOnce() -> Status,
 ) -> Status {
-    let undo = |at: u64| {
-        // SAFETY: what the call has just made, in the stream that it was made in.
-        unsafe {
-            if per_thread {
-                real::cuMemFreeAsync_ptsz(at, stream)
-            } else {
-                real::cuMemFreeAsync(at, stream)
-            }
-        }
-    };
     let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
     if pointer.is_null() || bytes == 0 {
         return call();
@@ -311,9 +281,8 @@ unsafe fn allocate_current(
     let Some(ordinal) = stream_device(stream) else { return call() };
     // Without a pool the driver has a reason to refuse, and says it.
     let Some(handle) = current_pool(ordinal) else { return call() };
-    let wanted = (pointer, account::bytes(bytes));
-    // SAFETY: as the caller promised.
-    unsafe { allocate(state, (handle, ordinal), wanted, call, undo) }
+    let stream = Stream { handle: stream, per_thread };
+    allocate(state, (handle, ordinal), account::bytes(bytes), stream, call)
 }
 
 unsafe fn allocate_from(
@@ -324,16 +293,6 @@ unsafe fn allocate_from(
     per_thread: bool,
     call: impl FnOnce() -> Status,
 ) -> Status {
-    let undo = |at: u64| {
-        // SAFETY: what the call has just made, in the stream that it was made in.
-        unsafe {
-            if per_thread {
-                real::cuMemFreeAsync_ptsz(at, stream)
-            } else {
-                real::cuMemFreeAsync(at, stream)
-            }
-        }
-    };
     let Some(state) = state::get() else { return status::OUT_OF_MEMORY };
     if pointer.is_null() || bytes == 0 || pool == 0 {
         return call();
@@ -343,9 +302,8 @@ unsafe fn allocate_from(
         return call();
     }
     let Some(ordinal) = account::current_device() else { return call() };
-    let wanted = (pointer, account::bytes(bytes));
-    // SAFETY: as the caller promised.
-    unsafe { allocate(state, (pool, ordinal), wanted, call, undo) }
+    let stream = Stream { handle: stream, per_thread };
+    allocate(state, (pool, ordinal), account::bytes(bytes), stream, call)
 }
 
 pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
