@@ -142,20 +142,38 @@ fn a_container_of_another_user_needs_that_user_in_the_group() {
     let place = Place::new();
     let said = place.cli(&["group", "set", "team-a", "--limit", "1G", "--user", "65533"]);
     assert!(said.ok().contains("team-a"), "{said:?}");
-    let opens = |user: &str| {
+    let runs = |user: &str, script: &str| {
         let mut program = place.bare(Path::new("setpriv"));
         program.args(["--reuid", user, "--regid", user, "--clear-groups", "sh", "-c"]);
-        program.arg(": >> /mnt/group/ledger && : >> /mnt/group/exports");
+        program.arg(script);
         let mut command = container(&place, &way, "team-a", &program);
         // `setpriv` has no GPU; the library is for what it starts.
         command.env("LIBRARY", "");
         Said::by(&mut command, PATIENCE)
     };
-    let named = opens("65533");
+    let opens = ": >> /mnt/group/ledger && : >> /mnt/group/exports";
+    let named = runs("65533", opens);
     if named.code == Some(127) {
         skip("there is no `setpriv`");
         return;
     }
     assert_eq!(named.code, Some(0), "{named:?}");
-    assert_ne!(opens("65532").code, Some(0), "nobody named that one");
+    assert_ne!(runs("65532", opens).code, Some(0), "nobody named that one");
+
+    // And it is limited there. The software driver's card is this user's: others need rights on it.
+    let needed = [binaries::tenant(), binaries::preload()].map(|path| path.display().to_string());
+    let reaches = format!("test -x '{}' && test -r '{}'", needed[0], needed[1]);
+    if runs("65533", &reaches).code != Some(0) {
+        skip("another user cannot reach the folder of the build");
+        return;
+    }
+    let _ = Command::new("chmod").args(["-R", "a+rwX"]).arg(place.pond.path("soft")).status();
+    let mut program = place.bare(Path::new("setpriv"));
+    program.args(["--reuid", "65533", "--regid", "65533", "--clear-groups"]);
+    program.arg(binaries::tenant());
+    let mut tenant = Budget::spawn(container(&place, &way, "team-a", &program));
+    tenant.ready().unwrap();
+    assert_eq!(tenant.numbers("total"), [1 << 30]);
+    assert!(!tenant.takes("linear", 2 << 30));
+    assert!(tenant.takes("linear", 64 << 20));
 }

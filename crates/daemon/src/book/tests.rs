@@ -425,7 +425,7 @@ fn a_group_of_a_name_is_joined_by_those_who_may() {
     assert!(joined.is_ok(), "{joined:?}");
     let listed = |file: &str| {
         let list = "system.posix_acl_access";
-        rustix::fs::getxattr(&folder.join(file), list, &mut [0u8; 256]).unwrap()
+        rustix::fs::getxattr(folder.join(file), list, &mut [0u8; 256]).unwrap()
     };
     assert_eq!((listed("ledger"), listed("exports")), (4 + 6 * 8, 4 + 6 * 8));
     // Replaced, the first one is out, also if it was a member before.
