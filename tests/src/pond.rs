@@ -125,7 +125,7 @@ impl TestPond {
     }
 
     /// A program in this pond's environment.
-    fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

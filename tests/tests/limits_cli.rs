@@ -3,118 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use millpond_tests::{
-    Budget, Options, PATIENCE, Said, Tenant, TestPond, binaries, eventually, is_soft,
-};
+use millpond_tests::place::{bytes, contexts, limit, size, unit};
+use millpond_tests::{PATIENCE, Place, binaries, eventually, is_soft};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
-
-/// The measure of all sizes here: on a card, 64 of it are far more than a context is taken for and
-/// does not have; on the software driver, no less than it is taken for until it was measured.
-fn unit() -> u64 {
-    if is_soft() { 2 * MIB } else { 16 * MIB }
-}
-
-/// A limit with room for so many units, and one context; the software driver's takes nothing.
-fn limit(units: u64) -> u64 {
-    contexts(1, units)
-}
-
-fn contexts(count: u64, units: u64) -> u64 {
-    let context = if is_soft() { 0 } else { 640 * MIB };
-    count * context + units * unit()
-}
-
-/// A pond, and what programs need to find the driver.
-struct Place {
-    pond: TestPond,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self::of(TestPond::start(Options::giving_back()))
-    }
-
-    /// Nobody serves: limits are kept by the programs alone.
-    fn without_a_pond() -> Self {
-        Self::of(TestPond::prepare(Options::new()))
-    }
-
-    fn of(pond: TestPond) -> Self {
-        let libraries = pond.path("libraries");
-        std::fs::create_dir(&libraries).unwrap();
-        if is_soft() {
-            let names = ["libcuda.so.1", "libnvidia-ml.so.1"];
-            for (library, name) in binaries::soft_libraries().iter().zip(names) {
-                symlink(library, libraries.join(name)).unwrap();
-            }
-        }
-        Self { pond }
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.pond.cli_command(words);
-        command.env("MILLPOND_PRELOAD", binaries::preload()).env_remove("LD_PRELOAD");
-        if is_soft() {
-            command.env("LD_LIBRARY_PATH", self.pond.path("libraries"));
-        }
-        command
-    }
-
-    fn cli(&self, words: &[&str]) -> Said {
-        Said::by(&mut self.command(words), PATIENCE)
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        self.cli(&[words, &["--json"]].concat()).json()
-    }
-
-    /// `millpond run` of a tenant.
-    #[track_caller]
-    fn tenant(&self, flags: &[&str]) -> Tenant {
-        let tenant = binaries::tenant().to_str().unwrap();
-        let tenant = Budget::spawn(self.command(&[&["run"], flags, &["--", tenant]].concat()));
-        if let Err(error) = tenant.ready() {
-            panic!("a tenant starts: {error}\n{}", tenant.kill());
-        }
-        tenant
-    }
-
-    /// Makes a group with this limit, or changes it.
-    #[track_caller]
-    fn limit(&self, group: &str, limit: &str) {
-        let said = self.cli(&["group", "set", group, "--limit", limit]);
-        assert!(said.ok().contains(group), "{said:?}");
-    }
-
-    /// A group's account on its first GPU.
-    fn account(&self, group: &str) -> Value {
-        self.json(&["group", "ls", group])["groups"][0]["devices"][0].clone()
-    }
-
-    /// The pond's groups. This user's programs may have others without it, of other tests.
-    fn names(&self) -> Vec<String> {
-        let listed = self.json(&["group", "ls"]);
-        let folder = self.pond.runtime_dir().display().to_string();
-        let groups = listed["groups"].as_array().unwrap().iter();
-        let own = groups.filter(|group| group["folder"].as_str().unwrap().starts_with(&folder));
-        own.map(|group| group["name"].as_str().unwrap().to_owned()).collect()
-    }
-}
-
-fn bytes(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("{value} is no number of bytes"))
-}
-
-fn size(bytes: u64) -> String {
-    bytes.to_string()
-}
 
 #[test]
 fn a_program_ends_as_it_ended() {

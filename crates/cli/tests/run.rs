@@ -121,6 +121,13 @@ fn a_limit_that_makes_no_sense_says_why() {
         assert_eq!(ran.code, Some(2), "{limit}: {}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stdout.is_empty(), "{limit}: {}", ran.stderr);
     }
+    // Not taken for a flag.
+    let negative = run(&place, &["--limit", "-5G", "--", "true"]);
+    assert!(
+        negative.code == Some(2) && negative.stderr.contains("negative"),
+        "{}",
+        negative.stderr
+    );
     for words in [&["--limit", "1G"][..], &["--limit", "1G", "--group", "a/b", "true"]] {
         assert_eq!(run(&place, words).code, Some(2));
     }

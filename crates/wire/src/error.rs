@@ -71,7 +71,7 @@ error_kinds! {
     4 Exists "exists" 4 Change "The name is taken by an object of another dtype, shape, GPU or audience.";
     5 Denied "denied" 5 Change "The object exists but is not the caller's to change.";
     6 NotReady "not_ready" 6 Retry "The tensor is still being written; wait for its publish.";
-    7 GpuFull "gpu_full" 7 Free "The GPU, or the pond's capacity on it, is full.";
+    7 GpuFull "gpu_full" 7 Free "The GPU, the pond's capacity on it, or the owner's group is full.";
     8 TooMany "too_many" 8 Free "A limit on objects, leases or connections is reached.";
     9 Later "later" 9 Retry "The pond is busy with this very thing; repeat.";
     10 Draining "draining" 10 Retry "The pond is shutting down.";

@@ -98,7 +98,7 @@ class NotReady(Error):
     """The tensor is still being written; wait for its publish."""
 
 class GpuFull(Error, MemoryError):
-    """The GPU, or the pond's capacity on it, is full."""
+    """The GPU, the pond's capacity on it, or the owner's group is full."""
 
     requested: int | None
     """Bytes asked for."""

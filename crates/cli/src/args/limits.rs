@@ -21,7 +21,7 @@ group; a new one needs `--limit`, and one that is there keeps its own: `millpond
 it, also under running programs.
 
 A pond is used if one answers. Without one the limit holds too, for this user's programs in the
-same group; what needs a pond (`--min`, `--weight`, `millpond ps --group`) does not.
+same group, or with the same limit where no group is named; `--min` and `--weight` need a pond.
 
 A program that is setuid or static is not limited: it does not load the library. That is said, and
 refused with `--strict`. The page docs/limits.md lists everything that can escape.
@@ -35,7 +35,7 @@ Examples:
   millpond run --group team-a -- python eval.py")]
 pub struct RunArgs {
     /// At most so much on each GPU, as in `10G`, `512M` or `50%` of the card
-    #[arg(short, long, value_name = "SIZE")]
+    #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub limit: Option<Size>,
     /// Who shares the limit [default: a group of its own, which ends with its last process]
     #[arg(short, long, value_name = "NAME")]
@@ -44,7 +44,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// So much is kept free for the group, whatever others want
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<Size>,
     /// The group's share of what is left, where others have more than their part
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -117,10 +117,10 @@ pub struct GroupSetArgs {
     /// The group: letters, digits, `.`, `_` and `-`
     pub name: GroupName,
     /// At most so much on each GPU, as in `12G` or `50%`; `none` is no limit
-    #[arg(short, long, value_name = "SIZE")]
+    #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub limit: Option<LimitArg>,
     /// So much is kept free for the group, whatever others want; `0` is nothing
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<MinArg>,
     /// The group's share of what is left, where others have more than their part
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]

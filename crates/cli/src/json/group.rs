@@ -117,8 +117,8 @@ pub struct GroupDetailsJson {
 /// A process of a group.
 #[derive(Debug, Serialize)]
 struct MemberJson {
-    /// As the daemon sees it; as it sees itself where the daemon cannot.
-    pid: u32,
+    /// As the daemon sees it; none for one in a pid namespace that the daemon cannot see.
+    pid: Option<u32>,
     /// As it sees itself, in its own pid namespace.
     own_pid: u32,
     /// Its place in the ledger.
@@ -166,7 +166,7 @@ impl From<&GroupDetails> for GroupDetailsJson {
 impl From<&MemberInfo> for MemberJson {
     fn from(member: &MemberInfo) -> Self {
         Self {
-            pid: member.host_pid.unwrap_or(member.pid),
+            pid: member.host_pid,
             own_pid: member.pid,
             slot: member.slot,
             program: member.program.clone(),

@@ -164,19 +164,41 @@ impl Folders {
             return Ok(());
         }
         self.can_give_to(user)?;
-        let give = |path: &Path| std::os::unix::fs::chown(path, Some(user), None);
+        let mut all: Vec<u32> = users.iter().copied().chain([user]).collect();
+        all.retain(|other| *other != owner);
+        let shared = share_with(&ledger, all.clone());
+        // Without the notes of exports a member only pays for what another pays for already.
+        if shared.is_ok() {
+            let _ = share_with(&exports, all);
+            return Ok(());
+        }
+        // Files without access lists have one user beside root.
         if owner == self.user {
-            // Without the notes of exports a member only pays for what another pays for already.
+            let give = |path: &Path| std::os::unix::fs::chown(path, Some(user), None);
             let _ = give(&exports);
             return give(&ledger)
                 .map_err(|error| format!("giving the ledger to user {user}: {error}"));
         }
-        let mut all: Vec<u32> = users.iter().copied().chain([user]).collect();
-        all.retain(|other| *other != owner);
-        let _ = share_with(&exports, all.clone());
-        share_with(&ledger, all).map_err(|error| {
+        shared.map_err(|error| {
             format!("the ledger is user {owner}'s and cannot be shared with user {user}: {error}")
         })
+    }
+
+    /// Lets the programs of these users be members, and of no other user than the owner, before one
+    /// of them has asked: those in containers never do. Where files have no access lists, who asks is
+    /// let in by [`Self::let_in`].
+    pub fn let_all_in(&self, name: &GroupName, users: &[u32]) {
+        if !self.root {
+            return;
+        }
+        for file in [LEDGER, EXPORTS] {
+            let path = self.of(name).join(file);
+            let owner = fs::metadata(&path).map(|found| found.uid()).ok();
+            let all = users.iter().copied().filter(|user| owner != Some(*user));
+            if let Err(error) = share_with(&path, all.collect()) {
+                tracing::debug!(group = %name, %error, "no access list");
+            }
+        }
     }
 
     /// Whether groups can be shared by users: a pond of one user has only that one's programs.

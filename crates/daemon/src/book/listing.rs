@@ -26,7 +26,32 @@ impl Shelf {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("`millpond group ls` shows what each group holds"));
         }
-        Ok(ReplyBody::GroupDetails(Box::new(self.details(name, group))))
+        let mut details = self.details(name, group);
+        self.find_pids(group, &mut details.members);
+        Ok(ReplyBody::GroupDetails(Box::new(details)))
+    }
+
+    /// The pids of members in other pid namespaces that the card has not told, as it does not for
+    /// one without memory.
+    fn find_pids(&self, group: &Group, shown: &mut [MemberInfo]) {
+        let Ok(account) = &group.account else { return };
+        let mut unknown = Vec::new();
+        let _ = account.book.members(|member| {
+            let slot = count(member.slot.get());
+            if shown.iter().any(|it| it.slot == slot && it.alive && it.host_pid.is_none()) {
+                unknown.push(member);
+            }
+        });
+        if unknown.is_empty() {
+            return;
+        }
+        for (slot, pid) in self.processes.find(&unknown) {
+            let slot = count(slot.get());
+            let member = shown.iter_mut().find(|it| it.slot == slot);
+            if let Some(member) = member {
+                member.host_pid = Some(pid);
+            }
+        }
     }
 
     /// Whether somebody may run programs in a group and see those that run there.

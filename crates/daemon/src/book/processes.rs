@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use millpond_ledger::MemberReading;
+use millpond_ledger::{MemberReading, SlotIndex};
 
 /// A process as the system shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,25 @@ impl Processes {
     /// The process with this pid, unless it is gone or a zombie.
     #[must_use]
     pub fn identity(&self, pid: u32) -> Option<Identity> {
+        self.identity_if(pid, |_| true)
+    }
+
+    /// The pids, as seen from here, of members of whom only their own is known. Every process is
+    /// looked at, so it is for when somebody asks, and not for every tick.
+    #[must_use]
+    pub fn find(&self, members: &[MemberReading]) -> Vec<(SlotIndex, u32)> {
+        let Ok(entries) = std::fs::read_dir(&self.0) else { return Vec::new() };
+        let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let started_then = |ticks| members.iter().any(|member| member.start_ticks == ticks);
+        let found = pids.filter_map(|pid| {
+            let identity = self.identity_if(pid, started_then)?;
+            let member = members.iter().find(|member| identity.is(member))?;
+            Some((member.slot, pid))
+        });
+        found.collect()
+    }
+
+    fn identity_if(&self, pid: u32, started_then: impl Fn(u64) -> bool) -> Option<Identity> {
         let folder = self.0.join(pid.to_string());
         let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
         // The program's name is between brackets and may have any character in it.
@@ -53,7 +72,7 @@ impl Processes {
         if matches!(fields.next()?, "Z" | "X") {
             return None;
         }
-        let start_ticks = fields.nth(18)?.parse().ok()?;
+        let start_ticks = fields.nth(18)?.parse().ok().filter(|ticks| started_then(*ticks))?;
         let status = std::fs::read_to_string(folder.join("status")).ok()?;
         let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
         let inner = inner.and_then(|pids| pids.split_ascii_whitespace().last()?.parse().ok());

@@ -8,7 +8,6 @@ use millpond_wire::{GpuUuid, GroupName};
 
 use super::Told;
 use super::account::{Account, bytes};
-use super::budget::Share;
 use super::drift::Seen;
 use super::listing::program;
 use super::shelf::Shelf;
@@ -111,13 +110,10 @@ impl Shelf {
         let mut readings = Vec::new();
         for state in &self.cards {
             let (mut charged, mut drift) = (0u64, 0i64);
-            let mut shares = Vec::new();
             for group in self.groups.values() {
                 let Ok(account) = &group.account else { continue };
                 let Ok(totals) = account.book.totals(state.uuid.0) else { continue };
                 charged = charged.saturating_add(totals.used);
-                let held = totals.used.saturating_add(totals.pond);
-                shares.push(Share { asked: 0, min: 0, held, weight: 0 });
                 let _ = account.book.members(|member| {
                     let reading = account.book.reading(member.slot, state.uuid.0);
                     if let (Ok(reading), Some((_, physical))) =
@@ -134,7 +130,7 @@ impl Shelf {
                 device: state.uuid,
                 charged_bytes: bytes(charged),
                 drift_bytes: drift,
-                other_bytes: bytes(state.card.strangers(&shares)),
+                outside_bytes: bytes(state.card.used.unwrap_or(0).saturating_sub(charged)),
             });
         }
         readings

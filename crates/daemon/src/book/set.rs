@@ -231,6 +231,7 @@ impl Shelf {
             if let Some(group) = self.groups.get_mut(name) {
                 group.users.clone_from(users);
             }
+            self.folders.let_all_in(name, users);
             self.payers_changed();
             self.recount();
         }

@@ -60,8 +60,8 @@ pub struct GroupReading {
     pub charged_bytes: u64,
     /// What the card says that they have more.
     pub drift_bytes: i64,
-    /// What nobody known has.
-    pub other_bytes: u64,
+    /// What the card has in use beside them; the pond's slabs are a part of it.
+    pub outside_bytes: u64,
 }
 
 impl<P: Ports> Pond<P> {

@@ -174,13 +174,14 @@ impl<P: Ports> Pond<P> {
     fn device_info(&self, device: &Device) -> DeviceInfo {
         let slabs = || self.slabs.on(device.uuid);
         let groups = self.group_readings.iter().find(|reading| reading.device == device.uuid);
+        let slab_bytes = self.slabs.bytes_on(device.uuid);
         DeviceInfo {
             device: device.uuid,
             index: device.index,
             name: device.name.clone(),
             total_bytes: device.total_bytes,
             capacity_bytes: device.capacity_bytes,
-            slab_bytes: self.slabs.bytes_on(device.uuid),
+            slab_bytes,
             tensor_bytes: slabs().map(|(_, slab)| slab.tensor_bytes).sum(),
             recycled_bytes: self.slabs.recycled_on(device.uuid).map(|(_, slab)| slab.bytes).sum(),
             physical_used_bytes: device.physical_used_bytes,
@@ -188,7 +189,7 @@ impl<P: Ports> Pond<P> {
             tensors: slabs().map(|(_, slab)| slab.tensors).sum(),
             charged_bytes: groups.map(|reading| reading.charged_bytes),
             drift_bytes: groups.map(|reading| reading.drift_bytes),
-            other_bytes: groups.map(|reading| reading.other_bytes),
+            other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(slab_bytes)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `millpond ps --group`.
 
 use millpond::GroupName;
-use millpond_wire::message::{GroupDetails, GroupDevice, MemberDevice, MemberInfo};
+use millpond_wire::message::{GroupDetails, GroupDevice, MemberDevice};
 
 use super::{Groups, list, short};
 use crate::args::Global;
@@ -18,7 +18,9 @@ pub fn run(name: &GroupName, no_trunc: bool, global: &Global, printer: &Printer)
         return printer.json(&GroupDetailsJson::from(&details));
     }
     if printer.is_quiet() {
-        return details.members.iter().try_for_each(|member| printer.line(pid(member)));
+        // A pid of another namespace is no pid to hand to `kill`.
+        let mut pids = details.members.iter().filter_map(|member| member.host_pid);
+        return pids.try_for_each(|pid| printer.line(pid));
     }
     printer.line(table(&details, no_trunc).render())
 }
@@ -40,7 +42,8 @@ fn table(details: &GroupDetails, no_trunc: bool) -> Table {
         let alive = if member.alive { "" } else { " (ended)" };
         let program = format!("{}{alive}", member.program);
         let since = member.started_unix_ms.map_or("-".to_owned(), units::age);
-        let first = vec![pid(member).to_string(), program, since];
+        let pid = member.host_pid.map_or("-".to_owned(), |pid| pid.to_string());
+        let first = vec![pid, program, since];
         if member.devices.is_empty() {
             // It has joined, and has no memory yet.
             table.row([first, vec!["-".to_owned(); 6]].concat());
@@ -61,10 +64,6 @@ fn table(details: &GroupDetails, no_trunc: bool) -> Table {
         table.row(total(details, device, no_trunc));
     }
     table
-}
-
-fn pid(member: &MemberInfo) -> u32 {
-    member.host_pid.unwrap_or(member.pid)
 }
 
 fn of_device(device: &MemberDevice, no_trunc: bool) -> Vec<String> {
