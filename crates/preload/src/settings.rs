@@ -144,7 +144,12 @@ pub(crate) struct Settings {
 impl Settings {
     /// Whether anything is to be hooked at all.
     fn active(&self) -> bool {
-        !matches!(self.source, Source::None) || self.device_name.len > 0
+        self.limited() || self.device_name.len > 0
+    }
+
+    /// Whether memory is limited.
+    fn limited(&self) -> bool {
+        !matches!(self.source, Source::None)
     }
 
     /// Whether the limit depends on the cards that the program sees.
@@ -361,6 +366,12 @@ fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
 #[inline]
 pub(crate) fn active() -> bool {
     get().is_some_and(Settings::active)
+}
+
+/// Whether memory is limited.
+#[inline]
+pub(crate) fn limited() -> bool {
+    get().is_some_and(Settings::limited)
 }
 
 pub(crate) fn log_level() -> Level {

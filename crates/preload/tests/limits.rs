@@ -307,6 +307,18 @@ fn other_peoples_variables_are_understood() {
 }
 
 #[test]
+fn a_name_without_a_limit_limits_nothing() {
+    let machine = Machine::new().with("VCUDA_DEVICE_NAME", "Tiny");
+    for how in ["dlsym", "proc2", "direct"] {
+        let said = machine.run(how, "name context stream create=100 async=50 info");
+        assert_eq!(
+            said, "name=Tiny, context=0, stream=0, create=0, async=0, info=0 256 92",
+            "{how}"
+        );
+    }
+}
+
+#[test]
 fn devices_are_known_by_uuid() {
     // A limit on CUDA's device 0, which is the machine's second.
     let machine = Machine::new()

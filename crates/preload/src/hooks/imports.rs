@@ -65,7 +65,7 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
 /// # Safety
 /// As CUDA documents for `cuMemImportFromShareableHandle`.
 pub unsafe fn import_shared(handle: *mut u64, os_handle: *mut c_void, kind: u32) -> Status {
-    if settings::active() {
+    if settings::limited() {
         // SAFETY: as the caller promised.
         unsafe { import(handle, os_handle, kind, Counted::Shared) }
     } else {
