@@ -109,6 +109,20 @@ fn refusals_give_nothing_back() {
 }
 
 #[test]
+fn what_is_no_pool_is_refused_by_the_driver_and_costs_nothing() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run("proc2", "context stream nopool=10 nopool=10 nopool=10 nopool=10 info");
+    let refused = "nopool=1, ".repeat(4);
+    assert_eq!(said, format!("context=0, stream=0, {refused}info=0 96 96"));
+    // A pool that was destroyed is none any more.
+    let said = machine.run("proc2", "context stream pool endpool own=10 own=10 info");
+    assert_eq!(
+        said,
+        "context=0, stream=0, pool=0, endpool=0, own=1, own=1, info=0 96 96"
+    );
+}
+
+#[test]
 fn physical_memory_is_charged_until_released_and_unmapped() {
     let machine = Machine::new().limited("64M");
     let said = machine

@@ -310,7 +310,7 @@ fn with_memory(state: &State, devices: u16, units: u32, call: impl FnOnce() -> S
                 // SAFETY: no conditions; what graphs use stays.
                 unsafe { real::cuDeviceGraphMemTrim(account.ordinal()) };
             }
-            settle_graphs(account, units);
+            settle_graphs(account, units, status == status::SUCCESS);
         }
     }
     status
@@ -492,7 +492,7 @@ pub(crate) unsafe fn cuDeviceGraphMemTrim(device: c_int) -> Status {
         && graphs_charged(device) != 0
         && let Some(account) = Account::of(device)
     {
-        settle_graphs(account, 0);
+        settle_graphs(account, 0, true);
     }
     status
 }

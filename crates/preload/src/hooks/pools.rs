@@ -109,13 +109,20 @@ fn charged_units(word: u64) -> u32 {
 /// Brings a charge to what is there now, with `held` units already reserved for it.
 ///
 /// The word's count goes up each time, so a reading that another thread's settling has overtaken is
-/// taken again: a charge never falls below what is there.
-fn settle(word: &AtomicU64, account: Account, held: u32, read: impl Fn() -> Option<u32>) {
+/// taken again: a charge never falls below what is there. When it cannot be read, what was reserved
+/// for a call that went well (`taken`) stays charged until it can.
+fn settle(
+    word: &AtomicU64,
+    account: Account,
+    held: u32,
+    taken: bool,
+    read: impl Fn() -> Option<u32>,
+) {
     loop {
         let before = word.load(Ordering::Acquire);
         let old = charged_units(before);
-        // When it cannot be read, what was reserved stays charged until it can.
-        let now = read().unwrap_or_else(|| old.saturating_add(held));
+        let kept = if taken { old.saturating_add(held) } else { old };
+        let now = read().unwrap_or(kept);
         let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(now);
         if word.compare_exchange(before, next, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             continue;
@@ -227,7 +234,13 @@ unsafe fn allocate(
     call: impl FnOnce() -> Status,
     undo: impl FnOnce(u64) -> Status,
 ) -> Status {
-    let Some(pool) = entry(state, handle, ordinal) else { return status::OUT_OF_MEMORY };
+    let known = find(state, handle);
+    if known.is_none() && pool_units(state, handle).is_none() {
+        // SAFETY: as the caller promised.
+        return unsafe { allocate_nowhere(pointer, call, undo) };
+    }
+    let known = known.or_else(|| new_entry(state, handle, ordinal));
+    let Some(pool) = known else { return status::OUT_OF_MEMORY };
     let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
     let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
@@ -242,7 +255,7 @@ unsafe fn allocate(
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
-    settle(&pool.charged, account, worst, || pool_units(state, handle));
+    settle(&pool.charged, account, worst, status == status::SUCCESS, || pool_units(state, handle));
     let now = charged_units(pool.charged.load(Ordering::Relaxed));
     if before == 0 && now > worst {
         // The driver's steps are larger than known. Only an empty pool's first growth is surely one
@@ -250,6 +263,26 @@ unsafe fn allocate(
         pool.step.store(now.next_power_of_two().min(MOST_STEP), Ordering::Relaxed);
     }
     status
+}
+
+/// An allocation from something that does not answer like a pool: the driver says what is wrong. If
+/// it should give memory all the same, nobody could count that, so it goes back.
+#[cold]
+unsafe fn allocate_nowhere(
+    pointer: *mut u64,
+    call: impl FnOnce() -> Status,
+    undo: impl FnOnce(u64) -> Status,
+) -> Status {
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    // SAFETY: the call has succeeded; the program has not seen what it gave.
+    unsafe {
+        undo(written(pointer));
+        pointer.write_unaligned(0);
+    }
+    status::OUT_OF_MEMORY
 }
 
 /// An allocation at the limit from a pool that has room of its own: memory that was freed in stream
@@ -270,7 +303,7 @@ unsafe fn allocate_unused(
         return status;
     }
     let handle = pool.handle.load(Ordering::Acquire);
-    settle(&pool.charged, account, 0, || pool_units(state, handle));
+    settle(&pool.charged, account, 0, true, || pool_units(state, handle));
     if charged_units(pool.charged.load(Ordering::Acquire)) <= before {
         return status;
     }
@@ -470,7 +503,7 @@ fn settle_pool(state: &'static State, pool: &'static Pool) {
         return;
     }
     if let Some(account) = pool_device(pool, 0).and_then(Account::of) {
-        settle(&pool.charged, account, 0, || pool_units(state, handle));
+        settle(&pool.charged, account, 0, true, || pool_units(state, handle));
     }
 }
 
@@ -481,9 +514,9 @@ pub(crate) fn settle_all() {
 }
 
 /// Brings the charge of a device's graphs to what they hold, with `held` units reserved for it.
-pub(crate) fn settle_graphs(account: Account, held: u32) {
+pub(crate) fn settle_graphs(account: Account, held: u32, taken: bool) {
     if let Some(device) = account::device_state(account.ordinal()) {
-        settle(&device.graph, account, held, || graph_units(account.ordinal()));
+        settle(&device.graph, account, held, taken, || graph_units(account.ordinal()));
     }
 }
 
@@ -513,7 +546,7 @@ pub(crate) fn give_back_unused(ordinal: c_int) {
         // SAFETY: no conditions; what graphs use stays.
         unsafe { real::cuDeviceGraphMemTrim(ordinal) };
         if let Some(account) = Account::of(ordinal) {
-            settle_graphs(account, 0);
+            settle_graphs(account, 0, true);
         }
     }
 }

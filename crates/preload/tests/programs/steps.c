@@ -264,6 +264,8 @@ static void step(char *text) {
         say(text, p_cuMemPoolCreate(&own_pool, &settings));
     } else if (!strcmp(text, "endpool")) {
         say(text, p_cuMemPoolDestroy(own_pool));
+    } else if (!strcmp(text, "nopool")) {
+        say(text, p_cuMemAllocFromPoolAsync(&at, mib, (handle)(intptr_t)0x7777000, stream));
     } else if (!strcmp(text, "own")) {
         int status = p_cuMemAllocFromPoolAsync(&at, mib, own_pool, stream);
         if (!status) held[held_count++] = at;
