@@ -61,6 +61,9 @@ pub fn folder() -> &'static Path {
             let other = format!("-L{} -lother", folder.path().display());
             let other: Vec<_> = other.split(' ').chain(["-ldl"]).collect();
             compile(&other, "next.c", "next");
+            std::fs::create_dir(folder.path().join("unloaded")).unwrap();
+            let soname = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
+            compile(&soname, "driver.c", "unloaded/libcuda.so.1");
             folder
         })
         .path()
