@@ -136,6 +136,7 @@ macro_rules! called_entry_points {
         $callback! {
             call cuCtxGetDevice(device: *mut c_int);
             call cuCtxGetCurrent(context: *mut usize);
+            call cuDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int);
             call cuDeviceGetCount(count: *mut c_int);
             call cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int);
             call cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int);

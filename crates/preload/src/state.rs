@@ -76,8 +76,10 @@ pub(crate) struct Device {
     pub(crate) index: UnsafeCell<MaybeUninit<DeviceIndex>>,
     /// How often its primary context is held.
     pub(crate) primary: AtomicU32,
-    /// What was charged for the primary context.
-    pub(crate) primary_units: AtomicU32,
+    /// What was charged for the primary context, and [`CHARGED`] while it is.
+    pub(crate) primary_charge: AtomicU64,
+    /// Whether a thread is making or ending the primary context.
+    pub(crate) primary_busy: AtomicU32,
     /// Which context that is.
     pub(crate) primary_context: AtomicUsize,
     /// What was freed in stream order, outside of pools, and is not known to be done.
@@ -91,6 +93,9 @@ pub(crate) struct Device {
     /// Arrays that share blocks: how many, their units, their blocks.
     pub(crate) small_arrays: AtomicU64,
 }
+
+/// A primary context is charged, which may be nothing.
+pub(crate) const CHARGED: u64 = 1 << 32;
 
 /// A pool: what of it is charged.
 #[repr(C, align(64))]

@@ -190,6 +190,36 @@ fn contexts_count() {
 }
 
 #[test]
+fn threads_that_begin_at_once_need_one_context() {
+    for _ in 0..10 {
+        let machine = Machine::new().limited("40M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+        let said = machine.run("proc2", "contexts context info");
+        assert_eq!(said, "contexts=0, context=0, info=0 40 30");
+    }
+}
+
+#[test]
+fn a_reset_gives_the_context_back_until_it_is_made_anew() {
+    let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let steps = "context context alloc=20 reset wait \
+                 context alloc=20 wait uncontext uncontext uncontext wait";
+    let mut one = machine.start("proc2", steps);
+    assert_eq!(one.said.last().unwrap(), "reset=0");
+    // Another's context and this much: memory, unlike an answer, waits for those who just ended.
+    let other = |mib: u32| {
+        let said = machine.run("proc2", &format!("context create={mib} create=2"));
+        assert_eq!(said, "context=0, create=0, create=2");
+    };
+    other(54);
+    one.go_on();
+    assert_eq!(one.said, ["context=0", "alloc=0"]);
+    other(24);
+    one.go_on();
+    assert_eq!(one.said, ["uncontext=0"; 3]);
+    other(54);
+}
+
+#[test]
 fn two_processes_share_one_limit_and_a_kill_gives_room_back() {
     let machine = Machine::new().limited("64M");
     let mut one = machine.start("proc2", "context create=40 wait alloc=10 wait");

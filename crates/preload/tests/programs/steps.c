@@ -31,6 +31,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuDeviceTotalMem_v2, cuDeviceTotalMem, (size_t *, int)) \
     X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (handle *, int)) \
     X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (int)) \
+    X(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (int)) \
     X(cuCtxSetCurrent, cuCtxSetCurrent, (handle)) \
     X(cuCtxCreate_v2, cuCtxCreate, (handle *, unsigned, int)) \
     X(cuCtxDestroy_v2, cuCtxDestroy, (handle)) \
@@ -142,6 +143,15 @@ static void *without_context(void *unused) {
     return NULL;
 }
 
+/* Threads that all begin with the primary context. */
+static pthread_barrier_t begin;
+
+static void *first(void *unused) {
+    handle own;
+    pthread_barrier_wait(&begin);
+    return (void *)(intptr_t)p_cuDevicePrimaryCtxRetain(&own, 0);
+}
+
 /* Threads that take and give every kind of memory at once, near the limit. */
 static void *storm(void *number) {
     unsigned seed = (unsigned)(intptr_t)number * 2654435761u;
@@ -208,6 +218,19 @@ static void step(char *text) {
         int status = p_cuDevicePrimaryCtxRetain(&context, (int)(mib >> 20));
         if (!status) p_cuCtxSetCurrent(context);
         say(text, status);
+    } else if (!strcmp(text, "contexts")) {
+        pthread_t threads[8];
+        int refused = 0;
+        pthread_barrier_init(&begin, NULL, 8);
+        for (int index = 0; index < 8; index++) pthread_create(&threads[index], NULL, first, NULL);
+        for (int index = 0; index < 8; index++) {
+            void *status = NULL;
+            pthread_join(threads[index], &status);
+            refused += status != NULL;
+        }
+        say(text, refused);
+    } else if (!strcmp(text, "reset")) {
+        say(text, p_cuDevicePrimaryCtxReset_v2(0));
     } else if (!strcmp(text, "uncontext")) {
         say(text, p_cuDevicePrimaryCtxRelease_v2(0));
     } else if (!strcmp(text, "newcontext")) {
