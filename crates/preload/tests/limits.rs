@@ -116,10 +116,7 @@ fn what_is_no_pool_is_refused_by_the_driver_and_costs_nothing() {
     assert_eq!(said, format!("context=0, stream=0, {refused}info=0 96 96"));
     // A pool that was destroyed is none any more.
     let said = machine.run("proc2", "context stream pool endpool own=10 own=10 info");
-    assert_eq!(
-        said,
-        "context=0, stream=0, pool=0, endpool=0, own=1, own=1, info=0 96 96"
-    );
+    assert_eq!(said, "context=0, stream=0, pool=0, endpool=0, own=1, own=1, info=0 96 96");
 }
 
 #[test]
@@ -161,6 +158,21 @@ fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
     // Passed on and closed before: the usual order.
     let said = machine.run("proc2", "context create=40 fd closefd release info");
     assert_eq!(said, "context=0, create=0, fd=0, closefd=0, release=0, info=0 64 64");
+}
+
+#[test]
+fn what_was_freed_in_several_streams_comes_back_with_each_of_them() {
+    for devices in ["1", "2"] {
+        let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_DEVICES", devices);
+        let said = machine.run(
+            "proc2",
+            "context stream alloc=20 alloc=10 afree stream afree info sync info syncall info",
+        );
+        assert!(
+            said.ends_with("info=0 64 34, sync=0, info=0 64 54, syncall=0, info=0 64 64"),
+            "{devices}: {said}"
+        );
+    }
 }
 
 #[test]

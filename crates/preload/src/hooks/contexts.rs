@@ -62,6 +62,12 @@ fn number_of(context: usize) -> u16 {
     find(state, context).map_or(0, |found| found.0)
 }
 
+/// The device of a context that is known.
+pub(crate) fn device_of(context: usize) -> Option<c_int> {
+    let (_, known) = find(state::get()?, context)?;
+    Some(word_of(known.word.load(Ordering::Acquire)).0)
+}
+
 fn find(state: &State, context: usize) -> Option<(u16, &Context)> {
     if context == 0 {
         return None;
@@ -405,9 +411,8 @@ fn primary_gone(ordinal: c_int, device: &Device) {
 fn primary_is_active(ordinal: c_int) -> Option<bool> {
     let (mut flags, mut active) = (0, 0);
     // SAFETY: pointers to values of the right types.
-    let status = unsafe {
-        others::cuDevicePrimaryCtxGetState(ordinal, &raw mut flags, &raw mut active)
-    };
+    let status =
+        unsafe { others::cuDevicePrimaryCtxGetState(ordinal, &raw mut flags, &raw mut active) };
     (status == status::SUCCESS).then_some(active != 0)
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod exports;
 mod graphs;
 mod imports;
 mod linear;
+mod pending;
 mod physical;
 pub(crate) mod pools;
 mod queries;

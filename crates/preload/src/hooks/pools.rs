@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_ledger::{UNIT, units_for};
 
+use super::pending::{self, Stream, Waited};
 use super::{linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
@@ -193,12 +194,19 @@ fn learn(handle: usize, kind: u32, location: Option<c_int>) {
 }
 
 /// The stream's device. Only with several GPUs can it be another than the current context's.
-fn stream_device(stream: usize) -> Option<c_int> {
+pub(crate) fn stream_device(stream: usize) -> Option<c_int> {
     // 0, 1 and 2 are the default streams.
     if stream > 2 && account::device_count() > 1 {
         let mut device = 0;
         // SAFETY: the pointer is to an int; the stream is the caller's.
         if unsafe { others::cuStreamGetDevice(stream, &raw mut device) } == status::SUCCESS {
+            return Some(device);
+        }
+        let mut context = 0;
+        // SAFETY: the pointer is to a context. Drivers before 12.8 have this one only.
+        if unsafe { others::cuStreamGetCtx(stream, &raw mut context) } == status::SUCCESS
+            && let Some(device) = super::contexts::device_of(context)
+        {
             return Some(device);
         }
     }
@@ -431,12 +439,19 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
     }
 }
 
-fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Status {
+fn free_async(
+    pointer: u64,
+    stream: usize,
+    per_thread: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
     // Memory of `cuMemAlloc` may be freed this way too.
     let taken = linear::take(pointer);
     let status = call();
     match taken {
-        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry, stream),
+        Some(entry) if status == status::SUCCESS => {
+            linear::release_later(pointer, entry, Stream::of(stream, per_thread));
+        }
         Some(entry) => linear::put_back(pointer, entry),
         None => {}
     }
@@ -451,48 +466,12 @@ fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Sta
 
 pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+    free_async(pointer, stream, false, || unsafe { real::cuMemFreeAsync(pointer, stream) })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
-}
-
-/// Which streams something waits for, when they are several or nobody knows which.
-const SEVERAL: usize = usize::MAX;
-
-/// Gives memory back when a stream (its number plus one) or everything has been waited for.
-pub(crate) fn release_later(ordinal: c_int, units: u32, stream: usize) {
-    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
-        return;
-    };
-    if units == 0 {
-        return;
-    }
-    let order = (Ordering::AcqRel, Ordering::Acquire);
-    match device.pending_stream.compare_exchange(0, stream, order.0, order.1) {
-        Err(other) if other != stream => device.pending_stream.store(SEVERAL, Ordering::Release),
-        _ => {}
-    }
-    device.pending.fetch_add(units, Ordering::AcqRel);
-    state.dirty.store(1, Ordering::Relaxed);
-}
-
-/// Gives back what waited for this.
-fn release_pending(state: &State, done: Waited) {
-    for (ordinal, device) in (0..account::device_count()).zip(&state.devices) {
-        let stream = device.pending_stream.load(Ordering::Acquire);
-        let over = match done {
-            Waited::Everything => stream != 0,
-            Waited::Stream(one) => stream == one.wrapping_add(1) && stream != SEVERAL,
-            Waited::Event => false,
-        };
-        if over {
-            device.pending_stream.store(0, Ordering::Release);
-            account::release(ordinal, device.pending.swap(0, Ordering::AcqRel));
-        }
-    }
+    free_async(pointer, stream, true, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
 }
 
 /// Looks at one pool again.
@@ -598,7 +577,8 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         // the streams that freed it are there.
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
         if let Some(ordinal) = ordinal {
-            release_later(ordinal, charged_units(word).saturating_sub(stays), SEVERAL);
+            let goes = charged_units(word).saturating_sub(stays);
+            pending::add(ordinal, goes, Stream::several(ordinal));
         }
     }
     status
@@ -708,56 +688,57 @@ pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
     unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
 }
 
-/// What has come to its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waited {
-    Stream(usize),
-    Event,
-    Everything,
-}
-
 /// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, done: Waited) -> Status {
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-        && state.dirty.load(Ordering::Relaxed) != 0
-    {
+fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
+    let Some(state) = state::get().filter(|_| status == status::SUCCESS) else { return status };
+    let pending = state.pending_count.load(Ordering::Relaxed) != 0;
+    let dirty = state.dirty.load(Ordering::Relaxed) != 0;
+    if dirty || pending {
+        let done = done();
         // One stream's end says nothing about the others', so only the whole wait clears the mark.
-        if done == Waited::Everything {
+        if matches!(done, Waited::Device(_)) && account::device_count() == 1 {
             state.dirty.store(0, Ordering::Relaxed);
         }
         settle_all();
-        release_pending(state, done);
+        if pending {
+            pending::release(state, done);
+        }
     }
     status
 }
 
 pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize(stream) }, Waited::Stream(stream))
+    let status = unsafe { real::cuStreamSynchronize(stream) };
+    waited(status, || Waited::Stream(Stream::of(stream, false)))
 }
 
 pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, Waited::Stream(stream))
+    let status = unsafe { real::cuStreamSynchronize_ptsz(stream) };
+    waited(status, || Waited::Stream(Stream::of(stream, true)))
 }
 
 pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuEventSynchronize(event) }, Waited::Event)
-}
-
-/// With several GPUs one context's end says nothing about the others'.
-fn whole() -> Waited {
-    if account::device_count() == 1 { Waited::Everything } else { Waited::Event }
+    waited(unsafe { real::cuEventSynchronize(event) }, || Waited::Event)
 }
 
 pub(crate) unsafe fn cuCtxSynchronize() -> Status {
     // SAFETY: no conditions.
-    waited(unsafe { real::cuCtxSynchronize() }, whole())
+    let status = unsafe { real::cuCtxSynchronize() };
+    waited(status, || account::current_device().map_or(Waited::Event, Waited::Device))
 }
 
 pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuCtxSynchronize_v2(context) }, whole())
+    let status = unsafe { real::cuCtxSynchronize_v2(context) };
+    waited(status, || {
+        let device = match context {
+            0 => account::current_device(),
+            _ if account::device_count() == 1 => Some(0),
+            context => super::contexts::device_of(context),
+        };
+        device.map_or(Waited::Event, Waited::Device)
+    })
 }
