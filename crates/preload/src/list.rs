@@ -148,6 +148,7 @@ macro_rules! called_entry_points {
             call cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, pointer: u64);
             call cuMemGetAllocationPropertiesFromHandle(properties: *mut AllocationProperties, handle: u64);
             call cuMemPoolGetAttribute(pool: usize, attribute: u32, value: *mut u64);
+            call cuMemPoolSetAttribute(pool: usize, attribute: u32, value: *mut u64);
             call cuStreamGetCtx(stream: usize, context: *mut usize);
             call cuStreamGetDevice(stream: usize, device: *mut c_int);
             call cuStreamIsCapturing(stream: usize, status: *mut u32);

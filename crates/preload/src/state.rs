@@ -91,6 +91,8 @@ pub(crate) struct Device {
     pub(crate) primary_context: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
+    /// How often somebody may have chosen another.
+    pub(crate) pool_changes: AtomicU32,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
     /// Arrays that share blocks: how many, their units, their blocks.
@@ -110,6 +112,10 @@ pub(crate) struct Pool {
     pub(crate) step: AtomicU32,
     /// A count of changes and the units charged, in one word.
     pub(crate) charged: AtomicU64,
+    /// What the program has done with it: see `pools`.
+    pub(crate) life: AtomicU32,
+    /// Threads that ask it something now and did not get its handle from the program.
+    pub(crate) readers: AtomicU32,
 }
 
 /// Memory that is the card's again when a stream has come to its end.

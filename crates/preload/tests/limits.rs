@@ -120,6 +120,27 @@ fn what_is_no_pool_is_refused_by_the_driver_and_costs_nothing() {
 }
 
 #[test]
+fn a_pool_that_is_destroyed_is_charged_until_its_memory_is_freed() {
+    let machine = Machine::new().limited("96M");
+    for give in ["afree sync", "free"] {
+        let said = machine.run(
+            "proc2",
+            &format!("context stream pool own=40 endpool info own=1 endpool {give} info create=90"),
+        );
+        assert!(said.contains("endpool=0, info=0 96 32, own=1, endpool=1, "), "{give}: {said}");
+        assert!(said.ends_with("info=0 96 96, create=0"), "{give}: {said}");
+    }
+    // A device whose pool it was has its default again, and the card has everything back.
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream pool setpool own=40 endpool async=1 info afree afree sync info",
+    );
+    assert!(said.contains("endpool=0, async=0, info=0 96 0, "), "{said}");
+    assert!(said.ends_with("info=0 96 96"), "{said}");
+}
+
+#[test]
 fn physical_memory_is_charged_until_released_and_unmapped() {
     let machine = Machine::new().limited("64M");
     let said = machine

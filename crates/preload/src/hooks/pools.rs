@@ -22,6 +22,7 @@ pub(crate) const STEP: u64 = 32 << 20;
 /// The largest step that is believed.
 const MOST_STEP: u32 = units_for(1 << 30);
 
+const RELEASE_THRESHOLD: u32 = 4;
 const RESERVED_NOW: u32 = 5;
 const USED_NOW: u32 = 7;
 const GRAPH_RESERVED_NOW: u32 = 2;
@@ -138,6 +139,63 @@ fn settle(
     }
 }
 
+/// `Pool::life`: the program made it, of memory of a device, and may destroy it.
+const MADE: u32 = 1;
+/// The program has destroyed it, and memory of it is still in use. The driver is told when that has
+/// been freed: until then the pool can be asked how much it is.
+const ENDED: u32 = 2;
+
+/// The handle of a pool that is being destroyed: nobody finds it.
+const ENDING: usize = usize::MAX;
+
+/// A pool that stays while it is asked something, although another thread may want to destroy it.
+struct Asked {
+    pool: &'static Pool,
+    handle: usize,
+}
+
+impl Asked {
+    fn new(pool: &'static Pool) -> Option<Self> {
+        pool.readers.fetch_add(1, Ordering::SeqCst);
+        let asked = Self { pool, handle: pool.handle.load(Ordering::SeqCst) };
+        (asked.handle != 0 && asked.handle != ENDING).then_some(asked)
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.pool.readers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Destroys a pool for the driver too. Nobody asks it anything any more when that is done; of several
+/// threads one does it.
+fn destroy(
+    state: &State,
+    pool: &'static Pool,
+    handle: usize,
+    call: impl FnOnce() -> Status,
+) -> Option<Status> {
+    pool.handle.compare_exchange(handle, ENDING, Ordering::SeqCst, Ordering::Relaxed).ok()?;
+    while pool.readers.load(Ordering::SeqCst) != 0 {
+        // SAFETY: no conditions.
+        unsafe { libc::sched_yield() };
+    }
+    let status = call();
+    if status != status::SUCCESS {
+        pool.handle.store(handle, Ordering::Release);
+        return Some(status);
+    }
+    pool.device.store(0, Ordering::Relaxed);
+    pool.step.store(0, Ordering::Relaxed);
+    pool.life.store(0, Ordering::Relaxed);
+    for device in &state.devices {
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        let _ = device.pool.compare_exchange(handle, 0, Ordering::SeqCst, Ordering::Relaxed);
+    }
+    Some(status)
+}
+
 /// The pools that are or were known: places are taken from the front.
 fn known_pools(state: &'static State) -> &'static [Pool] {
     let count = state.pool_count.load(Ordering::Acquire);
@@ -145,13 +203,16 @@ fn known_pools(state: &'static State) -> &'static [Pool] {
 }
 
 fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
+    if handle == 0 || handle == ENDING {
+        return None;
+    }
     known_pools(state).iter().find(|pool| pool.handle.load(Ordering::Acquire) == handle)
 }
 
 /// The entry of a pool, made when it is new.
 #[inline]
 fn entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
-    if handle == 0 {
+    if handle == 0 || handle == ENDING {
         return None;
     }
     find(state, handle).or_else(|| new_entry(state, handle, ordinal))
@@ -220,6 +281,7 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     if known != 0 {
         return Some(known);
     }
+    let changes = device.pool_changes.load(Ordering::SeqCst);
     let mut pool = 0;
     // SAFETY: the pointer is to a pool.
     let status = unsafe { real::cuDeviceGetMemPool(&raw mut pool, ordinal) };
@@ -227,7 +289,11 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
         return None;
     }
     super::contexts::current_number();
-    device.pool.store(pool, Ordering::Relaxed);
+    device.pool.store(pool, Ordering::SeqCst);
+    // Another thread may have chosen another pool since the driver was asked.
+    if device.pool_changes.load(Ordering::SeqCst) != changes {
+        device.pool.store(0, Ordering::SeqCst);
+    }
     Some(pool)
 }
 
@@ -249,6 +315,9 @@ unsafe fn allocate(
     }
     let known = known.or_else(|| new_entry(state, handle, ordinal));
     let Some(pool) = known else { return status::OUT_OF_MEMORY };
+    if pool.life.load(Ordering::Relaxed) & ENDED != 0 {
+        return status::INVALID_VALUE;
+    }
     let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
     let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
@@ -476,13 +545,24 @@ pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status 
 
 /// Looks at one pool again.
 fn settle_pool(state: &'static State, pool: &'static Pool) {
-    let handle = pool.handle.load(Ordering::Acquire);
-    let word = pool.charged.load(Ordering::Relaxed);
-    if handle == 0 || charged_units(word) == 0 {
+    if charged_units(pool.charged.load(Ordering::Relaxed)) == 0 {
         return;
     }
+    let Some(asked) = Asked::new(pool) else { return };
+    let handle = asked.handle;
     if let Some(account) = pool_device(pool, 0).and_then(Account::of) {
         settle(&pool.charged, account, 0, true, || pool_units(state, handle));
+    }
+    drop(asked);
+    if pool.life.load(Ordering::Acquire) & ENDED != 0
+        && charged_units(pool.charged.load(Ordering::Acquire)) == 0
+    {
+        // SAFETY: a pool that the program has destroyed, and whose memory is free.
+        let call = || unsafe { real::cuMemPoolDestroy(handle) };
+        if destroy(state, pool, handle, call).is_some() {
+            pool.life.store(0, Ordering::Relaxed);
+            pool.handle.store(0, Ordering::Release);
+        }
     }
 }
 
@@ -509,15 +589,14 @@ pub(crate) fn graphs_charged(ordinal: c_int) -> u32 {
 pub(crate) fn give_back_unused(ordinal: c_int) {
     let Some(state) = state::get() else { return };
     for pool in known_pools(state) {
-        let handle = pool.handle.load(Ordering::Acquire);
         let charged = charged_units(pool.charged.load(Ordering::Relaxed));
-        if handle == 0 || charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
+        if charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
             continue;
         }
-        {
+        if let Some(asked) = Asked::new(pool) {
             let _relaxed = Relaxed::new(state);
             // SAFETY: a pool that the program uses, and the call keeps what is in use.
-            unsafe { real::cuMemPoolTrimTo(handle, 0) };
+            unsafe { real::cuMemPoolTrimTo(asked.handle, 0) };
         }
         settle_pool(state, pool);
     }
@@ -540,41 +619,37 @@ pub(crate) unsafe fn cuMemPoolCreate(
         // SAFETY: the driver has read one and written the other.
         let (handle, properties) = unsafe { (written(pool), written(properties)) };
         learn(handle, properties.kind, properties.location.device());
+        if properties.kind == PINNED
+            && properties.location.device().is_some()
+            && let Some(known) = state::get().and_then(|state| find(state, handle))
+        {
+            known.life.store(MADE, Ordering::Release);
+        }
     }
     status
 }
 
 pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
-    let Some(state) = state::get() else {
-        // SAFETY: the caller's arguments, unchanged.
-        return unsafe { real::cuMemPoolDestroy(pool) };
-    };
-    let known = find(state, pool);
-    let mut used = 0_u64;
-    if let Some(known) = known {
-        settle_pool(state, known);
-        let _relaxed = Relaxed::new(state);
-        // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
-        let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
-        if status != status::SUCCESS {
-            used = u64::MAX;
-        }
-    }
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemPoolDestroy(pool) };
-    if status == status::SUCCESS
-        && let Some(known) = known
-    {
-        let ordinal = pool_device(known, 0);
+    let call = || unsafe { real::cuMemPoolDestroy(pool) };
+    let Some(state) = state::get() else { return call() };
+    let Some(known) = find(state, pool) else { return call() };
+    if known.life.load(Ordering::Acquire) & ENDED != 0 {
+        return status::INVALID_VALUE;
+    }
+    settle_pool(state, known);
+    let used = used_bytes(state, pool);
+    if used.is_none_or(|used| used > 0) && put_off(state, known, pool) {
+        return status::SUCCESS;
+    }
+    let ordinal = pool_device(known, 0);
+    let Some(status) = destroy(state, known, pool, call) else { return status::INVALID_VALUE };
+    if status == status::SUCCESS {
         let word = known.charged.swap(0, Ordering::AcqRel);
-        known.device.store(0, Ordering::Release);
-        known.step.store(0, Ordering::Relaxed);
         known.handle.store(0, Ordering::Release);
-        for device in &state.devices {
-            let _ = device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
-        }
         // What is still in use lives on without a pool to ask: it stays charged. The rest goes when
         // the streams that freed it are there.
+        let used = used.unwrap_or(u64::MAX);
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
         if let Some(ordinal) = ordinal {
             let goes = charged_units(word).saturating_sub(stays);
@@ -582,6 +657,42 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
         }
     }
     status
+}
+
+/// What of a pool is in use, in bytes.
+fn used_bytes(state: &State, pool: usize) -> Option<u64> {
+    let _relaxed = Relaxed::new(state);
+    let mut used = 0_u64;
+    // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
+    let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
+    (status == status::SUCCESS).then_some(used)
+}
+
+/// Keeps a pool whose memory is in use until that is freed, as the driver itself does with a pool
+/// that was destroyed, but with a handle that can be asked. It keeps nothing that is free, and is no
+/// device's pool any more. `false` when that cannot be done.
+#[cold]
+fn put_off(state: &State, known: &Pool, pool: usize) -> bool {
+    let Some(ordinal) = pool_device(known, 0) else { return false };
+    if known.life.load(Ordering::Acquire) != MADE {
+        return false;
+    }
+    let (mut current, mut default, mut nothing) = (0, 0, 0_u64);
+    let _relaxed = Relaxed::new(state);
+    // SAFETY: pointers to values of the right types, and a pool that is there.
+    let done = unsafe {
+        real::cuDeviceGetMemPool(&raw mut current, ordinal) == status::SUCCESS
+            && (current != pool
+                || real::cuDeviceGetDefaultMemPool(&raw mut default, ordinal) == status::SUCCESS
+                    && real::cuDeviceSetMemPool(ordinal, default) == status::SUCCESS)
+            && others::cuMemPoolSetAttribute(pool, RELEASE_THRESHOLD, &raw mut nothing)
+                == status::SUCCESS
+    };
+    if done {
+        known.life.store(MADE | ENDED, Ordering::Release);
+        forget_current(ordinal);
+    }
+    done
 }
 
 pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
@@ -620,7 +731,8 @@ pub(crate) unsafe fn cuMemSetMemPool(location: *const Location, kind: u32, pool:
 /// The driver is asked again.
 fn forget_current(ordinal: c_int) {
     if let Some(device) = account::device_state(ordinal) {
-        device.pool.store(0, Ordering::Relaxed);
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        device.pool.store(0, Ordering::SeqCst);
     }
 }
 

@@ -53,6 +53,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, (ptr *, size_t, handle, handle)) \
     X(cuMemPoolCreate, cuMemPoolCreate, (handle *, const pool_properties *)) \
     X(cuMemPoolDestroy, cuMemPoolDestroy, (handle)) \
+    X(cuDeviceSetMemPool, cuDeviceSetMemPool, (int, handle)) \
     X(cuStreamSynchronize, cuStreamSynchronize, (handle)) \
     X(cuStreamCreate, cuStreamCreate, (handle *, unsigned)) \
     X(cuStreamBeginCapture_v2, cuStreamBeginCapture, (handle, unsigned)) \
@@ -303,6 +304,8 @@ static void step(char *text) {
         say(text, p_cuMemPoolCreate(&own_pool, &settings));
     } else if (!strcmp(text, "endpool")) {
         say(text, p_cuMemPoolDestroy(own_pool));
+    } else if (!strcmp(text, "setpool")) {
+        say(text, p_cuDeviceSetMemPool(0, own_pool));
     } else if (!strcmp(text, "nopool")) {
         say(text, p_cuMemAllocFromPoolAsync(&at, mib, (handle)(intptr_t)0x7777000, stream));
     } else if (!strcmp(text, "own")) {
