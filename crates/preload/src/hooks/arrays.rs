@@ -112,6 +112,10 @@ fn join_small(ordinal: c_int, units: u32) -> bool {
     loop {
         let word = device.small_arrays.load(Ordering::Acquire);
         let (count, sum, blocks) = unpack(word);
+        // More than the word can count.
+        if count + 1 >= 1 << 20 {
+            return false;
+        }
         let sum = sum + u64::from(units);
         let needed = sum.div_ceil(u64::from(BLOCK_UNITS)).max(blocks);
         let more = u32::try_from(needed - blocks).unwrap_or(u32::MAX).saturating_mul(BLOCK_UNITS);

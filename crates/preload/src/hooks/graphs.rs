@@ -19,6 +19,7 @@ use crate::types::{AllocationNode, Location, PoolProperties, Status, status};
 const NODE_GRAPH: u32 = 4;
 const NODE_ALLOCATION: u32 = 10;
 const NODE_FREE: u32 = 11;
+const NODE_CONDITIONAL: u32 = 13;
 const MARK: u64 = 1 << 63;
 
 fn note_allocation_node() {
@@ -89,12 +90,17 @@ fn begin(call: impl FnOnce() -> Status) -> Status {
     status
 }
 
+/// Whether such an answer to the end of a capture means that it has ended: well, or because it was
+/// broken. After any other answer it may go on, and a count that is too high costs little.
+fn ends_capture(status: Status) -> bool {
+    const INVALIDATED: Status = 901;
+    const CAPTURED_EVENT: Status = 907;
+    status == status::SUCCESS || (INVALIDATED..=CAPTURED_EVENT).contains(&status)
+}
+
 fn end(call: impl FnOnce() -> Status) -> Status {
-    // `INVALID_VALUE` and `ILLEGAL_STATE`.
-    const NOT_CAPTURING: [Status; 2] = [1, 401];
     let status = call();
-    // A capture that was broken or ended by another thread is over too.
-    if !NOT_CAPTURING.contains(&status)
+    if ends_capture(status)
         && let Some(state) = state::get()
     {
         let less = |count: u32| count.checked_sub(1);
@@ -148,6 +154,30 @@ pub(crate) unsafe fn cuStreamBeginCaptureToGraph_ptsz(
     // SAFETY: the caller's arguments, unchanged.
     begin(|| unsafe {
         real::cuStreamBeginCaptureToGraph_ptsz(stream, graph, before, edges, count, mode)
+    })
+}
+
+pub(crate) unsafe fn cuStreamBeginRecaptureToGraph(
+    stream: usize,
+    mode: u32,
+    graph: usize,
+    callback: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    begin(|| unsafe { real::cuStreamBeginRecaptureToGraph(stream, mode, graph, callback, data) })
+}
+
+pub(crate) unsafe fn cuStreamBeginRecaptureToGraph_ptsz(
+    stream: usize,
+    mode: u32,
+    graph: usize,
+    callback: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    begin(|| unsafe {
+        real::cuStreamBeginRecaptureToGraph_ptsz(stream, mode, graph, callback, data)
     })
 }
 
@@ -232,6 +262,12 @@ fn look_at(node: usize, depth: u32, needs: &mut Needs) {
         if status == status::SUCCESS {
             look(child, depth - 1, needs);
         }
+    }
+    if kind == NODE_CONDITIONAL
+        && let Some(bit) = account::current_device().and_then(|ordinal| u32::try_from(ordinal).ok())
+    {
+        // The driver does not show what is inside: what it takes is charged when it has run.
+        needs.devices |= 1_u16.checked_shl(bit).unwrap_or(0);
     }
     if kind == NODE_FREE {
         needs.unfreed -= 1;
@@ -498,3 +534,15 @@ pub(crate) unsafe fn cuDeviceGraphMemTrim(device: c_int) -> Status {
 }
 
 const _: () = assert!(DEVICES <= 16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_ends_when_the_driver_says_so() {
+        assert!(ends_capture(0) && ends_capture(901) && ends_capture(904));
+        // Not capturing at all, the wrong thread, a context that is gone.
+        assert!(![1, 401, 900, 908, 709].into_iter().any(ends_capture));
+    }
+}

@@ -117,7 +117,7 @@ fn join_block(at: u64, ordinal: c_int) -> bool {
         return false;
     }
     let value = MARK | u64::from(ordinal.unsigned_abs()) << 32 | 1;
-    state.blocks.insert(block, value);
+    state.blocks.insert_counted(block, value);
     true
 }
 
