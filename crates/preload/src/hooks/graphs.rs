@@ -206,6 +206,12 @@ impl Needs {
         units_for(self.bytes.checked_next_multiple_of(STEP).unwrap_or(u64::MAX))
     }
 
+    /// A part of the graph cannot be looked into: what it takes is charged when it was taken.
+    fn add_unseen(&mut self) {
+        let bit = account::current_device().and_then(|ordinal| u32::try_from(ordinal).ok());
+        self.devices |= bit.and_then(|bit| 1_u16.checked_shl(bit)).unwrap_or(0);
+    }
+
     fn pack(self) -> u64 {
         MARK | u64::from(self.devices) << 32 | u64::from(self.units())
     }
@@ -219,8 +225,11 @@ fn look(graph: usize, depth: u32, needs: &mut Needs) {
     let mut count = 0_usize;
     // SAFETY: without an array the call says how many there are.
     let status = unsafe { others::cuGraphGetNodes(graph, core::ptr::null_mut(), &raw mut count) };
-    if status != status::SUCCESS || count == 0 || depth == 0 {
+    if status != status::SUCCESS || count == 0 {
         return;
+    }
+    if depth == 0 {
+        return needs.add_unseen();
     }
     let Some(bytes) = count.checked_mul(size_of::<usize>()) else { return };
     // SAFETY: a new private mapping, unmapped below.
@@ -235,7 +244,7 @@ fn look(graph: usize, depth: u32, needs: &mut Needs) {
         )
     };
     if list == libc::MAP_FAILED {
-        return;
+        return needs.add_unseen();
     }
     let nodes = list.cast::<usize>();
     // SAFETY: the list has room for `count` nodes.
@@ -263,11 +272,9 @@ fn look_at(node: usize, depth: u32, needs: &mut Needs) {
             look(child, depth - 1, needs);
         }
     }
-    if kind == NODE_CONDITIONAL
-        && let Some(bit) = account::current_device().and_then(|ordinal| u32::try_from(ordinal).ok())
-    {
-        // The driver does not show what is inside: what it takes is charged when it has run.
-        needs.devices |= 1_u16.checked_shl(bit).unwrap_or(0);
+    if kind == NODE_CONDITIONAL {
+        // The driver does not show what is inside.
+        needs.add_unseen();
     }
     if kind == NODE_FREE {
         needs.unfreed -= 1;
