@@ -105,7 +105,7 @@ fn attach(state: &'static State) -> Option<&'static Member> {
 }
 
 /// Says one error for this process, the first.
-fn complain(state: &State, text: core::fmt::Arguments<'_>) {
+pub(crate) fn complain(state: &State, text: core::fmt::Arguments<'_>) {
     if state.said.swap(1, Ordering::Relaxed) == 0 {
         say(Level::Error, text);
     }

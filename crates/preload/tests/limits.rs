@@ -223,6 +223,25 @@ fn contexts_count() {
 }
 
 #[test]
+fn a_limit_without_room_for_a_context_says_so_in_one_line() {
+    let check = |machine: &Machine, steps: &str, words: &[&str]| {
+        let said = machine.output("proc2", steps);
+        let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(String::from_utf8_lossy(&said.stdout).starts_with("context=2\n"), "{said:?}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(words.iter().all(|word| errors.contains(word)), "{errors}");
+    };
+    // A context is taken for a 16th of such a small card until one was measured.
+    let machine = Machine::new().limited("8M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let words = ["the limit of 8 MiB on GPU 0", "16 MiB (what it is taken for", "larger limit"];
+    check(&machine, "context context", &words);
+    // Measured, and the others have the rest.
+    let machine = Machine::new().limited("32M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let _other = machine.start("proc2", "context create=20 wait");
+    check(&machine, "context", &["context of 10 MiB on GPU 0", "30 MiB of the limit of 32 MiB"]);
+}
+
+#[test]
 fn threads_that_begin_at_once_need_one_context() {
     for _ in 0..10 {
         let machine = Machine::new().limited("40M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");

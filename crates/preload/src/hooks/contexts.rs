@@ -8,6 +8,7 @@ use millpond_ledger::{Column, UNIT, Uuid, units_for};
 use super::{arrays, linear, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
+use crate::settings::{self, Source};
 use crate::state::{self, CHARGED, Context, Device, State};
 use crate::types::{NvmlProcess, Status, status};
 
@@ -133,9 +134,9 @@ fn end_closed(number: u16, known: &Context) {
 fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     let Some(account) = Account::of(ordinal) else { return (status::OUT_OF_MEMORY, 0) };
     let known = account.context_bytes().or_else(|| sizes::kept(ordinal));
-    let reserved =
-        units_for(known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)));
+    let reserved = expected_units(account, known);
     if !account.reserve(reserved) {
+        say_why(account, reserved, known.is_some());
         return (status::OUT_OF_MEMORY, 0);
     }
     let before = account.own_used().saturating_sub(u64::from(reserved));
@@ -165,6 +166,48 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     }
     account.add_column(Column::Contexts, i64::from(units));
     (status, units)
+}
+
+/// Says once why there is no context: programs show that as a lack of memory in general.
+#[cold]
+fn say_why(account: Account, units: u32, measured: bool) {
+    let (limit, used) = account.reading();
+    let (needs, ordinal) = (Mib(u64::from(units) * UNIT), account.ordinal());
+    let guess = if measured { "" } else { " (what it is taken for until one was measured)" };
+    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return };
+    let how = match settings.source {
+        Source::Ledger(_) => " with `millpond group set`",
+        _ => "",
+    };
+    if limit < u64::from(units) * UNIT {
+        account::complain(
+            state,
+            format_args!(
+                "the limit of {} on GPU {ordinal} is less than a CUDA context takes, {needs}{guess}; \
+                 this program gets no GPU memory: set a larger limit{how}",
+                Mib(limit)
+            ),
+        );
+    } else {
+        account::complain(
+            state,
+            format_args!(
+                "no room for a CUDA context of {needs}{guess} on GPU {ordinal}: {} of the limit of {} \
+                 are in use; end other programs of the group or set a larger limit{how}",
+                Mib(used),
+                Mib(limit)
+            ),
+        );
+    }
+}
+
+/// Bytes as people read them.
+struct Mib(u64);
+
+impl core::fmt::Display for Mib {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} MiB", self.0 >> 20)
+    }
 }
 
 /// A context takes a little from the card that NVML counts to nobody: 5.6 of 524 MiB were seen.
