@@ -440,6 +440,14 @@ fn threads_at_once_leave_nothing_in_the_book() {
 }
 
 #[test]
+fn threads_that_make_and_destroy_pools_leave_nothing_in_the_book() {
+    let machine = Machine::new().limited("128M");
+    let said = machine.run("proc2", "context pools syncall info create=128");
+    assert_eq!(said, "context=0, pools=0, syncall=0, info=0 128 128, create=0");
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
 fn what_pools_keep_is_given_back_before_anything_is_refused() {
     let machine = Machine::new().limited("96M");
     let said = machine.run("proc2", "context stream keep async=60 afree sync info create=80 info");

@@ -191,6 +191,30 @@ static void *storm(void *number) {
     return NULL;
 }
 
+/* Threads that make, use and destroy pools of their own, before and after they free. */
+static void *pools(void *number) {
+    unsigned seed = (unsigned)(intptr_t)number * 2654435761u;
+    intptr_t wrong = 0;
+    handle own;
+    p_cuCtxSetCurrent(context);
+    p_cuStreamCreate(&own, 1);
+    for (int round = 0; round < 150; round++) {
+        pool_properties settings = {1, 0, {1, 0}, NULL, 0, {0}};
+        handle pool = NULL;
+        ptr at = 0, linear = 0;
+        wrong += p_cuMemPoolCreate(&pool, &settings) != 0;
+        int taken = !p_cuMemAllocFromPoolAsync(&at, (size_t)(1 + rand_r(&seed) % 8) << 20, pool, own);
+        if (!p_cuMemAlloc_v2(&linear, 1 << 14)) wrong += p_cuMemFreeAsync(linear, own) != 0;
+        int early = rand_r(&seed) % 2;
+        if (early) wrong += p_cuMemPoolDestroy(pool) != 0;
+        if (taken) wrong += p_cuMemFreeAsync(at, own) != 0;
+        if (rand_r(&seed) % 4) wrong += p_cuStreamSynchronize(own) != 0;
+        if (!early) wrong += p_cuMemPoolDestroy(pool) != 0;
+    }
+    p_cuStreamSynchronize(own);
+    return (void *)wrong;
+}
+
 static void say(const char *step, int status) {
     printf("%s=%d\n", step, status);
     fflush(stdout);
@@ -373,6 +397,16 @@ static void step(char *text) {
         pthread_t thread;
         pthread_create(&thread, NULL, without_context, NULL);
         pthread_join(thread, NULL);
+    } else if (!strcmp(text, "pools")) {
+        pthread_t threads[6];
+        intptr_t wrong = 0;
+        for (int index = 0; index < 6; index++) pthread_create(&threads[index], NULL, pools, (void *)(intptr_t)(index + 1));
+        for (int index = 0; index < 6; index++) {
+            void *own = NULL;
+            pthread_join(threads[index], &own);
+            wrong += (intptr_t)own;
+        }
+        say(text, (int)wrong);
     } else if (!strcmp(text, "storm")) {
         pthread_t threads[8];
         for (int index = 0; index < 8; index++) pthread_create(&threads[index], NULL, storm, (void *)(intptr_t)(index + 1));
