@@ -159,6 +159,10 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
         said,
         "context=0, create=0, import=0, map=0, info=0 64 24, unmap=0, release=0, info=0 64 44"
     );
+    // A mapping that fails (the software driver maps the whole of it only) changes nothing.
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "context create=20 import map=4 info map=20 info");
+    assert_eq!(said, "context=0, create=0, import=0, map=801, info=0 64 44, map=0, info=0 64 24");
     let machine = Machine::new().limited("64M");
     let said = machine.run("proc2", "context create=40 shared map=40 info unmap release info");
     assert_eq!(

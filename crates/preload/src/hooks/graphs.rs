@@ -403,10 +403,20 @@ unsafe fn instantiate(
         if uploads { with_memory(state, needs.devices, needs.units(), call) } else { call() };
     if status == status::SUCCESS && !exec.is_null() {
         // SAFETY: the call has succeeded.
-        let exec = key(unsafe { written(exec) });
-        state.execs.take(exec);
-        state.execs.insert(exec, needs.pack());
-        state.allocating_execs.fetch_add(1, Ordering::Relaxed);
+        let made = unsafe { written(exec) };
+        let known = state.execs.take(key(made)).is_some();
+        if !state.execs.insert(key(made), needs.pack()) {
+            // There is no place to remember it: better none than one that nobody counts.
+            // SAFETY: just made, and the program has not seen it.
+            unsafe {
+                real::cuGraphExecDestroy(made);
+                exec.write_unaligned(0);
+            }
+            return status::OUT_OF_MEMORY;
+        }
+        if !known {
+            state.allocating_execs.fetch_add(1, Ordering::Relaxed);
+        }
     }
     status
 }

@@ -80,12 +80,8 @@ pub(crate) fn drop_holder(state: &State, place: usize) {
     }
 }
 
-pub(crate) fn add_holder(object: &Object) {
-    object.holders.fetch_add(1, Ordering::AcqRel);
-}
-
 /// One holder more, unless the last one has gone.
-fn hold(object: &Object) -> bool {
+pub(crate) fn hold(object: &Object) -> bool {
     let more = |holders: u32| (holders > 0).then(|| holders.saturating_add(1));
     object.holders.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
 }
@@ -210,9 +206,8 @@ pub(crate) unsafe fn cuMemRetainAllocationHandle(handle: *mut u64, address: *mut
         .or_else(|| state.mappings.get(at).map(mapping_place))
         .or_else(|| state.mappings.get(super::linear::base_at(at)?).map(mapping_place));
     if let Some(place) = place
-        && let Some(object) = state.objects.get(place)
+        && state.objects.get(place).is_some_and(hold)
     {
-        add_holder(object);
         hold_again(state, retained, place);
     }
     status
@@ -250,9 +245,12 @@ pub(crate) unsafe fn cuMemMap(
     };
     let units = units_for(account::bytes(bytes));
     let (counted, ordinal) = kind_of(object.kind.load(Ordering::Acquire));
+    // An import says its size by what is mapped of it: as far as anybody has.
+    let extent = units_for(account::bytes(offset).saturating_add(account::bytes(bytes)));
     let mut charge = None;
-    if counted == Counted::Imported && object.units.load(Ordering::Acquire) == 0 {
-        let Some(reservation) = Reservation::new(ordinal, account::bytes(bytes)) else {
+    if counted == Counted::Imported {
+        let more = extent.saturating_sub(object.units.load(Ordering::Acquire));
+        let Some(reservation) = Reservation::new(ordinal, u64::from(more) * UNIT) else {
             drop_holder(state, place);
             return status::OUT_OF_MEMORY;
         };
@@ -265,18 +263,14 @@ pub(crate) unsafe fn cuMemMap(
     }
     state.mappings.insert(pointer, mapping_word(place, units));
     if counted != Counted::Charged {
-        let order = (Ordering::AcqRel, Ordering::Relaxed);
-        let first = object.units.compare_exchange(0, units, order.0, order.1).is_ok();
+        let more = extent.saturating_sub(object.units.fetch_max(extent, Ordering::AcqRel));
         match charge {
-            Some(reservation) if first => {
-                reservation.keep();
-            }
-            None if first && counted == Counted::Shared => {
+            Some(reservation) => reservation.keep_exactly(more),
+            None => {
                 if let Some(account) = Account::of(ordinal) {
-                    account.add_column(Column::Shared, i64::from(units));
+                    account.add_column(Column::Shared, i64::from(more));
                 }
             }
-            _ => {}
         }
     }
     status
@@ -335,7 +329,7 @@ fn pin(handle: u64) {
         && let Some(object) =
             state.handles.get(handle).and_then(|word| state.objects.get(place_of(word)))
     {
-        add_holder(object);
+        hold(object);
     }
 }
 
@@ -390,9 +384,10 @@ fn binding_key(multicast: u64, offset: usize, device: c_int) -> u64 {
 fn bind(state: &State, place: usize, multicast: u64, offset: usize, bytes: usize) {
     let Some(object) = state.objects.get(place) else { return };
     let (_, device) = kind_of(object.kind.load(Ordering::Acquire));
-    add_holder(object);
-    let word = mapping_word(place, units_for(account::bytes(bytes)));
-    state.mappings.insert(binding_key(multicast, offset, device), word);
+    if hold(object) {
+        let word = mapping_word(place, units_for(account::bytes(bytes)));
+        state.mappings.insert(binding_key(multicast, offset, device), word);
+    }
 }
 
 fn bind_memory(multicast: u64, offset: usize, handle: u64, bytes: usize) {
