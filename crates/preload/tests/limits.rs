@@ -342,6 +342,32 @@ fn what_is_not_known_is_the_drivers() {
 }
 
 #[test]
+fn nonsense_gets_the_drivers_own_answers() {
+    let names: Vec<_> = millpond_preload::hooked_names()
+        .filter_map(|hook| hook.0.to_str().ok())
+        .filter(|name| name.starts_with("cu"))
+        .collect();
+    for begin in [&["ready"][..], &[]] {
+        let answers = |limited: bool| {
+            let machine = Machine::new().limited("64M");
+            let mut command = machine.command("nulls");
+            if !limited {
+                command.env_remove("LD_PRELOAD");
+            }
+            let said = command.args(begin).args(&names).output().unwrap();
+            assert!(said.status.success(), "{said:?}");
+            String::from_utf8(said.stdout).unwrap()
+        };
+        let (plain, limited) = (answers(false), answers(true));
+        assert!(plain.lines().count() > 50, "{plain}");
+        for (plain, limited) in plain.lines().zip(limited.lines()) {
+            assert_eq!(plain, limited);
+        }
+        assert_eq!(plain.lines().count(), limited.lines().count());
+    }
+}
+
+#[test]
 fn a_limit_that_cannot_be_read_gives_no_memory_and_one_line() {
     for text in ["0", "ten", "-5G", "0.5"] {
         let machine = Machine::new().limited(text);

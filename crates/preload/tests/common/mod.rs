@@ -56,6 +56,7 @@ pub fn folder() -> &'static Path {
             let here = format!("-L{}", folder.path().display());
             compile(&["-ldl", "-lpthread"], "steps.c", "steps");
             compile(&["-DDIRECT", &here, "-lcuda", "-ldl", "-lpthread"], "steps.c", "steps-direct");
+            compile(&["-ldl"], "nulls.c", "nulls");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libother.so");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libthird.so");
             let other = format!("-L{} -lother", folder.path().display());
