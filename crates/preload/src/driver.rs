@@ -146,6 +146,13 @@ pub(crate) fn learn(number: usize, address: usize) {
     }
 }
 
+/// Whether the driver has a function that the hooks call.
+pub(crate) fn has(called: Called) -> bool {
+    let index = called as usize;
+    let (Some(place), Some(name)) = (OTHERS.get(index), CALLED.get(index)) else { return false };
+    place.load(Ordering::Relaxed) != 0 || find(place, name.0) != 0
+}
+
 /// The hook whose real function this is.
 pub(crate) fn hook_of(address: usize) -> Option<usize> {
     REAL.iter().position(|real| real.load(Ordering::Relaxed) == address)

@@ -368,6 +368,18 @@ fn nonsense_gets_the_drivers_own_answers() {
 }
 
 #[test]
+fn what_the_driver_refuses_for_its_shape_is_not_out_of_memory() {
+    let machine = Machine::new().limited("64M");
+    let steps = "context array=4096000 mipmap=4096000 info array=80";
+    let mut plain = machine.command("steps");
+    plain.env_remove("LD_PRELOAD").arg("proc2").args(steps.split(' '));
+    let plain = String::from_utf8(plain.output().unwrap().stdout).unwrap();
+    assert!(plain.starts_with("context=0\narray=1\nmipmap=1\n"), "{plain}");
+    let said = machine.run("proc2", steps);
+    assert_eq!(said, "context=0, array=1, mipmap=1, info=0 64 64, array=2");
+}
+
+#[test]
 fn a_limit_that_cannot_be_read_gives_no_memory_and_one_line() {
     for text in ["0", "ten", "-5G", "0.5"] {
         let machine = Machine::new().limited(text);
