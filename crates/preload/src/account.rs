@@ -130,7 +130,7 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                     state,
                     format_args!("{variable} is too long; this program gets no GPU memory"),
                 ),
-                settings::Why::Slash => complain(
+                settings::Why::Name => complain(
                     state,
                     format_args!(
                         "{variable}='{}' is not a group's name; this program gets no GPU memory",
