@@ -115,15 +115,22 @@ impl<P: Protocol> Member<P> {
 
     /// The limit that holds now, in units, or [`crate::NO_LIMIT`]; 0 when the limits file is broken.
     pub fn limit(&self, device: DeviceIndex) -> u64 {
-        Limits::load(self.limits.as_c())
-            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).effective)
+        self.reading(device).0
     }
 
     /// What the group holds, in units, with the pond's part.
     pub fn group_used(&self, device: DeviceIndex) -> u64 {
-        let pond = Limits::load(self.limits.as_c())
-            .map_or(0, |limits| limits.budget(&self.region.uuid(device)).pond);
-        self.region.sums(device).1.saturating_add(pond)
+        self.reading(device).1
+    }
+
+    /// [`Member::limit`] and [`Member::group_used`] together: the limits file is read once, which is
+    /// most of what either costs.
+    pub fn reading(&self, device: DeviceIndex) -> (u64, u64) {
+        let (limit, pond) = Limits::load(self.limits.as_c()).map_or((0, 0), |limits| {
+            let budget = limits.budget(&self.region.uuid(device));
+            (budget.effective, budget.pond)
+        });
+        (limit, self.region.sums(device).1.saturating_add(pond))
     }
 
     /// What this process holds, in units, with what the reconciler added.

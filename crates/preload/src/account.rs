@@ -39,12 +39,12 @@ pub(crate) fn member() -> Option<&'static Member> {
 }
 
 /// Gives back what members that have died held, where no daemon does: ten times a second at most,
-/// and never waiting for anybody.
-pub(crate) fn look_for_the_dead() {
+/// and never waiting for anybody. Whether something came back.
+pub(crate) fn look_for_the_dead() -> bool {
     const EVERY_MS: u64 = 100;
-    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return };
+    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return false };
     if !matches!(settings.source, Source::Stated { .. }) {
-        return;
+        return false;
     }
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a time.
@@ -56,13 +56,13 @@ pub(crate) fn look_for_the_dead() {
     if now.saturating_sub(last) < EVERY_MS
         || state.reaped.compare_exchange(last, now, order.0, order.1).is_err()
     {
-        return;
+        return false;
     }
-    if let Some(folder) = folder_for_reading(settings)
-        && let Ok(book) = Book::open(folder.as_c_str())
-    {
-        let _ = book.reap(Patience(core::time::Duration::ZERO));
-    }
+    folder_for_reading(settings).is_some_and(|folder| {
+        let reaped = Book::open(folder.as_c_str())
+            .and_then(|book| book.reap(Patience(core::time::Duration::ZERO)));
+        reaped.is_ok_and(|freed| freed > 0)
+    })
 }
 
 #[cold]
@@ -105,7 +105,7 @@ fn attach(state: &'static State) -> Option<&'static Member> {
 }
 
 /// Says one error for this process, the first.
-fn complain(state: &State, text: core::fmt::Arguments<'_>) {
+pub(crate) fn complain(state: &State, text: core::fmt::Arguments<'_>) {
     if state.said.swap(1, Ordering::Relaxed) == 0 {
         say(Level::Error, text);
     }
@@ -130,7 +130,7 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                     state,
                     format_args!("{variable} is too long; this program gets no GPU memory"),
                 ),
-                settings::Why::Slash => complain(
+                settings::Why::Name => complain(
                     state,
                     format_args!(
                         "{variable}='{}' is not a group's name; this program gets no GPU memory",
@@ -437,9 +437,9 @@ impl Account {
 
     /// Limit and what the group holds, in bytes; the limit is `u64::MAX` when there is none.
     pub(crate) fn reading(self) -> (u64, u64) {
-        let limit = self.member.limit(self.device);
+        let (limit, used) = self.member.reading(self.device);
         let limit = if limit == NO_LIMIT { u64::MAX } else { limit.saturating_mul(UNIT) };
-        (limit, self.member.group_used(self.device).saturating_mul(UNIT))
+        (limit, used.saturating_mul(UNIT))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The real functions: where they are, and how they are called.
 //!
-//! An address is looked up when it is first needed and kept for good: a driver library is never
-//! unloaded. Nothing here is called before the program has asked for a driver function.
+//! An address is looked up when it is first needed and kept for good: its library is marked to stay
+//! loaded. Nothing here is called before the program has asked for a driver function.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -146,6 +146,13 @@ pub(crate) fn learn(number: usize, address: usize) {
     }
 }
 
+/// Whether the driver has a function that the hooks call.
+pub(crate) fn has(called: Called) -> bool {
+    let index = called as usize;
+    let (Some(place), Some(name)) = (OTHERS.get(index), CALLED.get(index)) else { return false };
+    place.load(Ordering::Relaxed) != 0 || find(place, name.0) != 0
+}
+
 /// The hook whose real function this is.
 pub(crate) fn hook_of(address: usize) -> Option<usize> {
     REAL.iter().position(|real| real.load(Ordering::Relaxed) == address)
@@ -162,11 +169,14 @@ pub(crate) fn find_all() {
     }
 }
 
+/// The library that a function is in.
+pub(crate) fn library_of(name: &CStr) -> &'static CStr {
+    if name.to_bytes().starts_with(b"nvml") { c"libnvidia-ml.so.1" } else { c"libcuda.so.1" }
+}
+
 #[cold]
 fn find(place: &AtomicUsize, name: &CStr) -> usize {
-    let library =
-        if name.to_bytes().starts_with(b"nvml") { c"libnvidia-ml.so.1" } else { c"libcuda.so.1" };
-    let found = crate::resolve::in_loaded_library(library, name);
+    let found = crate::resolve::in_loaded_library(library_of(name), name);
     if found != 0 {
         place.store(found, Ordering::Relaxed);
     }

@@ -49,6 +49,8 @@ macro_rules! hooked_entry_points {
             track cuMemMapArrayAsync(list: *mut ArrayMapInfo, count: c_uint, stream: usize);
             track cuMemMapArrayAsync_ptsz(list: *mut ArrayMapInfo, count: c_uint, stream: usize);
             track cuMulticastBindMem(multicast: u64, multicast_offset: usize, handle: u64, offset: usize, bytes: usize, flags: u64);
+            track cuMulticastBindMem_v2(multicast: u64, device: c_int, multicast_offset: usize, handle: u64, offset: usize, bytes: usize, flags: u64);
+            track cuMulticastBindAddr_v2(multicast: u64, device: c_int, multicast_offset: usize, pointer: u64, bytes: usize, flags: u64);
             track cuMulticastBindAddr(multicast: u64, multicast_offset: usize, pointer: u64, bytes: usize, flags: u64);
             free cuMulticastUnbind(multicast: u64, device: c_int, offset: usize, bytes: usize);
             track cuMemExportToShareableHandle(shareable: *mut c_void, handle: u64, kind: u32, flags: u64);
@@ -78,6 +80,8 @@ macro_rules! hooked_entry_points {
             track cuStreamBeginCapture_v2_ptsz(stream: usize, mode: u32);
             track cuStreamBeginCaptureToGraph(stream: usize, graph: usize, before: *const usize, edges: *const c_void, count: usize, mode: u32);
             track cuStreamBeginCaptureToGraph_ptsz(stream: usize, graph: usize, before: *const usize, edges: *const c_void, count: usize, mode: u32);
+            track cuStreamBeginRecaptureToGraph(stream: usize, mode: u32, graph: usize, callback: usize, data: *mut c_void);
+            track cuStreamBeginRecaptureToGraph_ptsz(stream: usize, mode: u32, graph: usize, callback: usize, data: *mut c_void);
             track cuStreamEndCapture(stream: usize, graph: *mut usize);
             track cuStreamEndCapture_ptsz(stream: usize, graph: *mut usize);
             reserve cuGraphInstantiate(exec: *mut usize, graph: usize, node: *mut usize, log: *mut c_char, bytes: usize);
@@ -136,6 +140,7 @@ macro_rules! called_entry_points {
         $callback! {
             call cuCtxGetDevice(device: *mut c_int);
             call cuCtxGetCurrent(context: *mut usize);
+            call cuDevicePrimaryCtxGetState(device: c_int, flags: *mut c_uint, active: *mut c_int);
             call cuDeviceGetCount(count: *mut c_int);
             call cuDeviceGetUuid(uuid: *mut [u8; 16], device: c_int);
             call cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int);
@@ -147,6 +152,8 @@ macro_rules! called_entry_points {
             call cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, pointer: u64);
             call cuMemGetAllocationPropertiesFromHandle(properties: *mut AllocationProperties, handle: u64);
             call cuMemPoolGetAttribute(pool: usize, attribute: u32, value: *mut u64);
+            call cuMemPoolSetAttribute(pool: usize, attribute: u32, value: *mut u64);
+            call cuStreamGetCtx(stream: usize, context: *mut usize);
             call cuStreamGetDevice(stream: usize, device: *mut c_int);
             call cuStreamIsCapturing(stream: usize, status: *mut u32);
             call cuStreamIsCapturing_ptsz(stream: usize, status: *mut u32);

@@ -64,15 +64,49 @@ pub(crate) fn in_loaded_library(library: &CStr, name: &CStr) -> usize {
 }
 
 fn look_in(library: &CStr, name: &CStr) -> usize {
-    // SAFETY: the text ends with a zero.
-    let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    if handle.is_null() {
-        return 0;
-    }
+    let Some(handle) = stay(library) else { return 0 };
     let found = ask(handle, name).addr();
-    // SAFETY: the handle was just opened; the library has other holders and stays.
+    // SAFETY: the handle was just opened, and the library stays.
     unsafe { libc::dlclose(handle) };
     found
+}
+
+/// A library that is loaded, marked to stay. Programs load the driver to see whether there is one and
+/// let go of it again; loaded the next time elsewhere, its functions would be unknown to the hooks.
+fn stay(library: &CStr) -> Option<*mut c_void> {
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+    // SAFETY: the text ends with a zero.
+    let handle = unsafe { libc::dlopen(library.as_ptr(), flags) };
+    (!handle.is_null()).then_some(handle)
+}
+
+/// The library of a function stays.
+fn stay_with(function: usize) {
+    let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for, and the struct has room.
+    let found = unsafe {
+        (libc::dladdr(core::ptr::with_exposed_provenance(function), found.as_mut_ptr()) != 0)
+            .then(|| found.assume_init())
+    };
+    if let Some(found) = found.filter(|found| !found.dli_fname.is_null())
+        // SAFETY: the loader's own text, which lives as long as the library.
+        && let Some(handle) = stay(unsafe { CStr::from_ptr(found.dli_fname) })
+    {
+        // SAFETY: just opened.
+        unsafe { libc::dlclose(handle) };
+    }
+    forget_errors();
+}
+
+/// Runs what makes system calls of its own; errno is the program's and stays.
+fn keeping_errno<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: the C library's own variable of this thread.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let answer = work();
+        *libc::__errno_location() = errno;
+        answer
+    }
 }
 
 /// Our own look-ups may fail; the program must not find their words when it asks for its own.
@@ -121,6 +155,11 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
         return jump;
     }
     let Some(number) = driver::hook_number(name) else { return jump };
+    keeping_errno(|| route_hooked(handle, name, number, jump))
+}
+
+/// What a look-up of a hooked name does.
+fn route_hooked(handle: *mut c_void, name: &CStr, number: usize, jump: Route) -> Route {
     let active = settings::active();
     // Without a limit only one thing is ours to do: not to be found in the driver's place.
     if !active && handle != libc::RTLD_DEFAULT {
@@ -141,8 +180,15 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
     if found == 0 || !active {
         return answer(found);
     }
+    if handle == libc::RTLD_NEXT {
+        // What is next depends on who asks, and that was us: only the driver's own is next for all.
+        let drivers = look_in(driver::library_of(name), name);
+        forget_errors();
+        return if found == drivers { answer(crate::hooks::address(number)) } else { jump };
+    }
     if driver::real_address(number) == 0 {
         driver::learn(number, found);
+        stay_with(found);
     }
     if driver::real_address(number) == found {
         return answer(crate::hooks::address(number));
@@ -152,7 +198,7 @@ pub unsafe extern "C" fn route(handle: *mut c_void, name: *const c_char) -> Rout
 
 /// Puts our hook in place of a real function that `cuGetProcAddress` found.
 pub(crate) fn replace(function: &mut usize) {
-    driver::find_all();
+    keeping_errno(driver::find_all);
     if let Some(number) = driver::hook_of(*function) {
         *function = crate::hooks::address(number);
     }

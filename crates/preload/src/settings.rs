@@ -129,7 +129,7 @@ pub(crate) enum Stated {
 pub(crate) enum Why {
     Size(BadSize),
     TooLong,
-    Slash,
+    Name,
 }
 
 /// What the environment says.
@@ -144,7 +144,12 @@ pub(crate) struct Settings {
 impl Settings {
     /// Whether anything is to be hooked at all.
     fn active(&self) -> bool {
-        !matches!(self.source, Source::None) || self.device_name.len > 0
+        self.limited() || self.device_name.len > 0
+    }
+
+    /// Whether memory is limited.
+    fn limited(&self) -> bool {
+        !matches!(self.source, Source::None)
     }
 
     /// Whether the limit depends on the cards that the program sees.
@@ -182,8 +187,10 @@ impl Settings {
             hami(get)
         };
         if let (Source::Stated { .. }, Some(group)) = (&settings.source, get(GROUP)) {
-            if group.contains(&b'/') || group.starts_with(b".") {
-                settings.source = bad(GROUP, group, Why::Slash);
+            // Others would be shown, and so named, alike.
+            let plain = group.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'/');
+            if !plain || group.starts_with(b".") {
+                settings.source = bad(GROUP, group, Why::Name);
             } else {
                 match Text::new(group) {
                     Some(group) => settings.group = group,
@@ -363,6 +370,12 @@ pub(crate) fn active() -> bool {
     get().is_some_and(Settings::active)
 }
 
+/// Whether memory is limited.
+#[inline]
+pub(crate) fn limited() -> bool {
+    get().is_some_and(Settings::limited)
+}
+
 pub(crate) fn log_level() -> Level {
     get().map_or(Level::Error, |settings| settings.log)
 }
@@ -427,10 +440,12 @@ mod tests {
             assert!(matches!(settings.source, Source::Bad { variable: LIMIT, .. }), "{text}");
             assert!(settings.active());
         }
-        assert!(matches!(
-            read(&[("MILLPOND_MEMORY_LIMIT", "1G"), ("MILLPOND_GROUP", "a/b")], "").source,
-            Source::Bad { variable: GROUP, why: Why::Slash, .. }
-        ));
+        for name in ["a/b", "..", "caf\u{e9}", "a\nb"] {
+            let settings = read(&[("MILLPOND_MEMORY_LIMIT", "1G"), ("MILLPOND_GROUP", name)], "");
+            let bad =
+                matches!(settings.source, Source::Bad { variable: GROUP, why: Why::Name, .. });
+            assert!(bad, "{name}");
+        }
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(crate) const CONTEXTS: usize = 512;
 /// Allocations of `cuMemCreate` and imports at once.
 pub(crate) const OBJECTS: usize = 1 << 18;
 
+/// Streams that memory outside of pools was freed in, and that nobody has waited for since.
+pub(crate) const PENDING: usize = 256;
+
 /// Exported descriptors that are remembered at once.
 pub(crate) const EXPORTS: usize = 4096;
 
@@ -43,6 +46,10 @@ pub(crate) struct State {
     pub(crate) allocating_execs: AtomicU32,
     /// Something was freed in stream order since the pools were last looked at.
     pub(crate) dirty: AtomicU32,
+    /// What was freed in stream order, outside of pools, and is not known to be done.
+    pub(crate) pending: [Pending; PENDING],
+    /// How many of those are in use.
+    pub(crate) pending_count: AtomicUsize,
     /// How many of the places for pools were ever taken.
     pub(crate) pool_count: AtomicUsize,
     pub(crate) pools: [Pool; POOLS],
@@ -76,21 +83,24 @@ pub(crate) struct Device {
     pub(crate) index: UnsafeCell<MaybeUninit<DeviceIndex>>,
     /// How often its primary context is held.
     pub(crate) primary: AtomicU32,
-    /// What was charged for the primary context.
-    pub(crate) primary_units: AtomicU32,
+    /// What was charged for the primary context, and [`CHARGED`] while it is.
+    pub(crate) primary_charge: AtomicU64,
+    /// Whether a thread is making or ending the primary context.
+    pub(crate) primary_busy: AtomicU32,
     /// Which context that is.
     pub(crate) primary_context: AtomicUsize,
-    /// What was freed in stream order, outside of pools, and is not known to be done.
-    pub(crate) pending: AtomicU32,
-    /// The stream that has to come to its end for it, plus one; the largest number for several.
-    pub(crate) pending_stream: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
+    /// How often somebody may have chosen another.
+    pub(crate) pool_changes: AtomicU32,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
     /// Arrays that share blocks: how many, their units, their blocks.
     pub(crate) small_arrays: AtomicU64,
 }
+
+/// A primary context is charged, which may be nothing.
+pub(crate) const CHARGED: u64 = 1 << 32;
 
 /// A pool: what of it is charged.
 #[repr(C, align(64))]
@@ -102,6 +112,19 @@ pub(crate) struct Pool {
     pub(crate) step: AtomicU32,
     /// A count of changes and the units charged, in one word.
     pub(crate) charged: AtomicU64,
+    /// What the program has done with it: see `pools`.
+    pub(crate) life: AtomicU32,
+    /// Threads that ask it something now and did not get its handle from the program.
+    pub(crate) readers: AtomicU32,
+}
+
+/// Memory that is the card's again when a stream has come to its end.
+#[repr(C)]
+pub(crate) struct Pending {
+    /// Which stream; 0 when the entry is free.
+    pub(crate) stream: AtomicUsize,
+    /// Units, above them the device of the memory and that of the stream.
+    pub(crate) word: AtomicU64,
 }
 
 /// A pool of host memory.

@@ -20,9 +20,13 @@ pub(crate) struct Bucket {
 #[repr(C)]
 pub(crate) struct Table<const BUCKETS: usize, const OVERFLOW: usize> {
     overflowed: AtomicUsize,
+    lives: AtomicU64,
     buckets: [Bucket; BUCKETS],
     overflow: [Bucket; OVERFLOW],
 }
+
+/// The bits of a counted value that are the table's.
+pub(crate) const LIFE: u64 = 0x3f << 56;
 
 /// While a value is being written its place is taken with this key.
 const TAKEN: u64 = u64::MAX;
@@ -58,30 +62,38 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
         self.overflow.iter().any(|bucket| bucket.insert(key, value))
     }
 
+    /// Notes a key whose value [`Table::update`] will change. The value gets a number of its life in
+    /// the bits [`LIFE`]: a change that was meant for an earlier key in the same place, with the same
+    /// value, does not hit it.
+    pub(crate) fn insert_counted(&self, key: u64, value: u64) -> bool {
+        let life = self.lives.fetch_add(1, Ordering::Relaxed) << LIFE.trailing_zeros() & LIFE;
+        self.insert(key, value & !LIFE | life)
+    }
+
     /// The value of a key.
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
         let (bucket, place) = self.find(key)?;
-        Some(bucket.values.get(place)?.load(Ordering::Acquire))
+        // Zero: another thread is removing it.
+        Some(bucket.values.get(place)?.load(Ordering::Acquire)).filter(|value| *value != 0)
     }
 
     /// Removes a key: one caller of several gets its value.
     pub(crate) fn take(&self, key: u64) -> Option<u64> {
         loop {
             let (bucket, place) = self.find(key)?;
-            let value = bucket.values.get(place)?.load(Ordering::Acquire);
-            let won = bucket.keys.get(place)?.compare_exchange(
-                key,
-                0,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            );
-            if won.is_ok() {
-                return Some(value);
+            let (at, slot) = (bucket.keys.get(place)?, bucket.values.get(place)?);
+            // The place first, then the value: read before, it could be that of an earlier life of
+            // the same key.
+            if at.compare_exchange(key, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                let value = slot.swap(0, Ordering::AcqRel);
+                at.store(0, Ordering::Release);
+                return (value != 0).then_some(value);
             }
         }
     }
 
-    /// Changes the value of a key; `None` from `change` removes the key. Gives the value before.
+    /// Changes the value of a key; `None` from `change` removes the key. Gives the value before. The
+    /// bits [`LIFE`] must stay as they are.
     pub(crate) fn update(&self, key: u64, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         loop {
             let (bucket, place) = self.find(key)?;
@@ -118,11 +130,17 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
                 if found == 0 || found == TAKEN {
                     continue;
                 }
-                let value = value.load(Ordering::Acquire);
-                if gone(value)
-                    && key.compare_exchange(found, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                let order = (Ordering::AcqRel, Ordering::Relaxed);
+                if !gone(value.load(Ordering::Acquire))
+                    || key.compare_exchange(found, TAKEN, order.0, order.1).is_err()
                 {
-                    each(found, value);
+                    continue;
+                }
+                let now = value.load(Ordering::Acquire);
+                let goes = now == 0 || gone(now);
+                key.store(if goes { 0 } else { found }, Ordering::Release);
+                if goes && now != 0 {
+                    each(found, now);
                 }
             }
         }
@@ -206,6 +224,41 @@ mod tests {
     }
 
     #[test]
+    fn equal_values_of_two_lives_differ() {
+        let table: Box<Small> = table();
+        table.insert_counted(7, 1 << 63 | 1);
+        let first = table.take(7);
+        table.insert_counted(7, 1 << 63 | 1);
+        let second = table.get(7);
+        assert!(first != second && first.map(|value| value & !LIFE) == Some(1 << 63 | 1));
+    }
+
+    #[test]
+    fn a_value_is_that_of_the_life_that_was_taken() {
+        // The same key comes and goes while others try to take it: each life is taken once.
+        let table: &'static Table<4, 2> = Box::leak(table());
+        let taken = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while taken.load(Ordering::Relaxed) < 20_000 * 20_001 / 2 {
+                        if let Some(value) = table.take(0x5000) {
+                            taken.fetch_add(value, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+            for round in 1..=20_000_u64 {
+                assert!(table.insert(0x5000, round));
+                while table.get(0x5000).is_some() {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        assert_eq!(taken.load(Ordering::Relaxed), 20_000 * 20_001 / 2);
+    }
+
+    #[test]
     fn a_sweep_takes_what_it_wants() {
         let table: Box<Small> = table();
         for key in 1..=10 {
@@ -224,8 +277,8 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..20_000_u64 {
                         let key = (thread << 40) | ((round % 256 + 1) << 9);
-                        assert!(table.insert(key, round));
-                        assert_eq!(table.take(key), Some(round));
+                        assert!(table.insert(key, round + 1));
+                        assert_eq!(table.take(key), Some(round + 1));
                     }
                 });
             }

@@ -10,6 +10,8 @@ pub mod status {
     use super::Status;
     /// `CUDA_SUCCESS`, and NVML's.
     pub const SUCCESS: Status = 0;
+    /// `CUDA_ERROR_INVALID_VALUE`: what a pool that was destroyed gets.
+    pub const INVALID_VALUE: Status = 1;
     /// `CUDA_ERROR_OUT_OF_MEMORY`: the one error that a limit adds.
     pub const OUT_OF_MEMORY: Status = 2;
     /// `CUDA_ERROR_NOT_INITIALIZED`: what a call gets when there is no driver behind it.

@@ -112,6 +112,38 @@ fn refusals_give_nothing_back() {
 }
 
 #[test]
+fn what_is_no_pool_is_refused_by_the_driver_and_costs_nothing() {
+    let machine = Machine::new().limited("96M");
+    let said = machine.run("proc2", "context stream nopool=10 nopool=10 nopool=10 nopool=10 info");
+    let refused = "nopool=1, ".repeat(4);
+    assert_eq!(said, format!("context=0, stream=0, {refused}info=0 96 96"));
+    // A pool that was destroyed is none any more.
+    let said = machine.run("proc2", "context stream pool endpool own=10 own=10 info");
+    assert_eq!(said, "context=0, stream=0, pool=0, endpool=0, own=1, own=1, info=0 96 96");
+}
+
+#[test]
+fn a_pool_that_is_destroyed_is_charged_until_its_memory_is_freed() {
+    let machine = Machine::new().limited("96M");
+    for give in ["afree sync", "free"] {
+        let said = machine.run(
+            "proc2",
+            &format!("context stream pool own=40 endpool info own=1 endpool {give} info create=90"),
+        );
+        assert!(said.contains("endpool=0, info=0 96 32, own=1, endpool=1, "), "{give}: {said}");
+        assert!(said.ends_with("info=0 96 96, create=0"), "{give}: {said}");
+    }
+    // A device whose pool it was has its default again, and the card has everything back.
+    let machine = Machine::new().limited("96M");
+    let said = machine.run(
+        "proc2",
+        "context stream pool setpool own=40 endpool async=1 info afree afree sync info",
+    );
+    assert!(said.contains("endpool=0, async=0, info=0 96 0, "), "{said}");
+    assert!(said.ends_with("info=0 96 96"), "{said}");
+}
+
+#[test]
 fn physical_memory_is_charged_until_released_and_unmapped() {
     let machine = Machine::new().limited("64M");
     let said = machine
@@ -130,6 +162,10 @@ fn an_import_is_charged_when_it_is_mapped_unless_somebody_else_pays() {
         said,
         "context=0, create=0, import=0, map=0, info=0 64 24, unmap=0, release=0, info=0 64 44"
     );
+    // A mapping that fails (the software driver maps the whole of it only) changes nothing.
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("proc2", "context create=20 import map=4 info map=20 info");
+    assert_eq!(said, "context=0, create=0, import=0, map=801, info=0 64 44, map=0, info=0 64 24");
     let machine = Machine::new().limited("64M");
     let said = machine.run("proc2", "context create=40 shared map=40 info unmap release info");
     assert_eq!(
@@ -150,6 +186,21 @@ fn an_exported_descriptor_that_is_kept_keeps_the_charge() {
     // Passed on and closed before: the usual order.
     let said = machine.run("proc2", "context create=40 fd closefd release info");
     assert_eq!(said, "context=0, create=0, fd=0, closefd=0, release=0, info=0 64 64");
+}
+
+#[test]
+fn what_was_freed_in_several_streams_comes_back_with_each_of_them() {
+    for devices in ["1", "2"] {
+        let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_DEVICES", devices);
+        let said = machine.run(
+            "proc2",
+            "context stream alloc=20 alloc=10 afree stream afree info sync info syncall info",
+        );
+        assert!(
+            said.ends_with("info=0 64 34, sync=0, info=0 64 54, syncall=0, info=0 64 64"),
+            "{devices}: {said}"
+        );
+    }
 }
 
 #[test]
@@ -176,6 +227,55 @@ fn contexts_count() {
     let _holder = machine.start("proc2", "context wait");
     let said = machine.run("proc2", "context info alloc=44 alloc=2");
     assert_eq!(said, "context=0, info=0 64 44, alloc=0, alloc=2");
+}
+
+#[test]
+fn a_limit_without_room_for_a_context_says_so_in_one_line() {
+    let check = |machine: &Machine, steps: &str, words: &[&str]| {
+        let said = machine.output("proc2", steps);
+        let errors = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(String::from_utf8_lossy(&said.stdout).starts_with("context=2\n"), "{said:?}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(words.iter().all(|word| errors.contains(word)), "{errors}");
+    };
+    // A context is taken for a 16th of such a small card until one was measured.
+    let machine = Machine::new().limited("8M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let words = ["the limit of 8 MiB on GPU 0", "16 MiB (what it is taken for", "larger limit"];
+    check(&machine, "context context", &words);
+    // Measured, and the others have the rest.
+    let machine = Machine::new().limited("32M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let _other = machine.start("proc2", "context create=20 wait");
+    check(&machine, "context", &["context of 10 MiB on GPU 0", "30 MiB of the limit of 32 MiB"]);
+}
+
+#[test]
+fn threads_that_begin_at_once_need_one_context() {
+    for _ in 0..10 {
+        let machine = Machine::new().limited("40M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+        let said = machine.run("proc2", "contexts context info");
+        assert_eq!(said, "contexts=0, context=0, info=0 40 30");
+    }
+}
+
+#[test]
+fn a_reset_gives_the_context_back_until_it_is_made_anew() {
+    let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    let steps = "context context alloc=20 reset wait \
+                 context alloc=20 wait uncontext uncontext uncontext wait";
+    let mut one = machine.start("proc2", steps);
+    assert_eq!(one.said.last().unwrap(), "reset=0");
+    // Another's context and this much: memory, unlike an answer, waits for those who just ended.
+    let other = |mib: u32| {
+        let said = machine.run("proc2", &format!("context create={mib} create=2"));
+        assert_eq!(said, "context=0, create=0, create=2");
+    };
+    other(54);
+    one.go_on();
+    assert_eq!(one.said, ["context=0", "alloc=0"]);
+    other(24);
+    one.go_on();
+    assert_eq!(one.said, ["uncontext=0"; 3]);
+    other(54);
 }
 
 #[test]
@@ -245,6 +345,44 @@ fn what_is_not_known_is_the_drivers() {
 }
 
 #[test]
+fn nonsense_gets_the_drivers_own_answers() {
+    let names: Vec<_> = millpond_preload::hooked_names()
+        .filter_map(|hook| hook.0.to_str().ok())
+        .filter(|name| name.starts_with("cu"))
+        .collect();
+    for begin in [&["ready"][..], &[]] {
+        let answers = |limited: bool| {
+            let machine = Machine::new().limited("64M");
+            let mut command = machine.command("nulls");
+            if !limited {
+                command.env_remove("LD_PRELOAD");
+            }
+            let said = command.args(begin).args(&names).output().unwrap();
+            assert!(said.status.success(), "{said:?}");
+            String::from_utf8(said.stdout).unwrap()
+        };
+        let (plain, limited) = (answers(false), answers(true));
+        assert!(plain.lines().count() > 50, "{plain}");
+        for (plain, limited) in plain.lines().zip(limited.lines()) {
+            assert_eq!(plain, limited);
+        }
+        assert_eq!(plain.lines().count(), limited.lines().count());
+    }
+}
+
+#[test]
+fn what_the_driver_refuses_for_its_shape_is_not_out_of_memory() {
+    let machine = Machine::new().limited("64M");
+    let steps = "context array=4096000 mipmap=4096000 info array=80";
+    let mut plain = machine.command("steps");
+    plain.env_remove("LD_PRELOAD").arg("proc2").args(steps.split(' '));
+    let plain = String::from_utf8(plain.output().unwrap().stdout).unwrap();
+    assert!(plain.starts_with("context=0\narray=1\nmipmap=1\n"), "{plain}");
+    let said = machine.run("proc2", steps);
+    assert_eq!(said, "context=0, array=1, mipmap=1, info=0 64 64, array=2");
+}
+
+#[test]
 fn a_limit_that_cannot_be_read_gives_no_memory_and_one_line() {
     for text in ["0", "ten", "-5G", "0.5"] {
         let machine = Machine::new().limited(text);
@@ -310,6 +448,18 @@ fn other_peoples_variables_are_understood() {
 }
 
 #[test]
+fn a_name_without_a_limit_limits_nothing() {
+    let machine = Machine::new().with("VCUDA_DEVICE_NAME", "Tiny");
+    for how in ["dlsym", "proc2", "direct"] {
+        let said = machine.run(how, "name context stream create=100 async=50 info");
+        assert_eq!(
+            said, "name=Tiny, context=0, stream=0, create=0, async=0, info=0 256 92",
+            "{how}"
+        );
+    }
+}
+
+#[test]
 fn devices_are_known_by_uuid() {
     // A limit on CUDA's device 0, which is the machine's second.
     let machine = Machine::new()
@@ -331,6 +481,14 @@ fn threads_at_once_leave_nothing_in_the_book() {
     // The pool keeps what it has; the book knows how much, and gets it back when it is needed.
     assert!(said.starts_with("context=0, keep=0, storm=0, syncall=0, info=0 96 "), "{said}");
     assert!(said.ends_with("create=0, info=0 96 0"), "{said}");
+    assert_eq!(machine.card_used(), 0);
+}
+
+#[test]
+fn threads_that_make_and_destroy_pools_leave_nothing_in_the_book() {
+    let machine = Machine::new().limited("128M");
+    let said = machine.run("proc2", "context pools syncall info create=128");
+    assert_eq!(said, "context=0, pools=0, syncall=0, info=0 128 128, create=0");
     assert_eq!(machine.card_used(), 0);
 }
 

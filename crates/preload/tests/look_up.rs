@@ -16,6 +16,17 @@ fn every_way_to_the_driver_meets_the_limit() {
 }
 
 #[test]
+fn a_driver_that_was_let_go_of_is_still_the_hooked_one() {
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("again", "context hooked alloc=32 alloc=40");
+    assert_eq!(said, "probed=1 errno=77, stays=1, context=0, hooked=1, alloc=0, alloc=2");
+    let mut command = machine.command("steps");
+    command.env("LD_LIBRARY_PATH", folder().join("unloaded")).args(["again", "hooked"]);
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert_eq!(said, "probed=1 errno=77\nstays=1\ninit=-1\nhooked=1\n");
+}
+
+#[test]
 fn without_a_limit_nothing_is_hooked() {
     for how in ["direct", "dlsym", "proc1", "proc2"] {
         let machine = Machine::new();
@@ -40,7 +51,7 @@ fn searches_of_other_libraries_stay_right() {
         let both = [preload().display().to_string(), other("libother.so"), other("libthird.so")];
         let said = command.env("LD_PRELOAD", both.join(":")).output().unwrap();
         let said = String::from_utf8(said.stdout).unwrap().trim().replace('\n', ", ");
-        assert_eq!(said, "other=1, before=0, loaded=1, after=1, same=1, libc=1");
+        assert_eq!(said, "other=1, wrapped=1, before=0, loaded=1, after=1, same=1, libc=1");
     }
 }
 

@@ -13,7 +13,7 @@ use super::contexts::current_number;
 use super::linear::{BLOCK, Entry, Kind};
 use super::{key, written};
 use crate::account::{self, Account, Reservation};
-use crate::driver::{others, real};
+use crate::driver::{self, Called, others, real};
 use crate::state;
 use crate::types::{
     Array3DDescription, Array3DDescription32, ArrayDescription, ArrayDescription32,
@@ -25,40 +25,45 @@ const SPARSE: u32 = 0x40;
 const DEFERRED: u32 = 0x80;
 const BLOCK_UNITS: u32 = units_for(BLOCK);
 
-/// What an array takes, by its twin; by arithmetic where the driver has no twins.
-fn bytes_of(description: &Array3DDescription, levels: Option<c_uint>, ordinal: c_int) -> u64 {
+/// What an array takes, by its twin; by arithmetic where the driver has no twins. `None` when the
+/// driver refuses such a shape.
+fn bytes_of(
+    description: &Array3DDescription,
+    levels: Option<c_uint>,
+    ordinal: c_int,
+) -> Option<u64> {
     if description.flags & (SPARSE | DEFERRED) != 0 {
-        return 0;
+        return Some(0);
     }
     let twin = Array3DDescription { flags: description.flags | DEFERRED, ..*description };
     let mut array = 0;
     let mut needs = MemoryRequirements::default();
-    // SAFETY: pointers to values of the right types; the twin is destroyed as what it was made.
-    let told = unsafe {
+    // SAFETY: pointers to values of the right types.
+    let made = unsafe {
         match levels {
-            None => {
-                real::cuArray3DCreate_v2(&raw mut array, &raw const twin) == status::SUCCESS && {
-                    let told = others::cuArrayGetMemoryRequirements(&raw mut needs, array, ordinal);
-                    real::cuArrayDestroy(array);
-                    told == status::SUCCESS
-                }
-            }
-            Some(levels) => {
-                real::cuMipmappedArrayCreate(&raw mut array, &raw const twin, levels)
-                    == status::SUCCESS
-                    && {
-                        let told = others::cuMipmappedArrayGetMemoryRequirements(
-                            &raw mut needs,
-                            array,
-                            ordinal,
-                        );
-                        real::cuMipmappedArrayDestroy(array);
-                        told == status::SUCCESS
-                    }
-            }
+            None => real::cuArray3DCreate_v2(&raw mut array, &raw const twin),
+            Some(levels) => real::cuMipmappedArrayCreate(&raw mut array, &raw const twin, levels),
         }
     };
-    if told { account::bytes(needs.size) } else { computed_bytes(description, levels) }
+    // What a twin's shape is refused for, the array's is. A driver without twins refuses them all.
+    if made == status::INVALID_VALUE && driver::has(Called::cuArrayGetMemoryRequirements) {
+        return None;
+    }
+    // SAFETY: as above; the twin is destroyed as what it was made.
+    let told = made == status::SUCCESS
+        && unsafe {
+            let needs = &raw mut needs;
+            let told = match levels {
+                None => others::cuArrayGetMemoryRequirements(needs, array, ordinal),
+                Some(_) => others::cuMipmappedArrayGetMemoryRequirements(needs, array, ordinal),
+            };
+            match levels {
+                None => real::cuArrayDestroy(array),
+                Some(_) => real::cuMipmappedArrayDestroy(array),
+            };
+            told == status::SUCCESS
+        };
+    Some(if told { account::bytes(needs.size) } else { computed_bytes(description, levels) })
 }
 
 /// Rows in tiles of 64 bytes, heights in eights, and a third more for a mipmap's other levels.
@@ -112,6 +117,10 @@ fn join_small(ordinal: c_int, units: u32) -> bool {
     loop {
         let word = device.small_arrays.load(Ordering::Acquire);
         let (count, sum, blocks) = unpack(word);
+        // More than the word can count.
+        if count + 1 >= 1 << 20 {
+            return false;
+        }
         let sum = sum + u64::from(units);
         let needed = sum.div_ceil(u64::from(BLOCK_UNITS)).max(blocks);
         let more = u32::try_from(needed - blocks).unwrap_or(u32::MAX).saturating_mul(BLOCK_UNITS);
@@ -159,10 +168,6 @@ unsafe fn create(
     call: impl FnOnce() -> Status,
 ) -> Status {
     let Some(ordinal) = account::current_device() else { return call() };
-    let bytes = bytes_of(description, levels, ordinal);
-    if bytes == 0 {
-        return call();
-    }
     let note = |units: u32, kind: Kind| {
         if let Some(state) = state::get() {
             let entry = Entry { ordinal, units, context: current_number(), kind };
@@ -170,6 +175,22 @@ unsafe fn create(
             state.arrays.insert(key(unsafe { written(array) }), entry.pack());
         }
     };
+    let Some(bytes) = bytes_of(description, levels, ordinal) else {
+        let status = call();
+        if status == status::SUCCESS
+            && let Some(account) = Account::of(ordinal)
+        {
+            // It is there all the same.
+            let bytes = computed_bytes(description, levels);
+            let units = units_for(bytes.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX));
+            account.charge(units);
+            note(units, Kind::Own);
+        }
+        return status;
+    };
+    if bytes == 0 {
+        return call();
+    }
     if bytes < BLOCK {
         let units = units_for(bytes);
         if !join_small(ordinal, units) {

@@ -8,7 +8,8 @@ use millpond_ledger::{Column, UNIT, Uuid, units_for};
 use super::{arrays, linear, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
-use crate::state::{self, Context, State};
+use crate::settings::{self, Source};
+use crate::state::{self, CHARGED, Context, Device, State};
 use crate::types::{NvmlProcess, Status, status};
 
 /// What a context is taken for until somebody has measured one: more than any that was seen, and
@@ -40,7 +41,7 @@ fn adopt(context: usize) -> u16 {
         known.handle.load(Ordering::Acquire) != 0
             && word_of(known.word.load(Ordering::Acquire)).0 == ordinal
     };
-    if device.primary.load(Ordering::Acquire) > 0 || state.contexts.iter().any(here) {
+    if device.primary_charge.load(Ordering::Acquire) != 0 || state.contexts.iter().any(here) {
         return 0;
     }
     let Some(account) = Account::of(ordinal) else { return 0 };
@@ -62,6 +63,12 @@ fn number_of(context: usize) -> u16 {
     find(state, context).map_or(0, |found| found.0)
 }
 
+/// The device of a context that is known.
+pub(crate) fn device_of(context: usize) -> Option<c_int> {
+    let (_, known) = find(state::get()?, context)?;
+    Some(word_of(known.word.load(Ordering::Acquire)).0)
+}
+
 fn find(state: &State, context: usize) -> Option<(u16, &Context)> {
     if context == 0 {
         return None;
@@ -70,6 +77,9 @@ fn find(state: &State, context: usize) -> Option<(u16, &Context)> {
         .zip(&state.contexts)
         .find(|(_, known)| known.handle.load(Ordering::Acquire) == context)
 }
+
+/// The handle of a place that is being filled or emptied: nobody finds it.
+const FILLING: usize = usize::MAX;
 
 /// Notes a context. Without a place its memory is counted, but not told apart.
 fn note(context: usize, ordinal: c_int, units: u32) {
@@ -80,8 +90,6 @@ fn note(context: usize, ordinal: c_int, units: u32) {
         return;
     }
     for known in &state.contexts {
-        // Filled before it can be found.
-        const FILLING: usize = usize::MAX;
         let order = (Ordering::AcqRel, Ordering::Relaxed);
         if known.handle.load(Ordering::Relaxed) == 0
             && known.handle.compare_exchange(0, FILLING, order.0, order.1).is_ok()
@@ -104,7 +112,12 @@ fn word_of(word: u64) -> (c_int, u32) {
 
 /// A context has ended: all that was its own goes back.
 fn end(state: &State, context: usize) {
-    let Some((number, known)) = find(state, context) else { return };
+    if let Some((number, known)) = find(state, context) {
+        end_closed(number, known);
+    }
+}
+
+fn end_closed(number: u16, known: &Context) {
     let (ordinal, units) = word_of(known.word.swap(0, Ordering::AcqRel));
     let stack = known.stack.swap(0, Ordering::AcqRel);
     let heap = known.heap.swap(0, Ordering::AcqRel);
@@ -121,9 +134,9 @@ fn end(state: &State, context: usize) {
 fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     let Some(account) = Account::of(ordinal) else { return (status::OUT_OF_MEMORY, 0) };
     let known = account.context_bytes().or_else(|| sizes::kept(ordinal));
-    let reserved =
-        units_for(known.unwrap_or_else(|| (account::real_total(ordinal) / GUESS_PART).min(GUESS)));
+    let reserved = expected_units(account, known);
     if !account.reserve(reserved) {
+        say_why(account, reserved, known.is_some());
         return (status::OUT_OF_MEMORY, 0);
     }
     let before = account.own_used().saturating_sub(u64::from(reserved));
@@ -153,6 +166,48 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     }
     account.add_column(Column::Contexts, i64::from(units));
     (status, units)
+}
+
+/// Says once why there is no context: programs show that as a lack of memory in general.
+#[cold]
+fn say_why(account: Account, units: u32, measured: bool) {
+    let (limit, used) = account.reading();
+    let (needs, ordinal) = (Mib(u64::from(units) * UNIT), account.ordinal());
+    let guess = if measured { "" } else { " (what it is taken for until one was measured)" };
+    let (Some(state), Some(settings)) = (state::get(), settings::get()) else { return };
+    let how = match settings.source {
+        Source::Ledger(_) => " with `millpond group set`",
+        _ => "",
+    };
+    if limit < u64::from(units) * UNIT {
+        account::complain(
+            state,
+            format_args!(
+                "the limit of {} on GPU {ordinal} is less than a CUDA context takes, {needs}{guess}; \
+                 this program gets no GPU memory: set a larger limit{how}",
+                Mib(limit)
+            ),
+        );
+    } else {
+        account::complain(
+            state,
+            format_args!(
+                "no room for a CUDA context of {needs}{guess} on GPU {ordinal}: {} of the limit of {} \
+                 are in use; end other programs of the group or set a larger limit{how}",
+                Mib(used),
+                Mib(limit)
+            ),
+        );
+    }
+}
+
+/// Bytes as people read them.
+struct Mib(u64);
+
+impl core::fmt::Display for Mib {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} MiB", self.0 >> 20)
+    }
 }
 
 /// A context takes a little from the card that NVML counts to nobody: 5.6 of 524 MiB were seen.
@@ -308,119 +363,161 @@ unsafe fn create(context: *mut usize, ordinal: c_int, call: impl FnOnce() -> Sta
     status
 }
 
-/// Holds a device's primary context once more; the first one makes it.
+/// While it lives, no other thread makes or ends this device's primary context. Threads that need one
+/// at once would otherwise each reserve its size, and one of them be refused for nothing.
+struct Alone(&'static Device);
+
+impl Alone {
+    fn with(device: &'static Device) -> Self {
+        let order = (Ordering::Acquire, Ordering::Relaxed);
+        while device.primary_busy.compare_exchange(0, 1, order.0, order.1).is_err() {
+            // Making one takes a tenth of a second.
+            let nap = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };
+            // SAFETY: the pointer is to a time; nobody wants what is left of it.
+            unsafe {
+                let errno = *libc::__errno_location();
+                libc::nanosleep(&raw const nap, core::ptr::null_mut());
+                *libc::__errno_location() = errno;
+            }
+        }
+        Self(device)
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.0.primary_busy.store(0, Ordering::Release);
+    }
+}
+
+/// Holds a device's primary context once more; the first one makes it, or the first after a reset.
 fn hold_primary(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
     let Some(device) = account::device_state(ordinal) else { return call() };
     if ordinal >= account::device_count() {
         return call();
     }
-    if device.primary.load(Ordering::Acquire) > 0 {
-        let status = call();
+    let _alone = Alone::with(device);
+    let status = if device.primary_charge.load(Ordering::Acquire) & CHARGED != 0 {
+        call()
+    } else {
+        let (status, units) = make(ordinal, call);
         if status == status::SUCCESS {
-            device.primary.fetch_add(1, Ordering::AcqRel);
+            device.primary_charge.store(CHARGED | u64::from(units), Ordering::Release);
         }
-        return status;
-    }
-    let (status, units) = make(ordinal, call);
+        status
+    };
     if status == status::SUCCESS {
-        if device.primary.fetch_add(1, Ordering::AcqRel) == 0 {
-            device.primary_units.store(units, Ordering::Release);
-        } else if let Some(account) = Account::of(ordinal) {
-            // Another thread was first, and its charge stands for both.
-            account.release(units);
-            account.add_column(Column::Contexts, -i64::from(units));
-        }
+        device.primary.fetch_add(1, Ordering::AcqRel);
     }
     status
 }
 
 pub(crate) unsafe fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status =
-        hold_primary(device, || unsafe { real::cuDevicePrimaryCtxRetain(context, device) });
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-    {
-        // Its charge is the device's, so it is noted without one.
-        // SAFETY: the call has succeeded.
-        let primary = unsafe { written(context) };
-        if find(state, primary).is_none() {
-            note(primary, device, 0);
+    hold_primary(device, || {
+        // SAFETY: the caller's arguments, unchanged.
+        let status = unsafe { real::cuDevicePrimaryCtxRetain(context, device) };
+        if status == status::SUCCESS
+            && let Some(state) = state::get()
+        {
+            // Its charge is the device's, so it is noted without one.
+            // SAFETY: the call has succeeded.
+            let primary = unsafe { written(context) };
+            if find(state, primary).is_none() {
+                note(primary, device, 0);
+            }
+            if let Some(known) = account::device_state(device) {
+                known.primary_context.store(primary, Ordering::Release);
+            }
         }
-        if let Some(known) = account::device_state(device) {
-            known.primary_context.store(primary, Ordering::Release);
-        }
-    }
-    status
+        status
+    })
 }
 
-/// The primary context is gone, by its last release or by a reset.
-fn primary_gone(ordinal: c_int) {
-    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
-        return;
-    };
-    let units = device.primary_units.swap(0, Ordering::AcqRel);
-    end(state, device.primary_context.swap(0, Ordering::AcqRel));
+/// The primary context is gone, by its last release or by a reset. The caller is alone.
+fn primary_gone(ordinal: c_int, device: &Device) {
+    let word = device.primary_charge.swap(0, Ordering::AcqRel);
+    let units = u32::try_from(word & u64::from(u32::MAX)).unwrap_or(0);
+    if let Some(state) = state::get() {
+        end(state, device.primary_context.swap(0, Ordering::AcqRel));
+    }
     if let Some(account) = Account::of(ordinal) {
         account.release(units);
         account.add_column(Column::Contexts, -i64::from(units));
+        if pools::graphs_charged(ordinal) != 0 {
+            pools::settle_graphs(account, 0, true);
+        }
     }
+    pools::settle_all();
 }
 
-fn drop_primary(ordinal: c_int) {
-    let Some(device) = account::device_state(ordinal) else { return };
-    let less = |count: u32| count.checked_sub(1);
-    let order = (Ordering::AcqRel, Ordering::Acquire);
-    if device.primary.fetch_update(order.0, order.1, less) == Ok(1) {
-        primary_gone(ordinal);
+/// Whether the driver has the primary context; `None` when it does not say.
+fn primary_is_active(ordinal: c_int) -> Option<bool> {
+    let (mut flags, mut active) = (0, 0);
+    // SAFETY: pointers to values of the right types.
+    let status =
+        unsafe { others::cuDevicePrimaryCtxGetState(ordinal, &raw mut flags, &raw mut active) };
+    (status == status::SUCCESS).then_some(active != 0)
+}
+
+/// Lets go of a device's primary context. Whether that was its end is the driver's to say: it counts
+/// holders that came by no hooked call.
+fn drop_primary(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
+    let Some(device) = account::device_state(ordinal) else { return call() };
+    let _alone = Alone::with(device);
+    let status = call();
+    if status == status::SUCCESS {
+        let less = |count: u32| Some(count.saturating_sub(1));
+        let order = (Ordering::AcqRel, Ordering::Acquire);
+        let last = device.primary.fetch_update(order.0, order.1, less).is_ok_and(|held| held <= 1);
+        if !primary_is_active(ordinal).unwrap_or(!last) {
+            primary_gone(ordinal, device);
+        }
     }
+    status
 }
 
 pub(crate) unsafe fn cuDevicePrimaryCtxRelease(device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDevicePrimaryCtxRelease(device) };
-    if status == status::SUCCESS {
-        drop_primary(device);
-    }
-    status
+    drop_primary(device, || unsafe { real::cuDevicePrimaryCtxRelease(device) })
 }
 
 pub(crate) unsafe fn cuDevicePrimaryCtxRelease_v2(device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDevicePrimaryCtxRelease_v2(device) };
-    if status == status::SUCCESS {
-        drop_primary(device);
-    }
-    status
+    drop_primary(device, || unsafe { real::cuDevicePrimaryCtxRelease_v2(device) })
 }
 
-/// A reset ends the context's memory; who held it holds it still, and the next use makes it anew.
-fn reset(ordinal: c_int, status: Status) -> Status {
+/// A reset ends the context and its memory; who held it holds it still, and the next who asks for it
+/// makes it anew.
+fn reset(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
+    let Some(device) = account::device_state(ordinal) else { return call() };
+    let _alone = Alone::with(device);
+    let status = call();
     if status != status::SUCCESS {
         return status;
     }
-    let Some(device) = account::device_state(ordinal) else { return status };
-    if let Some(state) = state::get() {
-        let primary = device.primary_context.load(Ordering::Acquire);
-        let number = find(state, primary).map_or(0, |found| found.0);
-        linear::forget_context(number);
-        arrays::forget_context(number);
+    let held = device.primary.load(Ordering::Acquire) > 0;
+    if primary_is_active(ordinal).unwrap_or(held) {
+        if let Some(state) = state::get() {
+            let primary = device.primary_context.load(Ordering::Acquire);
+            let number = find(state, primary).map_or(0, |found| found.0);
+            linear::forget_context(number);
+            arrays::forget_context(number);
+        }
         pools::settle_all();
-    }
-    if device.primary.load(Ordering::Acquire) == 0 {
-        primary_gone(ordinal);
+    } else {
+        primary_gone(ordinal, device);
     }
     status
 }
 
 pub(crate) unsafe fn cuDevicePrimaryCtxReset(device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    reset(device, unsafe { real::cuDevicePrimaryCtxReset(device) })
+    reset(device, || unsafe { real::cuDevicePrimaryCtxReset(device) })
 }
 
 pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(device: c_int) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    reset(device, unsafe { real::cuDevicePrimaryCtxReset_v2(device) })
+    reset(device, || unsafe { real::cuDevicePrimaryCtxReset_v2(device) })
 }
 
 pub(crate) unsafe fn cuCtxCreate(context: *mut usize, flags: c_uint, device: c_int) -> Status {
@@ -494,23 +591,31 @@ pub(crate) unsafe fn cuVDPAUCtxCreate_v2(
     }
 }
 
-fn destroyed(context: usize, status: Status) -> Status {
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-    {
-        end(state, context);
+/// Ends a context. Its place is closed first: the driver may give the same handle to another thread
+/// at once.
+fn destroy(context: usize, call: impl FnOnce() -> Status) -> Status {
+    let Some(state) = state::get() else { return call() };
+    let order = (Ordering::AcqRel, Ordering::Relaxed);
+    let closed = find(state, context).filter(|(_, known)| {
+        known.handle.compare_exchange(context, FILLING, order.0, order.1).is_ok()
+    });
+    let status = call();
+    match closed {
+        Some((number, known)) if status == status::SUCCESS => end_closed(number, known),
+        Some((_, known)) => known.handle.store(context, Ordering::Release),
+        None => {}
     }
     status
 }
 
 pub(crate) unsafe fn cuCtxDestroy(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    destroyed(context, unsafe { real::cuCtxDestroy(context) })
+    destroy(context, || unsafe { real::cuCtxDestroy(context) })
 }
 
 pub(crate) unsafe fn cuCtxDestroy_v2(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    destroyed(context, unsafe { real::cuCtxDestroy_v2(context) })
+    destroy(context, || unsafe { real::cuCtxDestroy_v2(context) })
 }
 
 pub(crate) unsafe fn cuCtxAttach(context: *mut usize, flags: c_uint) -> Status {
@@ -562,14 +667,11 @@ pub(crate) unsafe fn cuGreenCtxDestroy(context: usize) -> Status {
         .and_then(|state| find(state, context))
         .map(|(_, known)| word_of(known.word.load(Ordering::Acquire)).0);
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuGreenCtxDestroy(context) };
-    if status == status::SUCCESS
-        && let Some(ordinal) = ordinal
-    {
-        destroyed(context, status);
-        drop_primary(ordinal);
+    let call = || unsafe { real::cuGreenCtxDestroy(context) };
+    match ordinal {
+        Some(ordinal) => drop_primary(ordinal, || destroy(context, call)),
+        None => call(),
     }
-    status
 }
 
 /// Stacks and the heap of kernels: memory that a context takes by a number.
@@ -601,16 +703,19 @@ pub(crate) unsafe fn cuCtxSetLimit(limit: u32, value: usize) -> Status {
     };
     let place = if limit == STACK { &known.stack } else { &known.heap };
     let Some(account) = Account::of(ordinal) else { return call() };
-    let (units, had) = (units_for(bytes), place.load(Ordering::Acquire));
-    if !account.reserve(units.saturating_sub(had)) {
+    let units = units_for(bytes);
+    let more = units.saturating_sub(place.load(Ordering::Acquire));
+    if !account.reserve(more) {
         return status::OUT_OF_MEMORY;
     }
     let status = call();
     if status == status::SUCCESS {
-        place.store(units, Ordering::Release);
+        // Another thread may have set it meanwhile: what counts is what was noted just now.
+        let had = place.swap(units, Ordering::AcqRel).saturating_add(more);
+        account.charge(units.saturating_sub(had));
         account.release(had.saturating_sub(units));
     } else {
-        account.release(units.saturating_sub(had));
+        account.release(more);
     }
     status
 }

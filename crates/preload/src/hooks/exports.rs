@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
-use super::physical::{add_holder, drop_holder, object_of};
+use super::physical::{drop_holder, hold, object_of};
 use super::written;
 use crate::driver::real;
 use crate::state::{self, State};
@@ -41,7 +41,10 @@ fn note(state: &State, place: usize, fd: c_int) {
         if export.object.load(Ordering::Relaxed) == 0
             && export.object.compare_exchange(0, FILLING, order.0, order.1).is_ok()
         {
-            add_holder(object);
+            if !hold(object) {
+                export.object.store(0, Ordering::Release);
+                return;
+            }
             object.exports.fetch_add(1, Ordering::AcqRel);
             state.export_count.fetch_add(1, Ordering::AcqRel);
             export.fd.store(fd.unsigned_abs(), Ordering::Relaxed);

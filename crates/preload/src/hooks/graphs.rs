@@ -19,6 +19,7 @@ use crate::types::{AllocationNode, Location, PoolProperties, Status, status};
 const NODE_GRAPH: u32 = 4;
 const NODE_ALLOCATION: u32 = 10;
 const NODE_FREE: u32 = 11;
+const NODE_CONDITIONAL: u32 = 13;
 const MARK: u64 = 1 << 63;
 
 fn note_allocation_node() {
@@ -89,12 +90,17 @@ fn begin(call: impl FnOnce() -> Status) -> Status {
     status
 }
 
+/// Whether such an answer to the end of a capture means that it has ended: well, or because it was
+/// broken. After any other answer it may go on, and a count that is too high costs little.
+fn ends_capture(status: Status) -> bool {
+    const INVALIDATED: Status = 901;
+    const CAPTURED_EVENT: Status = 907;
+    status == status::SUCCESS || (INVALIDATED..=CAPTURED_EVENT).contains(&status)
+}
+
 fn end(call: impl FnOnce() -> Status) -> Status {
-    // `INVALID_VALUE` and `ILLEGAL_STATE`.
-    const NOT_CAPTURING: [Status; 2] = [1, 401];
     let status = call();
-    // A capture that was broken or ended by another thread is over too.
-    if !NOT_CAPTURING.contains(&status)
+    if ends_capture(status)
         && let Some(state) = state::get()
     {
         let less = |count: u32| count.checked_sub(1);
@@ -151,6 +157,30 @@ pub(crate) unsafe fn cuStreamBeginCaptureToGraph_ptsz(
     })
 }
 
+pub(crate) unsafe fn cuStreamBeginRecaptureToGraph(
+    stream: usize,
+    mode: u32,
+    graph: usize,
+    callback: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    begin(|| unsafe { real::cuStreamBeginRecaptureToGraph(stream, mode, graph, callback, data) })
+}
+
+pub(crate) unsafe fn cuStreamBeginRecaptureToGraph_ptsz(
+    stream: usize,
+    mode: u32,
+    graph: usize,
+    callback: usize,
+    data: *mut c_void,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    begin(|| unsafe {
+        real::cuStreamBeginRecaptureToGraph_ptsz(stream, mode, graph, callback, data)
+    })
+}
+
 pub(crate) unsafe fn cuStreamEndCapture(stream: usize, graph: *mut usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     end(|| unsafe { real::cuStreamEndCapture(stream, graph) })
@@ -176,6 +206,12 @@ impl Needs {
         units_for(self.bytes.checked_next_multiple_of(STEP).unwrap_or(u64::MAX))
     }
 
+    /// A part of the graph cannot be looked into: what it takes is charged when it was taken.
+    fn add_unseen(&mut self) {
+        let bit = account::current_device().and_then(|ordinal| u32::try_from(ordinal).ok());
+        self.devices |= bit.and_then(|bit| 1_u16.checked_shl(bit)).unwrap_or(0);
+    }
+
     fn pack(self) -> u64 {
         MARK | u64::from(self.devices) << 32 | u64::from(self.units())
     }
@@ -189,8 +225,11 @@ fn look(graph: usize, depth: u32, needs: &mut Needs) {
     let mut count = 0_usize;
     // SAFETY: without an array the call says how many there are.
     let status = unsafe { others::cuGraphGetNodes(graph, core::ptr::null_mut(), &raw mut count) };
-    if status != status::SUCCESS || count == 0 || depth == 0 {
+    if status != status::SUCCESS || count == 0 {
         return;
+    }
+    if depth == 0 {
+        return needs.add_unseen();
     }
     let Some(bytes) = count.checked_mul(size_of::<usize>()) else { return };
     // SAFETY: a new private mapping, unmapped below.
@@ -205,7 +244,7 @@ fn look(graph: usize, depth: u32, needs: &mut Needs) {
         )
     };
     if list == libc::MAP_FAILED {
-        return;
+        return needs.add_unseen();
     }
     let nodes = list.cast::<usize>();
     // SAFETY: the list has room for `count` nodes.
@@ -232,6 +271,10 @@ fn look_at(node: usize, depth: u32, needs: &mut Needs) {
         if status == status::SUCCESS {
             look(child, depth - 1, needs);
         }
+    }
+    if kind == NODE_CONDITIONAL {
+        // The driver does not show what is inside.
+        needs.add_unseen();
     }
     if kind == NODE_FREE {
         needs.unfreed -= 1;
@@ -310,7 +353,7 @@ fn with_memory(state: &State, devices: u16, units: u32, call: impl FnOnce() -> S
                 // SAFETY: no conditions; what graphs use stays.
                 unsafe { real::cuDeviceGraphMemTrim(account.ordinal()) };
             }
-            settle_graphs(account, units);
+            settle_graphs(account, units, status == status::SUCCESS);
         }
     }
     status
@@ -360,10 +403,20 @@ unsafe fn instantiate(
         if uploads { with_memory(state, needs.devices, needs.units(), call) } else { call() };
     if status == status::SUCCESS && !exec.is_null() {
         // SAFETY: the call has succeeded.
-        let exec = key(unsafe { written(exec) });
-        state.execs.take(exec);
-        state.execs.insert(exec, needs.pack());
-        state.allocating_execs.fetch_add(1, Ordering::Relaxed);
+        let made = unsafe { written(exec) };
+        let known = state.execs.take(key(made)).is_some();
+        if !state.execs.insert(key(made), needs.pack()) {
+            // There is no place to remember it: better none than one that nobody counts.
+            // SAFETY: just made, and the program has not seen it.
+            unsafe {
+                real::cuGraphExecDestroy(made);
+                exec.write_unaligned(0);
+            }
+            return status::OUT_OF_MEMORY;
+        }
+        if !known {
+            state.allocating_execs.fetch_add(1, Ordering::Relaxed);
+        }
     }
     status
 }
@@ -492,9 +545,21 @@ pub(crate) unsafe fn cuDeviceGraphMemTrim(device: c_int) -> Status {
         && graphs_charged(device) != 0
         && let Some(account) = Account::of(device)
     {
-        settle_graphs(account, 0);
+        settle_graphs(account, 0, true);
     }
     status
 }
 
 const _: () = assert!(DEVICES <= 16);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_ends_when_the_driver_says_so() {
+        assert!(ends_capture(0) && ends_capture(901) && ends_capture(904));
+        // Not capturing at all, the wrong thread, a context that is gone.
+        assert!(![1, 401, 900, 908, 709].into_iter().any(ends_capture));
+    }
+}

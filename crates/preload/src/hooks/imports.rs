@@ -65,7 +65,7 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
 /// # Safety
 /// As CUDA documents for `cuMemImportFromShareableHandle`.
 pub unsafe fn import_shared(handle: *mut u64, os_handle: *mut c_void, kind: u32) -> Status {
-    if settings::active() {
+    if settings::limited() {
         // SAFETY: as the caller promised.
         unsafe { import(handle, os_handle, kind, Counted::Shared) }
     } else {
@@ -164,7 +164,7 @@ unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Sta
     let units = units_for(bytes.checked_next_multiple_of(linear::BLOCK).unwrap_or(u64::MAX));
     let place = u64::from(units) | u64::from(ordinal.unsigned_abs() & 0xff) << 32 | 1 << 40 | MARK;
     if Exports::open(false).is_some_and(|exports| exports.has(hash_of(handle))) {
-        state.others.insert(at, place | SHARED);
+        state.others.insert_counted(at, place | SHARED);
         if let Some(account) = Account::of(ordinal) {
             account.add_column(Column::Shared, i64::from(units));
         }
@@ -174,7 +174,7 @@ unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Sta
     match Reservation::new(ordinal, u64::from(units) * millpond_ledger::UNIT) {
         Some(reservation) => {
             reservation.keep();
-            state.others.insert(at, place);
+            state.others.insert_counted(at, place);
             status
         }
         None => {
@@ -208,16 +208,22 @@ pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
 
 pub(crate) unsafe fn cuIpcCloseMemHandle(pointer: u64) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuIpcCloseMemHandle(pointer) };
-    if status != status::SUCCESS {
-        return status;
-    }
-    let Some(state) = state::get() else { return status };
+    let call = || unsafe { real::cuIpcCloseMemHandle(pointer) };
+    let Some(state) = state::get() else { return call() };
     let opens = |word: u64| word >> 40 & 0xffff;
     let less = |word: u64| (opens(word) > 1).then(|| word - (1 << 40));
-    if let Some(word) = state.others.update(pointer, less)
-        && opens(word) <= 1
-    {
+    // The note goes first: another thread may open something else at the same address at once.
+    let taken = state.others.update(pointer, less);
+    let status = call();
+    let Some(word) = taken else { return status };
+    if status != status::SUCCESS {
+        let again = |word: u64| Some(word + (1 << 40));
+        if state.others.update(pointer, again).is_none() {
+            state.others.insert_counted(pointer, word);
+        }
+        return status;
+    }
+    if opens(word) <= 1 {
         let [a, b, c, d, ordinal, ..] = word.to_le_bytes();
         let (units, ordinal) = (u32::from_le_bytes([a, b, c, d]), c_int::from(ordinal));
         if word & SHARED == 0 {

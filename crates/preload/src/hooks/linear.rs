@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_uint};
 use millpond_ledger::{UNIT, units_for};
 
 use super::contexts::current_number;
-use super::{pools, written};
+use super::{pending, pools, written};
 use crate::account::{self, Reservation};
 use crate::driver::{others, real};
 use crate::state;
@@ -117,7 +117,7 @@ fn join_block(at: u64, ordinal: c_int) -> bool {
         return false;
     }
     let value = MARK | u64::from(ordinal.unsigned_abs()) << 32 | 1;
-    state.blocks.insert(block, value);
+    state.blocks.insert_counted(block, value);
     true
 }
 
@@ -271,8 +271,8 @@ pub(crate) fn base_at(pointer: u64) -> Option<u64> {
 
 /// Memory freed in stream order is the driver's once the stream has come there, which waiting for
 /// that stream shows.
-pub(crate) fn release_later(at: u64, entry: Entry, stream: usize) {
-    pools::release_later(entry.ordinal, leave(at, entry), stream.wrapping_add(1));
+pub(crate) fn release_later(at: u64, entry: Entry, stream: pending::Stream) {
+    pending::add(entry.ordinal, leave(at, entry), stream);
 }
 
 const _: () = assert!(BLOCK.is_multiple_of(UNIT));

@@ -11,6 +11,7 @@ pub(crate) mod exports;
 mod graphs;
 mod imports;
 mod linear;
+mod pending;
 mod physical;
 pub(crate) mod pools;
 mod queries;
@@ -38,6 +39,19 @@ mod bodies {
     pub(super) use super::resolvers::*;
 }
 
+/// Whether a class of calls is ours: a device's name alone changes answers, and nothing is charged.
+macro_rules! ours {
+    (resolver) => {
+        settings::active()
+    };
+    (query) => {
+        settings::active()
+    };
+    ($class:ident) => {
+        settings::limited()
+    };
+}
+
 macro_rules! entries {
     ($($class:ident $name:ident($($arg:ident: $type:ty),*);)*) => {
         /// The functions that programs get in place of the driver's.
@@ -49,7 +63,7 @@ macro_rules! entries {
                 /// # Safety
                 /// As the driver documents for this call.
                 pub unsafe extern "C" fn $name($($arg: $type),*) -> Status {
-                    if settings::active() {
+                    if ours!($class) {
                         // SAFETY: as the caller promised.
                         unsafe { bodies::$name($($arg),*) }
                     } else {

@@ -80,8 +80,10 @@ pub(crate) fn drop_holder(state: &State, place: usize) {
     }
 }
 
-pub(crate) fn add_holder(object: &Object) {
-    object.holders.fetch_add(1, Ordering::AcqRel);
+/// One holder more, unless the last one has gone.
+pub(crate) fn hold(object: &Object) -> bool {
+    let more = |holders: u32| (holders > 0).then(|| holders.saturating_add(1));
+    object.holders.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
 }
 
 /// The object of a handle.
@@ -89,8 +91,12 @@ pub(crate) fn object_of(state: &State, handle: u64) -> Option<usize> {
     state.handles.get(handle).map(place_of)
 }
 
+/// Counts of a handle, below the bits that are the table's.
+const COUNTS: u64 = 0xff_ffff;
+const ONE_COUNT: u64 = 1 << 32;
+
 fn handle_word(place: usize, count: u64) -> u64 {
-    MARK | (count & 0x3fff_ffff) << 32 | (u64::try_from(place).unwrap_or(0) & 0xffff_ffff)
+    MARK | (count & COUNTS) << 32 | (u64::try_from(place).unwrap_or(0) & 0xffff_ffff)
 }
 
 fn place_of(word: u64) -> usize {
@@ -98,14 +104,14 @@ fn place_of(word: u64) -> usize {
 }
 
 fn handle_count(word: u64) -> u64 {
-    word >> 32 & 0x3fff_ffff
+    word >> 32 & COUNTS
 }
 
 /// Notes a new handle of an object.
 pub(crate) fn note_handle(handle: u64, counted: Counted, ordinal: c_int, units: u32) -> bool {
     let Some(state) = state::get() else { return false };
     let Some(place) = new_object(state, counted, ordinal, units) else { return false };
-    if state.handles.insert(handle, handle_word(place, 1)) {
+    if state.handles.insert_counted(handle, handle_word(place, 1)) {
         return true;
     }
     if let Some(object) = state.objects.get(place) {
@@ -160,7 +166,7 @@ pub(crate) unsafe fn cuMemRelease(handle: u64) -> Status {
     // The note goes first: the driver may give the same handle to another thread at once.
     let taken = state.handles.update(handle, |word| match handle_count(word) {
         0 | 1 => None,
-        count => Some(handle_word(place_of(word), count - 1)),
+        _ => Some(word - ONE_COUNT),
     });
     // SAFETY: the caller's arguments, unchanged.
     let status = unsafe { real::cuMemRelease(handle) };
@@ -176,9 +182,9 @@ pub(crate) unsafe fn cuMemRelease(handle: u64) -> Status {
 
 /// One more count of a handle.
 fn hold_again(state: &State, handle: u64, place: usize) {
-    let more = |word: u64| Some(handle_word(place_of(word), handle_count(word) + 1));
+    let more = |word: u64| Some(word + ONE_COUNT);
     if state.handles.update(handle, more).is_none() {
-        state.handles.insert(handle, handle_word(place, 1));
+        state.handles.insert_counted(handle, handle_word(place, 1));
     }
 }
 
@@ -200,9 +206,8 @@ pub(crate) unsafe fn cuMemRetainAllocationHandle(handle: *mut u64, address: *mut
         .or_else(|| state.mappings.get(at).map(mapping_place))
         .or_else(|| state.mappings.get(super::linear::base_at(at)?).map(mapping_place));
     if let Some(place) = place
-        && let Some(object) = state.objects.get(place)
+        && state.objects.get(place).is_some_and(hold)
     {
-        add_holder(object);
         hold_again(state, retained, place);
     }
     status
@@ -231,38 +236,41 @@ pub(crate) unsafe fn cuMemMap(
     let call = || unsafe { real::cuMemMap(pointer, bytes, offset, handle, flags) };
     let Some(state) = state::get() else { return call() };
     let known = state.handles.get(handle).map(place_of);
-    let Some((place, object)) = known.and_then(|place| Some((place, state.objects.get(place)?)))
+    // Held before the call: another thread may release the handle as soon as it is mapped.
+    let Some((place, object)) = known
+        .and_then(|place| Some((place, state.objects.get(place)?)))
+        .filter(|(_, object)| hold(object))
     else {
         return call();
     };
     let units = units_for(account::bytes(bytes));
     let (counted, ordinal) = kind_of(object.kind.load(Ordering::Acquire));
+    // An import says its size by what is mapped of it: as far as anybody has.
+    let extent = units_for(account::bytes(offset).saturating_add(account::bytes(bytes)));
     let mut charge = None;
-    if counted == Counted::Imported && object.units.load(Ordering::Acquire) == 0 {
-        let Some(reservation) = Reservation::new(ordinal, account::bytes(bytes)) else {
+    if counted == Counted::Imported {
+        let more = extent.saturating_sub(object.units.load(Ordering::Acquire));
+        let Some(reservation) = Reservation::new(ordinal, u64::from(more) * UNIT) else {
+            drop_holder(state, place);
             return status::OUT_OF_MEMORY;
         };
         charge = Some(reservation);
     }
     let status = call();
     if status != status::SUCCESS {
+        drop_holder(state, place);
         return status;
     }
-    add_holder(object);
     state.mappings.insert(pointer, mapping_word(place, units));
     if counted != Counted::Charged {
-        let order = (Ordering::AcqRel, Ordering::Relaxed);
-        let first = object.units.compare_exchange(0, units, order.0, order.1).is_ok();
+        let more = extent.saturating_sub(object.units.fetch_max(extent, Ordering::AcqRel));
         match charge {
-            Some(reservation) if first => {
-                reservation.keep();
-            }
-            None if first && counted == Counted::Shared => {
+            Some(reservation) => reservation.keep_exactly(more),
+            None => {
                 if let Some(account) = Account::of(ordinal) {
-                    account.add_column(Column::Shared, i64::from(units));
+                    account.add_column(Column::Shared, i64::from(more));
                 }
             }
-            _ => {}
         }
     }
     status
@@ -321,7 +329,7 @@ fn pin(handle: u64) {
         && let Some(object) =
             state.handles.get(handle).and_then(|word| state.objects.get(place_of(word)))
     {
-        add_holder(object);
+        hold(object);
     }
 }
 
@@ -365,9 +373,37 @@ pub(crate) unsafe fn cuMemMapArrayAsync_ptsz(
     status
 }
 
-/// Where a binding is noted: beside all addresses, by its multicast object and offset.
-fn binding_key(multicast: u64, offset: usize) -> u64 {
-    multicast.rotate_left(20) ^ account::bytes(offset) | 1
+/// Where a binding is noted: beside all addresses, by its multicast object, offset and device. Each
+/// device binds memory of its own at the same offset.
+fn binding_key(multicast: u64, offset: usize, device: c_int) -> u64 {
+    let device = u64::from(device.unsigned_abs() & 0xff) << 1;
+    multicast.rotate_left(20) ^ account::bytes(offset) ^ device | 1
+}
+
+/// A multicast object holds this memory from now on.
+fn bind(state: &State, place: usize, multicast: u64, offset: usize, bytes: usize) {
+    let Some(object) = state.objects.get(place) else { return };
+    let (_, device) = kind_of(object.kind.load(Ordering::Acquire));
+    if hold(object) {
+        let word = mapping_word(place, units_for(account::bytes(bytes)));
+        state.mappings.insert(binding_key(multicast, offset, device), word);
+    }
+}
+
+fn bind_memory(multicast: u64, offset: usize, handle: u64, bytes: usize) {
+    if let Some(state) = state::get()
+        && let Some(place) = state.handles.get(handle).map(place_of)
+    {
+        bind(state, place, multicast, offset, bytes);
+    }
+}
+
+fn bind_address(multicast: u64, offset: usize, pointer: u64, bytes: usize) {
+    if let Some(state) = state::get()
+        && let Some(place) = state.mappings.get(pointer).map(mapping_place)
+    {
+        bind(state, place, multicast, offset, bytes);
+    }
 }
 
 pub(crate) unsafe fn cuMulticastBindMem(
@@ -382,14 +418,35 @@ pub(crate) unsafe fn cuMulticastBindMem(
     let status = unsafe {
         real::cuMulticastBindMem(multicast, multicast_offset, handle, offset, bytes, flags)
     };
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-        && let Some(place) = state.handles.get(handle).map(place_of)
-        && let Some(object) = state.objects.get(place)
-    {
-        add_holder(object);
-        let word = mapping_word(place, units_for(account::bytes(bytes)));
-        state.mappings.insert(binding_key(multicast, multicast_offset), word);
+    if status == status::SUCCESS {
+        bind_memory(multicast, multicast_offset, handle, bytes);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMulticastBindMem_v2(
+    multicast: u64,
+    device: c_int,
+    multicast_offset: usize,
+    handle: u64,
+    offset: usize,
+    bytes: usize,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe {
+        real::cuMulticastBindMem_v2(
+            multicast,
+            device,
+            multicast_offset,
+            handle,
+            offset,
+            bytes,
+            flags,
+        )
+    };
+    if status == status::SUCCESS {
+        bind_memory(multicast, multicast_offset, handle, bytes);
     }
     status
 }
@@ -404,14 +461,26 @@ pub(crate) unsafe fn cuMulticastBindAddr(
     // SAFETY: the caller's arguments, unchanged.
     let status =
         unsafe { real::cuMulticastBindAddr(multicast, multicast_offset, pointer, bytes, flags) };
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-        && let Some(place) = state.mappings.get(pointer).map(mapping_place)
-        && let Some(object) = state.objects.get(place)
-    {
-        add_holder(object);
-        let word = mapping_word(place, units_for(account::bytes(bytes)));
-        state.mappings.insert(binding_key(multicast, multicast_offset), word);
+    if status == status::SUCCESS {
+        bind_address(multicast, multicast_offset, pointer, bytes);
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMulticastBindAddr_v2(
+    multicast: u64,
+    device: c_int,
+    multicast_offset: usize,
+    pointer: u64,
+    bytes: usize,
+    flags: u64,
+) -> Status {
+    // SAFETY: the caller's arguments, unchanged.
+    let status = unsafe {
+        real::cuMulticastBindAddr_v2(multicast, device, multicast_offset, pointer, bytes, flags)
+    };
+    if status == status::SUCCESS {
+        bind_address(multicast, multicast_offset, pointer, bytes);
     }
     status
 }
@@ -426,9 +495,28 @@ pub(crate) unsafe fn cuMulticastUnbind(
     let status = unsafe { real::cuMulticastUnbind(multicast, device, offset, bytes) };
     if status == status::SUCCESS
         && let Some(state) = state::get()
-        && let Some(word) = state.mappings.take(binding_key(multicast, offset))
+        && let Some(word) = state.mappings.take(binding_key(multicast, offset, device))
     {
         drop_holder(state, mapping_place(word));
     }
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_bind_at_one_offset() {
+        let keys = [binding_key(7, 0, 0), binding_key(7, 0, 1), binding_key(7, 1 << 21, 0)];
+        assert!(keys[0] != keys[1] && keys[0] != keys[2] && keys[1] != keys[2]);
+    }
+
+    #[test]
+    fn words_of_handles() {
+        let word = handle_word(OBJECTS - 1, 1);
+        assert_eq!((place_of(word), handle_count(word)), (OBJECTS - 1, 1));
+        let word = (word | crate::table::LIFE) + ONE_COUNT;
+        assert_eq!((place_of(word), handle_count(word)), (OBJECTS - 1, 2));
+    }
 }

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_ledger::{UNIT, units_for};
 
+use super::pending::{self, Stream, Waited};
 use super::{linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
@@ -21,6 +22,7 @@ pub(crate) const STEP: u64 = 32 << 20;
 /// The largest step that is believed.
 const MOST_STEP: u32 = units_for(1 << 30);
 
+const RELEASE_THRESHOLD: u32 = 4;
 const RESERVED_NOW: u32 = 5;
 const USED_NOW: u32 = 7;
 const GRAPH_RESERVED_NOW: u32 = 2;
@@ -97,13 +99,20 @@ fn charged_units(word: u64) -> u32 {
 /// Brings a charge to what is there now, with `held` units already reserved for it.
 ///
 /// The word's count goes up each time, so a reading that another thread's settling has overtaken is
-/// taken again: a charge never falls below what is there.
-fn settle(word: &AtomicU64, account: Account, held: u32, read: impl Fn() -> Option<u32>) {
+/// taken again: a charge never falls below what is there. When it cannot be read, what was reserved
+/// for a call that went well (`taken`) stays charged until it can.
+fn settle(
+    word: &AtomicU64,
+    account: Account,
+    held: u32,
+    taken: bool,
+    read: impl Fn() -> Option<u32>,
+) {
     loop {
         let before = word.load(Ordering::Acquire);
         let old = charged_units(before);
-        // When it cannot be read, what was reserved stays charged until it can.
-        let now = read().unwrap_or_else(|| old.saturating_add(held));
+        let kept = if taken { old.saturating_add(held) } else { old };
+        let now = read().unwrap_or(kept);
         let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(now);
         if word.compare_exchange(before, next, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             continue;
@@ -118,6 +127,63 @@ fn settle(word: &AtomicU64, account: Account, held: u32, read: impl Fn() -> Opti
     }
 }
 
+/// `Pool::life`: the program made it, of memory of a device, and may destroy it.
+const MADE: u32 = 1;
+/// The program has destroyed it, and memory of it is still in use. The driver is told when that has
+/// been freed: until then the pool can be asked how much it is.
+const ENDED: u32 = 2;
+
+/// The handle of a pool that is being destroyed: nobody finds it.
+const ENDING: usize = usize::MAX;
+
+/// A pool that stays while it is asked something, although another thread may want to destroy it.
+struct Asked {
+    pool: &'static Pool,
+    handle: usize,
+}
+
+impl Asked {
+    fn new(pool: &'static Pool) -> Option<Self> {
+        pool.readers.fetch_add(1, Ordering::SeqCst);
+        let asked = Self { pool, handle: pool.handle.load(Ordering::SeqCst) };
+        (asked.handle != 0 && asked.handle != ENDING).then_some(asked)
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.pool.readers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Destroys a pool for the driver too. Nobody asks it anything any more when that is done; of several
+/// threads one does it.
+fn destroy(
+    state: &State,
+    pool: &'static Pool,
+    handle: usize,
+    call: impl FnOnce() -> Status,
+) -> Option<Status> {
+    pool.handle.compare_exchange(handle, ENDING, Ordering::SeqCst, Ordering::Relaxed).ok()?;
+    while pool.readers.load(Ordering::SeqCst) != 0 {
+        // SAFETY: no conditions.
+        unsafe { libc::sched_yield() };
+    }
+    let status = call();
+    if status != status::SUCCESS {
+        pool.handle.store(handle, Ordering::Release);
+        return Some(status);
+    }
+    pool.device.store(0, Ordering::Relaxed);
+    pool.step.store(0, Ordering::Relaxed);
+    pool.life.store(0, Ordering::Relaxed);
+    for device in &state.devices {
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        let _ = device.pool.compare_exchange(handle, 0, Ordering::SeqCst, Ordering::Relaxed);
+    }
+    Some(status)
+}
+
 /// The pools that are or were known: places are taken from the front.
 fn known_pools(state: &'static State) -> &'static [Pool] {
     let count = state.pool_count.load(Ordering::Acquire);
@@ -125,13 +191,16 @@ fn known_pools(state: &'static State) -> &'static [Pool] {
 }
 
 fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
+    if handle == 0 || handle == ENDING {
+        return None;
+    }
     known_pools(state).iter().find(|pool| pool.handle.load(Ordering::Acquire) == handle)
 }
 
 /// The entry of a pool, made when it is new.
 #[inline]
 fn entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
-    if handle == 0 {
+    if handle == 0 || handle == ENDING {
         return None;
     }
     find(state, handle).or_else(|| new_entry(state, handle, ordinal))
@@ -174,12 +243,19 @@ fn learn(handle: usize, kind: u32, location: Option<c_int>) {
 }
 
 /// The stream's device. Only with several GPUs can it be another than the current context's.
-fn stream_device(stream: usize) -> Option<c_int> {
+pub(crate) fn stream_device(stream: usize) -> Option<c_int> {
     // 0, 1 and 2 are the default streams.
     if stream > 2 && account::device_count() > 1 {
         let mut device = 0;
         // SAFETY: the pointer is to an int; the stream is the caller's.
         if unsafe { others::cuStreamGetDevice(stream, &raw mut device) } == status::SUCCESS {
+            return Some(device);
+        }
+        let mut context = 0;
+        // SAFETY: the pointer is to a context. Drivers before 12.8 have this one only.
+        if unsafe { others::cuStreamGetCtx(stream, &raw mut context) } == status::SUCCESS
+            && let Some(device) = super::contexts::device_of(context)
+        {
             return Some(device);
         }
     }
@@ -193,6 +269,7 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     if known != 0 {
         return Some(known);
     }
+    let changes = device.pool_changes.load(Ordering::SeqCst);
     let mut pool = 0;
     // SAFETY: the pointer is to a pool.
     let status = unsafe { real::cuDeviceGetMemPool(&raw mut pool, ordinal) };
@@ -200,30 +277,46 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
         return None;
     }
     super::contexts::current_number();
-    device.pool.store(pool, Ordering::Relaxed);
+    device.pool.store(pool, Ordering::SeqCst);
+    // Another thread may have chosen another pool since the driver was asked.
+    if device.pool_changes.load(Ordering::SeqCst) != changes {
+        device.pool.store(0, Ordering::SeqCst);
+    }
     Some(pool)
 }
 
 /// An allocation from a pool.
-fn allocate(
+///
+/// # Safety
+/// `pointer` may be read and written after `call` has succeeded.
+unsafe fn allocate(
     state: &'static State,
     (handle, ordinal): (usize, c_int),
-    bytes: u64,
-    stream: Stream,
+    (pointer, bytes): (*mut u64, u64),
+    order: Order,
     call: impl FnOnce() -> Status,
 ) -> Status {
-    let Some(pool) = entry(state, handle, ordinal) else { return status::OUT_OF_MEMORY };
+    let known = find(state, handle);
+    if known.is_none() && pool_units(state, handle).is_none() {
+        // SAFETY: as the caller promised.
+        return unsafe { allocate_nowhere(pointer, order, call) };
+    }
+    let known = known.or_else(|| new_entry(state, handle, ordinal));
+    let Some(pool) = known else { return status::OUT_OF_MEMORY };
+    if pool.life.load(Ordering::Relaxed) & ENDED != 0 {
+        return status::INVALID_VALUE;
+    }
     let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
     let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
     let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
     let worst = units_for(worst);
-    if !account.reserve(worst) && !reserve_after_waiting(state, account, worst, stream) {
+    if !account.reserve(worst) && !reserve_after_waiting(state, account, worst, order) {
         return status::OUT_OF_MEMORY;
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
-    settle(&pool.charged, account, worst, || pool_units(state, handle));
+    settle(&pool.charged, account, worst, status == status::SUCCESS, || pool_units(state, handle));
     let now = charged_units(pool.charged.load(Ordering::Relaxed));
     if before == 0 && now > worst {
         // The driver's steps are larger than known. Only an empty pool's first growth is surely one
@@ -233,27 +326,52 @@ fn allocate(
     status
 }
 
-/// Where an allocation is ordered.
+/// Where an allocation is ordered: a stream, as a call of that kind means it.
 #[derive(Clone, Copy)]
-struct Stream {
-    handle: usize,
+struct Order {
+    stream: usize,
     per_thread: bool,
+}
+
+/// An allocation from something that does not answer like a pool: the driver says what is wrong. If
+/// it should give memory all the same, nobody could count that, so it goes back.
+#[cold]
+unsafe fn allocate_nowhere(
+    pointer: *mut u64,
+    order: Order,
+    call: impl FnOnce() -> Status,
+) -> Status {
+    let status = call();
+    if status != status::SUCCESS {
+        return status;
+    }
+    // SAFETY: the call has succeeded; the program has not seen what it gave.
+    unsafe {
+        let given = written(pointer);
+        if order.per_thread {
+            real::cuMemFreeAsync_ptsz(given, order.stream);
+        } else {
+            real::cuMemFreeAsync(given, order.stream);
+        }
+        pointer.write_unaligned(0);
+    }
+    status::OUT_OF_MEMORY
 }
 
 /// At the limit: what was freed in stream order can be given back only when somebody has waited for
 /// it, and the other answer would be that there is no memory. To ask the driver all the same is no
 /// way: a pool whose room is in pieces grows, and the limit is passed before it can be undone.
 #[cold]
-fn reserve_after_waiting(state: &State, account: Account, worst: u32, stream: Stream) -> bool {
+fn reserve_after_waiting(state: &State, account: Account, worst: u32, order: Order) -> bool {
     if state.dirty.load(Ordering::Relaxed) == 0 || state.captures.load(Ordering::Relaxed) != 0 {
         return false;
     }
     // SAFETY: the caller's stream.
     let waited = unsafe {
-        if stream.per_thread {
-            cuStreamSynchronize_ptsz(stream.handle)
+        if order.per_thread {
+            cuStreamSynchronize_ptsz(order.stream)
         } else {
-            cuStreamSynchronize(stream.handle)
+            cuStreamSynchronize(order.stream)
         }
     };
     if waited == status::SUCCESS && account.reserve(worst) {
@@ -281,8 +399,9 @@ unsafe fn allocate_current(
     let Some(ordinal) = stream_device(stream) else { return call() };
     // Without a pool the driver has a reason to refuse, and says it.
     let Some(handle) = current_pool(ordinal) else { return call() };
-    let stream = Stream { handle: stream, per_thread };
-    allocate(state, (handle, ordinal), account::bytes(bytes), stream, call)
+    let order = Order { stream, per_thread };
+    // SAFETY: as the caller promised.
+    unsafe { allocate(state, (handle, ordinal), (pointer, account::bytes(bytes)), order, call) }
 }
 
 unsafe fn allocate_from(
@@ -302,8 +421,9 @@ unsafe fn allocate_from(
         return call();
     }
     let Some(ordinal) = account::current_device() else { return call() };
-    let stream = Stream { handle: stream, per_thread };
-    allocate(state, (pool, ordinal), account::bytes(bytes), stream, call)
+    let order = Order { stream, per_thread };
+    // SAFETY: as the caller promised.
+    unsafe { allocate(state, (pool, ordinal), (pointer, account::bytes(bytes)), order, call) }
 }
 
 pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
@@ -356,12 +476,19 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
     }
 }
 
-fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Status {
+fn free_async(
+    pointer: u64,
+    stream: usize,
+    per_thread: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
     // Memory of `cuMemAlloc` may be freed this way too.
     let taken = linear::take(pointer);
     let status = call();
     match taken {
-        Some(entry) if status == status::SUCCESS => linear::release_later(pointer, entry, stream),
+        Some(entry) if status == status::SUCCESS => {
+            linear::release_later(pointer, entry, Stream::of(stream, per_thread));
+        }
         Some(entry) => linear::put_back(pointer, entry),
         None => {}
     }
@@ -376,59 +503,34 @@ fn free_async(pointer: u64, stream: usize, call: impl FnOnce() -> Status) -> Sta
 
 pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+    free_async(pointer, stream, false, || unsafe { real::cuMemFreeAsync(pointer, stream) })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
-}
-
-/// Which streams something waits for, when they are several or nobody knows which.
-const SEVERAL: usize = usize::MAX;
-
-/// Gives memory back when a stream (its number plus one) or everything has been waited for.
-pub(crate) fn release_later(ordinal: c_int, units: u32, stream: usize) {
-    let (Some(state), Some(device)) = (state::get(), account::device_state(ordinal)) else {
-        return;
-    };
-    if units == 0 {
-        return;
-    }
-    let order = (Ordering::AcqRel, Ordering::Acquire);
-    match device.pending_stream.compare_exchange(0, stream, order.0, order.1) {
-        Err(other) if other != stream => device.pending_stream.store(SEVERAL, Ordering::Release),
-        _ => {}
-    }
-    device.pending.fetch_add(units, Ordering::AcqRel);
-    state.dirty.store(1, Ordering::Relaxed);
-}
-
-/// Gives back what waited for this.
-fn release_pending(state: &State, done: Waited) {
-    for (ordinal, device) in (0..account::device_count()).zip(&state.devices) {
-        let stream = device.pending_stream.load(Ordering::Acquire);
-        let over = match done {
-            Waited::Everything => stream != 0,
-            Waited::Stream(one) => stream == one.wrapping_add(1) && stream != SEVERAL,
-            Waited::Event => false,
-        };
-        if over {
-            device.pending_stream.store(0, Ordering::Release);
-            account::release(ordinal, device.pending.swap(0, Ordering::AcqRel));
-        }
-    }
+    free_async(pointer, stream, true, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
 }
 
 /// Looks at one pool again.
 fn settle_pool(state: &'static State, pool: &'static Pool) {
-    let handle = pool.handle.load(Ordering::Acquire);
-    let word = pool.charged.load(Ordering::Relaxed);
-    if handle == 0 || charged_units(word) == 0 {
+    if charged_units(pool.charged.load(Ordering::Relaxed)) == 0 {
         return;
     }
+    let Some(asked) = Asked::new(pool) else { return };
+    let handle = asked.handle;
     if let Some(account) = pool_device(pool, 0).and_then(Account::of) {
-        settle(&pool.charged, account, 0, || pool_units(state, handle));
+        settle(&pool.charged, account, 0, true, || pool_units(state, handle));
+    }
+    drop(asked);
+    if pool.life.load(Ordering::Acquire) & ENDED != 0
+        && charged_units(pool.charged.load(Ordering::Acquire)) == 0
+    {
+        // SAFETY: a pool that the program has destroyed, and whose memory is free.
+        let call = || unsafe { real::cuMemPoolDestroy(handle) };
+        if destroy(state, pool, handle, call).is_some() {
+            pool.life.store(0, Ordering::Relaxed);
+            pool.handle.store(0, Ordering::Release);
+        }
     }
 }
 
@@ -439,9 +541,9 @@ pub(crate) fn settle_all() {
 }
 
 /// Brings the charge of a device's graphs to what they hold, with `held` units reserved for it.
-pub(crate) fn settle_graphs(account: Account, held: u32) {
+pub(crate) fn settle_graphs(account: Account, held: u32, taken: bool) {
     if let Some(device) = account::device_state(account.ordinal()) {
-        settle(&device.graph, account, held, || graph_units(account.ordinal()));
+        settle(&device.graph, account, held, taken, || graph_units(account.ordinal()));
     }
 }
 
@@ -455,15 +557,14 @@ pub(crate) fn graphs_charged(ordinal: c_int) -> u32 {
 pub(crate) fn give_back_unused(ordinal: c_int) {
     let Some(state) = state::get() else { return };
     for pool in known_pools(state) {
-        let handle = pool.handle.load(Ordering::Acquire);
         let charged = charged_units(pool.charged.load(Ordering::Relaxed));
-        if handle == 0 || charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
+        if charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
             continue;
         }
-        {
+        if let Some(asked) = Asked::new(pool) {
             let _relaxed = Relaxed::new(state);
             // SAFETY: a pool that the program uses, and the call keeps what is in use.
-            unsafe { real::cuMemPoolTrimTo(handle, 0) };
+            unsafe { real::cuMemPoolTrimTo(asked.handle, 0) };
         }
         settle_pool(state, pool);
     }
@@ -471,7 +572,7 @@ pub(crate) fn give_back_unused(ordinal: c_int) {
         // SAFETY: no conditions; what graphs use stays.
         unsafe { real::cuDeviceGraphMemTrim(ordinal) };
         if let Some(account) = Account::of(ordinal) {
-            settle_graphs(account, 0);
+            settle_graphs(account, 0, true);
         }
     }
 }
@@ -486,47 +587,80 @@ pub(crate) unsafe fn cuMemPoolCreate(
         // SAFETY: the driver has read one and written the other.
         let (handle, properties) = unsafe { (written(pool), written(properties)) };
         learn(handle, properties.kind, properties.location.device());
+        if properties.kind == PINNED
+            && properties.location.device().is_some()
+            && let Some(known) = state::get().and_then(|state| find(state, handle))
+        {
+            known.life.store(MADE, Ordering::Release);
+        }
     }
     status
 }
 
 pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
-    let Some(state) = state::get() else {
-        // SAFETY: the caller's arguments, unchanged.
-        return unsafe { real::cuMemPoolDestroy(pool) };
-    };
-    let known = find(state, pool);
-    let mut used = 0_u64;
-    if let Some(known) = known {
-        settle_pool(state, known);
-        let _relaxed = Relaxed::new(state);
-        // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
-        let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
-        if status != status::SUCCESS {
-            used = u64::MAX;
-        }
-    }
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemPoolDestroy(pool) };
-    if status == status::SUCCESS
-        && let Some(known) = known
-    {
-        let ordinal = pool_device(known, 0);
+    let call = || unsafe { real::cuMemPoolDestroy(pool) };
+    let Some(state) = state::get() else { return call() };
+    let Some(known) = find(state, pool) else { return call() };
+    if known.life.load(Ordering::Acquire) & ENDED != 0 {
+        return status::INVALID_VALUE;
+    }
+    settle_pool(state, known);
+    let used = used_bytes(state, pool);
+    if used.is_none_or(|used| used > 0) && put_off(state, known, pool) {
+        return status::SUCCESS;
+    }
+    let ordinal = pool_device(known, 0);
+    let Some(status) = destroy(state, known, pool, call) else { return status::INVALID_VALUE };
+    if status == status::SUCCESS {
         let word = known.charged.swap(0, Ordering::AcqRel);
-        known.device.store(0, Ordering::Release);
-        known.step.store(0, Ordering::Relaxed);
         known.handle.store(0, Ordering::Release);
-        for device in &state.devices {
-            let _ = device.pool.compare_exchange(pool, 0, Ordering::Relaxed, Ordering::Relaxed);
-        }
         // What is still in use lives on without a pool to ask: it stays charged. The rest goes when
         // the streams that freed it are there.
+        let used = used.unwrap_or(u64::MAX);
         let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
         if let Some(ordinal) = ordinal {
-            release_later(ordinal, charged_units(word).saturating_sub(stays), SEVERAL);
+            let goes = charged_units(word).saturating_sub(stays);
+            pending::add(ordinal, goes, Stream::several(ordinal));
         }
     }
     status
+}
+
+/// What of a pool is in use, in bytes.
+fn used_bytes(state: &State, pool: usize) -> Option<u64> {
+    let _relaxed = Relaxed::new(state);
+    let mut used = 0_u64;
+    // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
+    let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
+    (status == status::SUCCESS).then_some(used)
+}
+
+/// Keeps a pool whose memory is in use until that is freed, as the driver itself does with a pool
+/// that was destroyed, but with a handle that can be asked. It keeps nothing that is free, and is no
+/// device's pool any more. `false` when that cannot be done.
+#[cold]
+fn put_off(state: &State, known: &Pool, pool: usize) -> bool {
+    let Some(ordinal) = pool_device(known, 0) else { return false };
+    if known.life.load(Ordering::Acquire) != MADE {
+        return false;
+    }
+    let (mut current, mut default, mut nothing) = (0, 0, 0_u64);
+    let _relaxed = Relaxed::new(state);
+    // SAFETY: pointers to values of the right types, and a pool that is there.
+    let done = unsafe {
+        real::cuDeviceGetMemPool(&raw mut current, ordinal) == status::SUCCESS
+            && (current != pool
+                || real::cuDeviceGetDefaultMemPool(&raw mut default, ordinal) == status::SUCCESS
+                    && real::cuDeviceSetMemPool(ordinal, default) == status::SUCCESS)
+            && others::cuMemPoolSetAttribute(pool, RELEASE_THRESHOLD, &raw mut nothing)
+                == status::SUCCESS
+    };
+    if done {
+        known.life.store(MADE | ENDED, Ordering::Release);
+        forget_current(ordinal);
+    }
+    done
 }
 
 pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
@@ -565,7 +699,8 @@ pub(crate) unsafe fn cuMemSetMemPool(location: *const Location, kind: u32, pool:
 /// The driver is asked again.
 fn forget_current(ordinal: c_int) {
     if let Some(device) = account::device_state(ordinal) {
-        device.pool.store(0, Ordering::Relaxed);
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        device.pool.store(0, Ordering::SeqCst);
     }
 }
 
@@ -633,56 +768,57 @@ pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
     unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
 }
 
-/// What has come to its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waited {
-    Stream(usize),
-    Event,
-    Everything,
-}
-
 /// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, done: Waited) -> Status {
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-        && state.dirty.load(Ordering::Relaxed) != 0
-    {
+fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
+    let Some(state) = state::get().filter(|_| status == status::SUCCESS) else { return status };
+    let pending = state.pending_count.load(Ordering::Relaxed) != 0;
+    let dirty = state.dirty.load(Ordering::Relaxed) != 0;
+    if dirty || pending {
+        let done = done();
         // One stream's end says nothing about the others', so only the whole wait clears the mark.
-        if done == Waited::Everything {
+        if matches!(done, Waited::Device(_)) && account::device_count() == 1 {
             state.dirty.store(0, Ordering::Relaxed);
         }
         settle_all();
-        release_pending(state, done);
+        if pending {
+            pending::release(state, done);
+        }
     }
     status
 }
 
 pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize(stream) }, Waited::Stream(stream))
+    let status = unsafe { real::cuStreamSynchronize(stream) };
+    waited(status, || Waited::Stream(Stream::of(stream, false)))
 }
 
 pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuStreamSynchronize_ptsz(stream) }, Waited::Stream(stream))
+    let status = unsafe { real::cuStreamSynchronize_ptsz(stream) };
+    waited(status, || Waited::Stream(Stream::of(stream, true)))
 }
 
 pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuEventSynchronize(event) }, Waited::Event)
-}
-
-/// With several GPUs one context's end says nothing about the others'.
-fn whole() -> Waited {
-    if account::device_count() == 1 { Waited::Everything } else { Waited::Event }
+    waited(unsafe { real::cuEventSynchronize(event) }, || Waited::Event)
 }
 
 pub(crate) unsafe fn cuCtxSynchronize() -> Status {
     // SAFETY: no conditions.
-    waited(unsafe { real::cuCtxSynchronize() }, whole())
+    let status = unsafe { real::cuCtxSynchronize() };
+    waited(status, || account::current_device().map_or(Waited::Event, Waited::Device))
 }
 
 pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuCtxSynchronize_v2(context) }, whole())
+    let status = unsafe { real::cuCtxSynchronize_v2(context) };
+    waited(status, || {
+        let device = match context {
+            0 => account::current_device(),
+            _ if account::device_count() == 1 => Some(0),
+            context => super::contexts::device_of(context),
+        };
+        device.map_or(Waited::Event, Waited::Device)
+    })
 }

@@ -51,8 +51,8 @@ fn reading_of(ordinal: c_int, total: u64) -> Option<(u64, u64)> {
     if attached && let Some(account) = Account::of(ordinal) {
         exports::look_at_all();
         let mut reading = account.reading();
-        if reading.1 > account.own_used().saturating_mul(UNIT) {
-            account::look_for_the_dead();
+        let others = reading.1 > account.own_used().saturating_mul(UNIT);
+        if others && account::look_for_the_dead() {
             reading = account.reading();
         }
         return (reading.0 != u64::MAX).then_some(reading);

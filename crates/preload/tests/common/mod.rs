@@ -56,11 +56,15 @@ pub fn folder() -> &'static Path {
             let here = format!("-L{}", folder.path().display());
             compile(&["-ldl", "-lpthread"], "steps.c", "steps");
             compile(&["-DDIRECT", &here, "-lcuda", "-ldl", "-lpthread"], "steps.c", "steps-direct");
+            compile(&["-ldl"], "nulls.c", "nulls");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libother.so");
             compile(&["-shared", "-fPIC", "-ldl"], "other.c", "libthird.so");
             let other = format!("-L{} -lother", folder.path().display());
             let other: Vec<_> = other.split(' ').chain(["-ldl"]).collect();
             compile(&other, "next.c", "next");
+            std::fs::create_dir(folder.path().join("unloaded")).unwrap();
+            let soname = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
+            compile(&soname, "driver.c", "unloaded/libcuda.so.1");
             folder
         })
         .path()

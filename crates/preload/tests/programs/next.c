@@ -4,11 +4,13 @@
 #include <stdio.h>
 
 int other_tool(void);
+int other_wrapped(void);
 
 static int driver_has(const char *name) { return dlsym(RTLD_DEFAULT, name) != NULL; }
 
 int main(void) {
     printf("other=%d\n", other_tool());
+    printf("wrapped=%d\n", other_wrapped());
     printf("before=%d\n", driver_has("cuMemAlloc_v2"));
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     printf("loaded=%d\n", driver != NULL);

@@ -5,6 +5,7 @@
  * Sizes are in MiB. It finds the driver in the way that the first argument names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuDeviceTotalMem_v2, cuDeviceTotalMem, (size_t *, int)) \
     X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (handle *, int)) \
     X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (int)) \
+    X(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (int)) \
     X(cuCtxSetCurrent, cuCtxSetCurrent, (handle)) \
     X(cuCtxCreate_v2, cuCtxCreate, (handle *, unsigned, int)) \
     X(cuCtxDestroy_v2, cuCtxDestroy, (handle)) \
@@ -51,6 +53,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, (ptr *, size_t, handle, handle)) \
     X(cuMemPoolCreate, cuMemPoolCreate, (handle *, const pool_properties *)) \
     X(cuMemPoolDestroy, cuMemPoolDestroy, (handle)) \
+    X(cuDeviceSetMemPool, cuDeviceSetMemPool, (int, handle)) \
     X(cuStreamSynchronize, cuStreamSynchronize, (handle)) \
     X(cuStreamCreate, cuStreamCreate, (handle *, unsigned)) \
     X(cuStreamBeginCapture_v2, cuStreamBeginCapture, (handle, unsigned)) \
@@ -79,7 +82,22 @@ FUNCTIONS(EXTERN)
 
 static void *driver;
 
+/* What programs do that only want to know whether there is a driver. */
+static void probe(void) {
+    void *first = dlopen("libcuda.so.1", RTLD_LAZY);
+    errno = 77;
+    void *found = dlsym(first, "cuMemAlloc_v2");
+    printf("probed=%d errno=%d\n", found != NULL, errno);
+    dlclose(first);
+    void *still = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    printf("stays=%d\n", still != NULL);
+}
+
 static void find(const char *how) {
+    if (!strcmp(how, "again")) {
+        probe();
+        how = "dlsym";
+    }
     driver = dlopen("libcuda.so.1", RTLD_LAZY);
 #ifdef DIRECT
     if (!strcmp(how, "direct")) {
@@ -126,6 +144,15 @@ static void *without_context(void *unused) {
     return NULL;
 }
 
+/* Threads that all begin with the primary context. */
+static pthread_barrier_t begin;
+
+static void *first(void *unused) {
+    handle own;
+    pthread_barrier_wait(&begin);
+    return (void *)(intptr_t)p_cuDevicePrimaryCtxRetain(&own, 0);
+}
+
 /* Threads that take and give every kind of memory at once, near the limit. */
 static void *storm(void *number) {
     unsigned seed = (unsigned)(intptr_t)number * 2654435761u;
@@ -164,6 +191,30 @@ static void *storm(void *number) {
     return NULL;
 }
 
+/* Threads that make, use and destroy pools of their own, before and after they free. */
+static void *pools(void *number) {
+    unsigned seed = (unsigned)(intptr_t)number * 2654435761u;
+    intptr_t wrong = 0;
+    handle own;
+    p_cuCtxSetCurrent(context);
+    p_cuStreamCreate(&own, 1);
+    for (int round = 0; round < 150; round++) {
+        pool_properties settings = {1, 0, {1, 0}, NULL, 0, {0}};
+        handle pool = NULL;
+        ptr at = 0, linear = 0;
+        wrong += p_cuMemPoolCreate(&pool, &settings) != 0;
+        int taken = !p_cuMemAllocFromPoolAsync(&at, (size_t)(1 + rand_r(&seed) % 8) << 20, pool, own);
+        if (!p_cuMemAlloc_v2(&linear, 1 << 14)) wrong += p_cuMemFreeAsync(linear, own) != 0;
+        int early = rand_r(&seed) % 2;
+        if (early) wrong += p_cuMemPoolDestroy(pool) != 0;
+        if (taken) wrong += p_cuMemFreeAsync(at, own) != 0;
+        if (rand_r(&seed) % 4) wrong += p_cuStreamSynchronize(own) != 0;
+        if (!early) wrong += p_cuMemPoolDestroy(pool) != 0;
+    }
+    p_cuStreamSynchronize(own);
+    return (void *)wrong;
+}
+
 static void say(const char *step, int status) {
     printf("%s=%d\n", step, status);
     fflush(stdout);
@@ -192,6 +243,19 @@ static void step(char *text) {
         int status = p_cuDevicePrimaryCtxRetain(&context, (int)(mib >> 20));
         if (!status) p_cuCtxSetCurrent(context);
         say(text, status);
+    } else if (!strcmp(text, "contexts")) {
+        pthread_t threads[8];
+        int refused = 0;
+        pthread_barrier_init(&begin, NULL, 8);
+        for (int index = 0; index < 8; index++) pthread_create(&threads[index], NULL, first, NULL);
+        for (int index = 0; index < 8; index++) {
+            void *status = NULL;
+            pthread_join(threads[index], &status);
+            refused += status != NULL;
+        }
+        say(text, refused);
+    } else if (!strcmp(text, "reset")) {
+        say(text, p_cuDevicePrimaryCtxReset_v2(0));
     } else if (!strcmp(text, "uncontext")) {
         say(text, p_cuDevicePrimaryCtxRelease_v2(0));
     } else if (!strcmp(text, "newcontext")) {
@@ -264,6 +328,10 @@ static void step(char *text) {
         say(text, p_cuMemPoolCreate(&own_pool, &settings));
     } else if (!strcmp(text, "endpool")) {
         say(text, p_cuMemPoolDestroy(own_pool));
+    } else if (!strcmp(text, "setpool")) {
+        say(text, p_cuDeviceSetMemPool(0, own_pool));
+    } else if (!strcmp(text, "nopool")) {
+        say(text, p_cuMemAllocFromPoolAsync(&at, mib, (handle)(intptr_t)0x7777000, stream));
     } else if (!strcmp(text, "own")) {
         int status = p_cuMemAllocFromPoolAsync(&at, mib, own_pool, stream);
         if (!status) held[held_count++] = at;
@@ -329,6 +397,16 @@ static void step(char *text) {
         pthread_t thread;
         pthread_create(&thread, NULL, without_context, NULL);
         pthread_join(thread, NULL);
+    } else if (!strcmp(text, "pools")) {
+        pthread_t threads[6];
+        intptr_t wrong = 0;
+        for (int index = 0; index < 6; index++) pthread_create(&threads[index], NULL, pools, (void *)(intptr_t)(index + 1));
+        for (int index = 0; index < 6; index++) {
+            void *own = NULL;
+            pthread_join(threads[index], &own);
+            wrong += (intptr_t)own;
+        }
+        say(text, (int)wrong);
     } else if (!strcmp(text, "storm")) {
         pthread_t threads[8];
         for (int index = 0; index < 8; index++) pthread_create(&threads[index], NULL, storm, (void *)(intptr_t)(index + 1));
