@@ -79,8 +79,9 @@ fn a_group_is_made_joined_filled_seen_and_removed() {
     make(&pond, "team", GIB);
     second.ask(&format!("member reserve {}", 300 * MIB));
     first.kill();
-    eventually_equal("the dead hold nothing", &(500 * MIB), || {
-        on_card(&pond, "team").process_bytes
+    // A living one may have a context on a card, which nobody charged and is folded in.
+    eventually("the dead hold nothing", || {
+        (on_card(&pond, "team").process_bytes < 700 * MIB).then_some(())
     });
     second.kill();
     eventually("an empty group is removed", || pond.control().remove_group(name("team")).ok());
@@ -173,6 +174,17 @@ fn the_ponds_memory_is_in_its_owners_account_also_after_a_restart() {
 }
 
 #[test]
+fn a_limit_that_is_raised_holds_before_the_next_daemons_driver_has_answered() {
+    let pond = TestPond::start(Options::new().faults("cuInit:latency_us=700000"));
+    let folder = make(&pond, "team", 256 * MIB).info.folder;
+    let mut worker = member(&pond, &folder);
+    worker.try_ask(&format!("member reserve {}", 300 * MIB)).unwrap_err();
+    pond.kill_daemon();
+    make(&pond, "team", 512 * MIB);
+    worker.ask(&format!("member reserve {}", 300 * MIB));
+}
+
+#[test]
 fn members_go_on_under_their_limit_while_daemons_die() {
     let pond = TestPond::start(Options::new());
     let folder = make(&pond, "team", 256 * MIB).info.folder;
@@ -205,11 +217,12 @@ fn what_a_member_does_not_charge_is_folded_in_and_far_more_is_a_lie() {
     let events = pond.control().events(0).unwrap();
     let mut worker = member(&pond, &folder);
     worker.ask(&format!("member sneak {}", 64 * MIB));
+    let begun = std::time::Instant::now();
     let seen = eventually("the card's reading", || {
         let devices = group(&pond, "team").members.remove(0).devices;
         devices.first().and_then(|device| device.physical_bytes).map(Some).or_else(|| {
-            // A card may not show the processes of a container.
-            (!millpond_tests::is_soft()).then_some(None)
+            // A card may not show the processes of a container, however often it is read.
+            (!millpond_tests::is_soft() && begun.elapsed().as_secs() > 10).then_some(None)
         })
     });
     if seen.is_none() {

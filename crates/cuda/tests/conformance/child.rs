@@ -36,6 +36,7 @@ const ROLES: &[(&str, Role)] = &[
     ("hold_without_cuda", crate::processes::hold_without_cuda),
     ("hold_mapped", crate::processes::hold_mapped),
     ("hold_pools", crate::pools::hold_pools),
+    ("graph_too_large", crate::graphs::graph_too_large),
     ("import_pool", crate::shared_pools::import_pool),
     ("write_read_only", crate::faults::write_read_only),
     ("read_unmapped", crate::faults::read_unmapped),

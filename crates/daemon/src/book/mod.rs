@@ -29,7 +29,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{EventKind, ReplyBody};
-use millpond_wire::{Failure, GroupName};
+use millpond_wire::{Failure, GpuUuid, GroupName};
 use rustix::event::EventfdFlags;
 
 pub use charges::Charges;
@@ -48,6 +48,8 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(1);
 pub enum Ask {
     /// Something that a client wants.
     Group(Box<GroupAsk>),
+    /// Cards that an earlier daemon saw, while the driver has not answered.
+    Known(Vec<(GpuUuid, u64)>),
     /// The cards can be read from now on.
     Cards(Box<dyn Cards>),
     /// What the cards say.
@@ -198,6 +200,7 @@ impl Serving {
     fn take(&mut self, ask: Ask) {
         match ask {
             Ask::Group(ask) => self.shelf.asked(*ask),
+            Ask::Known(cards) => self.shelf.cards_are(&cards),
             Ask::Cards(cards) => {
                 self.shelf.cards_are(&cards.list());
                 self.start_reader(cards);
@@ -250,6 +253,7 @@ impl std::fmt::Debug for Ask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Ask::Group(_) => "Group",
+            Ask::Known(_) => "Known",
             Ask::Cards(_) => "Cards",
             Ask::Read { .. } => "Read",
             Ask::Stop => "Stop",

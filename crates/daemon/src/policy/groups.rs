@@ -128,6 +128,14 @@ impl<P: Ports> Pond<P> {
         self.group_readings = readings;
     }
 
+    /// The cards that an earlier daemon saw, with their sizes: limits follow before the driver has
+    /// answered again.
+    #[must_use]
+    pub fn known_cards(&self) -> Vec<(GpuUuid, u64)> {
+        let seen = self.devices.iter().filter(|device| device.total_bytes > 0);
+        seen.map(|device| (device.uuid, device.total_bytes)).collect()
+    }
+
     /// Every slab with its owner: what is to be in the groups' accounts.
     #[must_use]
     pub fn slab_charges(&self) -> Vec<(millpond_wire::SlabId, GpuUuid, u64, u32)> {

@@ -16,7 +16,7 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::users::Users;
 use super::world::World;
-use crate::book::BookThread;
+use crate::book::{Ask, BookThread};
 use crate::driver::{DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Held, Limits, MoverLimits, Pond};
@@ -110,6 +110,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     });
     // Before any slab is asked for: what is there is in the groups' accounts.
     world.book.charges.adopt(pond.slab_charges());
+    world.book.ask(Ask::Known(pond.known_cards()));
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =
