@@ -420,7 +420,11 @@ unsafe fn allocate_from(
         state.allocation_nodes.store(1, Ordering::Relaxed);
         return call();
     }
-    let Some(ordinal) = account::current_device() else { return call() };
+    // A pool that is known tells where its memory is, without a question to the driver.
+    let known = find(state, pool).map_or(0, |known| known.device.load(Ordering::Acquire));
+    let known = if known == NO_DEVICE { None } else { c_int::try_from(known).ok() };
+    let known = known.and_then(|place| place.checked_sub(1)).filter(|ordinal| *ordinal >= 0);
+    let Some(ordinal) = known.or_else(account::current_device) else { return call() };
     let order = Order { stream, per_thread };
     // SAFETY: as the caller promised.
     unsafe { allocate(state, (pool, ordinal), (pointer, account::bytes(bytes)), order, call) }
