@@ -130,6 +130,13 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
                     state,
                     format_args!("{variable} is too long; this program gets no GPU memory"),
                 ),
+                settings::Why::File => complain(
+                    state,
+                    format_args!(
+                        "{variable} is there and cannot be read, or is longer than 4,095 bytes; this \
+                         program gets no GPU memory"
+                    ),
+                ),
                 settings::Why::Name => complain(
                     state,
                     format_args!(

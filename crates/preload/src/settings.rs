@@ -77,6 +77,26 @@ const VCUDA_FILE: &CStr = c"/etc/vcuda/config.yaml";
 /// The most GPUs that can have a limit of their own.
 pub(crate) const ORDINALS: usize = 16;
 
+/// HAMi's variables for single GPUs, by CUDA number.
+const HAMI_LIMITS: [&str; ORDINALS] = [
+    "CUDA_DEVICE_MEMORY_LIMIT_0",
+    "CUDA_DEVICE_MEMORY_LIMIT_1",
+    "CUDA_DEVICE_MEMORY_LIMIT_2",
+    "CUDA_DEVICE_MEMORY_LIMIT_3",
+    "CUDA_DEVICE_MEMORY_LIMIT_4",
+    "CUDA_DEVICE_MEMORY_LIMIT_5",
+    "CUDA_DEVICE_MEMORY_LIMIT_6",
+    "CUDA_DEVICE_MEMORY_LIMIT_7",
+    "CUDA_DEVICE_MEMORY_LIMIT_8",
+    "CUDA_DEVICE_MEMORY_LIMIT_9",
+    "CUDA_DEVICE_MEMORY_LIMIT_10",
+    "CUDA_DEVICE_MEMORY_LIMIT_11",
+    "CUDA_DEVICE_MEMORY_LIMIT_12",
+    "CUDA_DEVICE_MEMORY_LIMIT_13",
+    "CUDA_DEVICE_MEMORY_LIMIT_14",
+    "CUDA_DEVICE_MEMORY_LIMIT_15",
+];
+
 /// A short text without a heap.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<const N: usize> {
@@ -130,6 +150,19 @@ pub(crate) enum Why {
     Size(BadSize),
     TooLong,
     Name,
+    /// A file that is there and cannot be read to its end.
+    File,
+}
+
+/// What is in a file of settings.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    /// There is none.
+    Nothing,
+    /// All of it.
+    Text(&'a [u8]),
+    /// Something, but not all of it can be read.
+    Unreadable,
 }
 
 /// What the environment says.
@@ -157,8 +190,10 @@ impl Settings {
         matches!(&self.source, Source::Stated { all, some } if by_device(*all, some))
     }
 
-    fn read<'a>(get: impl Fn(&str) -> Option<&'a [u8]>, file: &[u8]) -> Self {
+    fn read<'a>(get: impl Fn(&str) -> Option<&'a [u8]>, file: Found<'_>) -> Self {
         let get = |name: &str| get(name).filter(|value| !value.is_empty());
+        let unreadable = matches!(file, Found::Unreadable);
+        let file = if let Found::Text(text) = file { text } else { &[] };
         let file_value = |names: &[&str]| names.iter().find_map(|name| yaml_value(file, name));
         let name = file_value(&["device_name", "target_device", "target_device_name"])
             .or_else(|| get(VCUDA_NAME));
@@ -179,6 +214,8 @@ impl Settings {
             }
         } else if let Some(limit) = get(LIMIT) {
             stated(LIMIT, limit)
+        } else if unreadable {
+            bad("/etc/vcuda/config.yaml", b"", Why::File)
         } else if let Some(limit) = file_value(&["memory_limit", "memoryLimit"]) {
             stated("/etc/vcuda/config.yaml: memory_limit", limit)
         } else if let Some(limit) = get(VCUDA_LIMIT) {
@@ -239,35 +276,17 @@ fn hami<'a>(get: impl Fn(&str) -> Option<&'a [u8]>) -> Source {
         }
     }
     let mut some = [None; ORDINALS];
-    for (ordinal, place) in (0_u8..).zip(&mut some) {
-        let mut name = [0; 32];
-        let Some(name) = numbered(&mut name, ordinal) else { continue };
+    for (name, place) in HAMI_LIMITS.into_iter().zip(&mut some) {
         let Some(text) = get(name) else { continue };
         match one(text) {
             Ok(limit) => {
                 found |= limit != Stated::None;
                 *place = Some(limit);
             }
-            Err(why) => return bad(HAMI_LIMIT, text, Why::Size(why)),
+            Err(why) => return bad(name, text, Why::Size(why)),
         }
     }
     if found { Source::Stated { all, some } } else { Source::None }
-}
-
-/// `CUDA_DEVICE_MEMORY_LIMIT_n`.
-fn numbered(buffer: &mut [u8; 32], ordinal: u8) -> Option<&str> {
-    let base = HAMI_LIMIT.as_bytes();
-    buffer.get_mut(..base.len())?.copy_from_slice(base);
-    let mut at = base.len();
-    let digits = [b'_', b'0' + ordinal / 10, b'0' + ordinal % 10];
-    for (place, digit) in digits.into_iter().enumerate() {
-        if place == 1 && ordinal < 10 {
-            continue;
-        }
-        *buffer.get_mut(at)? = digit;
-        at += 1;
-    }
-    core::str::from_utf8(buffer.get(..at)?).ok()
 }
 
 /// The value of a key at the start of a line, without quotes and comments.
@@ -348,20 +367,28 @@ fn variable(name: &str) -> Option<&'static [u8]> {
     None
 }
 
-fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
+fn read_file<'a>(path: &CStr, into: &'a mut [u8]) -> Found<'a> {
     // SAFETY: the path ends with a zero and the buffer is ours; errno is the program's and stays.
-    let read = unsafe {
+    let (missing, read) = unsafe {
         let errno = *libc::__errno_location();
         let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let missing = fd < 0 && matches!(*libc::__errno_location(), libc::ENOENT | libc::ENOTDIR);
         let mut read = -1;
         if fd >= 0 {
             read = libc::read(fd, into.as_mut_ptr().cast(), into.len());
             libc::close(fd);
         }
         *libc::__errno_location() = errno;
-        read
+        (missing, read)
     };
-    usize::try_from(read).ok().and_then(|read| into.get(..read)).unwrap_or(&[])
+    if missing {
+        return Found::Nothing;
+    }
+    // What fills the buffer may go on behind it.
+    match usize::try_from(read).ok().filter(|read| *read < into.len()) {
+        Some(read) => Found::Text(into.get(..read).unwrap_or(&[])),
+        None => Found::Unreadable,
+    }
 }
 
 /// Whether anything is hooked.
@@ -390,7 +417,7 @@ mod tests {
         let pairs: Vec<_> = pairs.to_vec();
         Settings::read(
             |name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.as_bytes()),
-            file.as_bytes(),
+            Found::Text(file.as_bytes()),
         )
     }
 
@@ -463,6 +490,36 @@ mod tests {
         assert_eq!(some[0], None);
         assert_eq!(some[1], Some(Stated::Limit(Size::Bytes(512 << 20))));
         assert_eq!(some[12], Some(Stated::None));
+    }
+
+    #[test]
+    fn a_bad_limit_of_one_gpu_is_named() {
+        let settings = read(&[("CUDA_DEVICE_MEMORY_LIMIT_1", "much")], "");
+        let Source::Bad { variable, .. } = settings.source else { panic!() };
+        assert_eq!(variable, "CUDA_DEVICE_MEMORY_LIMIT_1");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_no_file() {
+        let mut buffer = [0; 64];
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| {
+            std::ffi::CString::new(folder.path().join(name).into_os_string().into_encoded_bytes())
+                .unwrap()
+        };
+        assert!(matches!(read_file(&path("none"), &mut buffer), Found::Nothing));
+        std::fs::write(folder.path().join("short"), "memory_limit: 1G\n").unwrap();
+        assert!(matches!(read_file(&path("short"), &mut buffer), Found::Text(_)));
+        std::fs::write(folder.path().join("long"), "#".repeat(100)).unwrap();
+        assert!(matches!(read_file(&path("long"), &mut buffer), Found::Unreadable));
+        assert!(matches!(read_file(&path(""), &mut buffer), Found::Unreadable), "a folder");
+        let source = |get: &[(&str, &'static str)]| {
+            let get = |name: &str| get.iter().find(|it| it.0 == name).map(|it| it.1.as_bytes());
+            Settings::read(get, Found::Unreadable).source
+        };
+        assert!(matches!(source(&[]), Source::Bad { why: Why::File, .. }));
+        assert!(matches!(source(&[("VCUDA_MEMORY_LIMIT", "1G")]), Source::Bad { .. }));
+        assert!(matches!(source(&[("MILLPOND_MEMORY_LIMIT", "1G")]), Source::Stated { .. }));
     }
 
     #[test]
