@@ -1,6 +1,6 @@
 //! Programs that are started as an operator starts them, by `millpond run`, with or without a pond.
 //!
-//! Sizes are in [`unit`]s, so that one test holds on a card and on the software driver.
+//! Sizes are in [`unit()`]s, so that one test holds on a card and on the software driver.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
