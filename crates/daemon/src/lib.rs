@@ -18,6 +18,7 @@ pub mod driver;
 pub mod journal;
 pub mod policy;
 pub mod shell;
+pub mod side_thread;
 
 pub use shell::{DaemonError, run};
 

@@ -22,7 +22,6 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -30,12 +29,12 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName};
-use rustix::event::EventfdFlags;
 
 pub use charges::Charges;
 pub use readings::{CardReading, Cards, NvmlCards};
 
 use crate::policy::{ConnId, GroupAsk, GroupReading};
+use crate::side_thread::{Inside, SideThread, Speaker};
 use folders::Folders;
 use shelf::Shelf;
 
@@ -91,77 +90,24 @@ pub enum Told {
 }
 
 /// The thread, from outside.
-#[derive(Debug)]
-pub struct BookThread {
-    asks: Sender<Ask>,
-    told: Receiver<Told>,
-    wake: Arc<OwnedFd>,
-    /// Who pays for which slab; the driver thread uses it as well.
-    pub charges: Arc<Charges>,
-}
+pub type BookThread = SideThread<Ask, Told>;
 
-impl BookThread {
-    /// Starts the thread for the groups of a pond.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn start(runtime_dir: &Path) -> std::io::Result<Self> {
-        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let wake = Arc::new(wake);
-        let (asks, asked) = channel();
-        let (tell, told) = channel();
-        let charges = Arc::new(Charges::default());
-        let shelf_charges = Arc::clone(&charges);
-        let folders = Folders::of_pond(runtime_dir);
-        let speaker = Speaker { tell, wake: Arc::clone(&wake) };
-        let own_asks = asks.clone();
-        std::thread::Builder::new().name("millpond-book".to_owned()).spawn(move || {
-            let shelf = Shelf::open(folders, shelf_charges);
-            Serving::new(shelf, speaker, own_asks).serve(&asked);
-        })?;
-        Ok(Self { asks, told, wake, charges })
-    }
-
-    /// Asks; the answer comes through [`Self::next`].
-    pub fn ask(&self, ask: Ask) {
-        // The thread ends only when it is told to.
-        let _ = self.asks.send(ask);
-    }
-
-    /// What was said since the last time.
-    pub fn next(&self) -> Option<Told> {
-        self.told.try_recv().ok()
-    }
-
-    /// Makes the descriptor unreadable until something new is said.
-    pub fn clear(&self) {
-        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
-    }
-}
-
-impl AsFd for BookThread {
-    /// Readable when something was said.
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.wake.as_fd()
-    }
-}
-
-struct Speaker {
-    tell: Sender<Told>,
-    wake: Arc<OwnedFd>,
-}
-
-impl Speaker {
-    fn say(&self, told: Told) {
-        if self.tell.send(told).is_ok() {
-            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
-        }
-    }
+/// Starts the thread for the groups of a pond. `charges` say who pays for which slab; the driver
+/// thread uses them as well.
+///
+/// # Errors
+/// What the system says.
+pub fn start(runtime_dir: &Path, charges: Arc<Charges>) -> std::io::Result<BookThread> {
+    let folders = Folders::of_pond(runtime_dir);
+    SideThread::start("millpond-book", move |Inside { asks, asked, speaker }| {
+        let shelf = Shelf::open(folders, charges);
+        Serving::new(shelf, speaker, asks).serve(&asked);
+    })
 }
 
 struct Serving {
     shelf: Shelf,
-    speaker: Speaker,
+    speaker: Speaker<Told>,
     asks: Sender<Ask>,
     /// Asks the reader, if there is one.
     reader: Option<Sender<bool>>,
@@ -172,7 +118,7 @@ struct Serving {
 }
 
 impl Serving {
-    fn new(shelf: Shelf, speaker: Speaker, asks: Sender<Ask>) -> Self {
+    fn new(shelf: Shelf, speaker: Speaker<Told>, asks: Sender<Ask>) -> Self {
         let now = Instant::now();
         Self { shelf, speaker, asks, reader: None, reading: false, balanced: now, reconciled: now }
     }

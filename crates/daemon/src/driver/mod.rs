@@ -5,19 +5,19 @@
 //! driver state, the same before and after a restart.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Receiver;
 
 use millpond_cuda::{
     Allocation, CudaError, Device, Driver, DriverChoice, DriverKind, Granularity, Nvml,
 };
 use millpond_wire::{GpuUuid, SlabId};
-use rustix::event::EventfdFlags;
 
 use crate::book::Charges;
 use crate::policy::DriverFailure;
+use crate::side_thread::{Inside, SideThread, Speaker};
 
 /// A descriptor that several owners share.
 pub type SharedFd = Arc<OwnedFd>;
@@ -85,68 +85,19 @@ pub struct FoundDevice {
 }
 
 /// The thread, from outside.
-#[derive(Debug)]
-pub struct DriverThread {
-    asks: Sender<Ask>,
-    told: Receiver<Told>,
-    wake: Arc<OwnedFd>,
+pub type DriverThread = SideThread<Ask, Told>;
+
+/// Starts the thread; [`Told::Ready`] or [`Told::Failed`] is the first that it says.
+///
+/// # Errors
+/// What the system says.
+pub fn start(choice: DriverChoice, charges: Arc<Charges>) -> std::io::Result<DriverThread> {
+    SideThread::start("millpond-driver", move |Inside { asked, speaker, .. }| {
+        serve(&choice, &charges, &asked, &speaker);
+    })
 }
 
-impl DriverThread {
-    /// Starts the thread; [`Told::Ready`] or [`Told::Failed`] is the first that it says.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn start(choice: DriverChoice, charges: Arc<Charges>) -> std::io::Result<Self> {
-        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let wake = Arc::new(wake);
-        let (asks, asked) = channel();
-        let (tell, told) = channel();
-        let speaker = Speaker { tell, wake: Arc::clone(&wake) };
-        std::thread::Builder::new()
-            .name("millpond-driver".to_owned())
-            .spawn(move || serve(&choice, &charges, &asked, &speaker))?;
-        Ok(Self { asks, told, wake })
-    }
-
-    /// Asks; the answer comes through [`Self::next`].
-    pub fn ask(&self, ask: Ask) {
-        // The thread ends only with this process.
-        let _ = self.asks.send(ask);
-    }
-
-    /// What was said since the last time.
-    pub fn next(&self) -> Option<Told> {
-        self.told.try_recv().ok()
-    }
-
-    /// Makes the descriptor unreadable until something new is said.
-    pub fn clear(&self) {
-        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
-    }
-}
-
-impl AsFd for DriverThread {
-    /// Readable when something was said.
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.wake.as_fd()
-    }
-}
-
-struct Speaker {
-    tell: Sender<Told>,
-    wake: Arc<OwnedFd>,
-}
-
-impl Speaker {
-    fn say(&self, told: Told) {
-        if self.tell.send(told).is_ok() {
-            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
-        }
-    }
-}
-
-fn serve(choice: &DriverChoice, charges: &Charges, asked: &Receiver<Ask>, speaker: &Speaker) {
+fn serve(choice: &DriverChoice, charges: &Charges, asked: &Receiver<Ask>, speaker: &Speaker<Told>) {
     let cards = match Cards::open(choice) {
         Ok(cards) => {
             speaker.say(Told::Ready {

@@ -16,8 +16,8 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::users::Users;
 use super::world::World;
-use crate::book::{Ask, BookThread};
-use crate::driver::{DriverThread, SharedFd};
+use crate::book::{self, BookThread, Charges};
+use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Held, Limits, MoverLimits, Pond};
 
@@ -40,8 +40,9 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let movers = mover_launch(&config, epoch)?;
     let starting = DaemonError::io("starting a thread");
     let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
-    let book = BookThread::start(folder).map_err(&starting)?;
-    let driver = DriverThread::start(choice, Arc::clone(&book.charges)).map_err(&starting)?;
+    let charges = Arc::new(Charges::default());
+    let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
+    let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let threads = (driver, book);
     let held: BTreeMap<HoldKey, SharedFd> =
         held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
@@ -109,8 +110,8 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         }
     });
     // Before any slab is asked for: what is there is in the groups' accounts.
-    world.book.charges.adopt(pond.slab_charges());
-    world.book.ask(Ask::Known(pond.known_cards()));
+    charges.adopt(pond.slab_charges());
+    world.book.ask(book::Ask::Known(pond.known_cards()));
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =

@@ -225,9 +225,9 @@ fn new_entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'s
 }
 
 /// The device of a pool; `None` when it has none.
-fn pool_device(pool: &Pool, fallback: c_int) -> Option<c_int> {
+fn pool_device(pool: &Pool, fallback: impl FnOnce() -> Option<c_int>) -> Option<c_int> {
     match pool.device.load(Ordering::Acquire) {
-        0 => Some(fallback),
+        0 => fallback(),
         NO_DEVICE => None,
         device => c_int::try_from(device - 1).ok(),
     }
@@ -285,28 +285,37 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
     Some(pool)
 }
 
-/// An allocation from a pool.
+/// An allocation from a pool. One that is known tells where its memory is; for others that is
+/// `device`, which may have to ask the driver.
 ///
 /// # Safety
 /// `pointer` may be read and written after `call` has succeeded.
 unsafe fn allocate(
     state: &'static State,
-    (handle, ordinal): (usize, c_int),
+    handle: usize,
+    device: impl Fn() -> Option<c_int>,
     (pointer, bytes): (*mut u64, u64),
     order: Order,
     call: impl FnOnce() -> Status,
 ) -> Status {
-    let known = find(state, handle);
-    if known.is_none() && pool_units(state, handle).is_none() {
-        // SAFETY: as the caller promised.
-        return unsafe { allocate_nowhere(pointer, order, call) };
-    }
-    let known = known.or_else(|| new_entry(state, handle, ordinal));
-    let Some(pool) = known else { return status::OUT_OF_MEMORY };
+    let pool = match find(state, handle) {
+        Some(pool) => pool,
+        None => {
+            let Some(ordinal) = device() else { return call() };
+            if pool_units(state, handle).is_none() {
+                // SAFETY: as the caller promised.
+                return unsafe { allocate_nowhere(pointer, order, call) };
+            }
+            match new_entry(state, handle, ordinal) {
+                Some(pool) => pool,
+                None => return status::OUT_OF_MEMORY,
+            }
+        }
+    };
     if pool.life.load(Ordering::Relaxed) & ENDED != 0 {
         return status::INVALID_VALUE;
     }
-    let Some(ordinal) = pool_device(pool, ordinal) else { return call() };
+    let Some(ordinal) = pool_device(pool, device) else { return call() };
     let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
     let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
@@ -401,7 +410,9 @@ unsafe fn allocate_current(
     let Some(handle) = current_pool(ordinal) else { return call() };
     let order = Order { stream, per_thread };
     // SAFETY: as the caller promised.
-    unsafe { allocate(state, (handle, ordinal), (pointer, account::bytes(bytes)), order, call) }
+    unsafe {
+        allocate(state, handle, || Some(ordinal), (pointer, account::bytes(bytes)), order, call)
+    }
 }
 
 unsafe fn allocate_from(
@@ -420,14 +431,12 @@ unsafe fn allocate_from(
         state.allocation_nodes.store(1, Ordering::Relaxed);
         return call();
     }
-    // A pool that is known tells where its memory is, without a question to the driver.
-    let known = find(state, pool).map_or(0, |known| known.device.load(Ordering::Acquire));
-    let known = if known == NO_DEVICE { None } else { c_int::try_from(known).ok() };
-    let known = known.and_then(|place| place.checked_sub(1)).filter(|ordinal| *ordinal >= 0);
-    let Some(ordinal) = known.or_else(account::current_device) else { return call() };
     let order = Order { stream, per_thread };
     // SAFETY: as the caller promised.
-    unsafe { allocate(state, (pool, ordinal), (pointer, account::bytes(bytes)), order, call) }
+    unsafe {
+        let bytes = account::bytes(bytes);
+        allocate(state, pool, account::current_device, (pointer, bytes), order, call)
+    }
 }
 
 pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
@@ -522,7 +531,7 @@ fn settle_pool(state: &'static State, pool: &'static Pool) {
     }
     let Some(asked) = Asked::new(pool) else { return };
     let handle = asked.handle;
-    if let Some(account) = pool_device(pool, 0).and_then(Account::of) {
+    if let Some(account) = pool_device(pool, || Some(0)).and_then(Account::of) {
         settle(&pool.charged, account, 0, true, || pool_units(state, handle));
     }
     drop(asked);
@@ -562,7 +571,7 @@ pub(crate) fn give_back_unused(ordinal: c_int) {
     let Some(state) = state::get() else { return };
     for pool in known_pools(state) {
         let charged = charged_units(pool.charged.load(Ordering::Relaxed));
-        if charged == 0 || pool_device(pool, ordinal) != Some(ordinal) {
+        if charged == 0 || pool_device(pool, || Some(ordinal)) != Some(ordinal) {
             continue;
         }
         if let Some(asked) = Asked::new(pool) {
@@ -614,7 +623,7 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
     if used.is_none_or(|used| used > 0) && put_off(state, known, pool) {
         return status::SUCCESS;
     }
-    let ordinal = pool_device(known, 0);
+    let ordinal = pool_device(known, || Some(0));
     let Some(status) = destroy(state, known, pool, call) else { return status::INVALID_VALUE };
     if status == status::SUCCESS {
         let word = known.charged.swap(0, Ordering::AcqRel);
@@ -645,7 +654,7 @@ fn used_bytes(state: &State, pool: usize) -> Option<u64> {
 /// device's pool any more. `false` when that cannot be done.
 #[cold]
 fn put_off(state: &State, known: &Pool, pool: usize) -> bool {
-    let Some(ordinal) = pool_device(known, 0) else { return false };
+    let Some(ordinal) = pool_device(known, || Some(0)) else { return false };
     if known.life.load(Ordering::Acquire) != MADE {
         return false;
     }

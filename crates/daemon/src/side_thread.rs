@@ -1,0 +1,86 @@
+//! A thread beside the one that owns all state: asked by channel, heard through a descriptor.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rustix::event::EventfdFlags;
+
+/// The thread, from outside.
+#[derive(Debug)]
+pub struct SideThread<Ask, Told> {
+    asks: Sender<Ask>,
+    told: Receiver<Told>,
+    wake: Arc<OwnedFd>,
+}
+
+/// The thread's own side: what it is asked, and where it answers.
+#[derive(Debug)]
+pub struct Inside<Ask, Told> {
+    /// What it is asked; more by itself.
+    pub asks: Sender<Ask>,
+    /// What was asked.
+    pub asked: Receiver<Ask>,
+    /// Where it answers.
+    pub speaker: Speaker<Told>,
+}
+
+impl<Ask: Send + 'static, Told: Send + 'static> SideThread<Ask, Told> {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(
+        name: &str,
+        serve: impl FnOnce(Inside<Ask, Told>) + Send + 'static,
+    ) -> io::Result<Self> {
+        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let wake = Arc::new(wake);
+        let (asks, asked) = channel();
+        let (tell, told) = channel();
+        let speaker = Speaker { tell, wake: Arc::clone(&wake) };
+        let inside = Inside { asks: asks.clone(), asked, speaker };
+        std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(inside))?;
+        Ok(Self { asks, told, wake })
+    }
+
+    /// Asks; the answer comes through [`Self::next`].
+    pub fn ask(&self, ask: Ask) {
+        // The thread ends only with this process, or when it was told to.
+        let _ = self.asks.send(ask);
+    }
+
+    /// What was said since the last time.
+    pub fn next(&self) -> Option<Told> {
+        self.told.try_recv().ok()
+    }
+
+    /// Makes the descriptor unreadable until something new is said.
+    pub fn clear(&self) {
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+    }
+}
+
+impl<Ask, Told> AsFd for SideThread<Ask, Told> {
+    /// Readable when something was said.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}
+
+/// Says something, and wakes who listens.
+#[derive(Debug)]
+pub struct Speaker<Told> {
+    tell: Sender<Told>,
+    wake: Arc<OwnedFd>,
+}
+
+impl<Told> Speaker<Told> {
+    /// Says it.
+    pub fn say(&self, told: Told) {
+        if self.tell.send(told).is_ok() {
+            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+        }
+    }
+}
