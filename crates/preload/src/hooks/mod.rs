@@ -6,6 +6,7 @@
 #![allow(non_snake_case, reason = "the functions have the names of the C functions")]
 
 mod arrays;
+mod context_size;
 mod contexts;
 pub(crate) mod exports;
 mod graphs;
@@ -13,9 +14,11 @@ mod imports;
 mod linear;
 mod pending;
 mod physical;
+mod pool_calls;
 pub(crate) mod pools;
 mod queries;
 mod resolvers;
+mod waits;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -34,9 +37,11 @@ mod bodies {
     pub(super) use super::imports::*;
     pub(super) use super::linear::*;
     pub(super) use super::physical::*;
+    pub(super) use super::pool_calls::*;
     pub(super) use super::pools::*;
     pub(super) use super::queries::*;
     pub(super) use super::resolvers::*;
+    pub(super) use super::waits::*;
 }
 
 /// Whether a class of calls is ours: a device's name alone changes answers, and nothing is charged.

@@ -4,17 +4,18 @@
 //! asked what it holds, and the rest goes back. No synchronisation, no system call. During a capture
 //! such a question would break the capture, unless this thread's mode is relaxed for its length.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_ledger::{UNIT, units_for};
 
-use super::pending::{self, Stream, Waited};
+use super::pending::Stream;
+use super::waits::{cuCtxSynchronize, cuStreamSynchronize, cuStreamSynchronize_ptsz};
 use super::{linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::state::{self, NO_DEVICE, Pool, State};
-use crate::types::{Location, PoolProperties, Status, status};
+use crate::types::{Status, status};
 
 /// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
 pub(crate) const STEP: u64 = 32 << 20;
@@ -22,19 +23,15 @@ pub(crate) const STEP: u64 = 32 << 20;
 /// The largest step that is believed.
 const MOST_STEP: u32 = units_for(1 << 30);
 
-const RELEASE_THRESHOLD: u32 = 4;
 const RESERVED_NOW: u32 = 5;
-const USED_NOW: u32 = 7;
 const GRAPH_RESERVED_NOW: u32 = 2;
 const MODE_RELAXED: u32 = 2;
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
-const PINNED: u32 = 1;
 
 /// While it lives, questions about pools do not break this thread's captures.
-struct Relaxed(Option<u32>);
+pub(super) struct Relaxed(Option<u32>);
 
 impl Relaxed {
-    fn new(state: &State) -> Self {
+    pub(super) fn new(state: &State) -> Self {
         if state.captures.load(Ordering::Relaxed) == 0 {
             return Self(None);
         }
@@ -91,7 +88,7 @@ fn graph_units(ordinal: c_int) -> Option<u32> {
 }
 
 /// The units in a word of changes and units.
-fn charged_units(word: u64) -> u32 {
+pub(super) fn charged_units(word: u64) -> u32 {
     let [a, b, c, d, ..] = word.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
 }
@@ -128,10 +125,10 @@ fn settle(
 }
 
 /// `Pool::life`: the program made it, of memory of a device, and may destroy it.
-const MADE: u32 = 1;
+pub(super) const MADE: u32 = 1;
 /// The program has destroyed it, and memory of it is still in use. The driver is told when that has
 /// been freed: until then the pool can be asked how much it is.
-const ENDED: u32 = 2;
+pub(super) const ENDED: u32 = 2;
 
 /// The handle of a pool that is being destroyed: nobody finds it.
 const ENDING: usize = usize::MAX;
@@ -158,7 +155,7 @@ impl Drop for Asked {
 
 /// Destroys a pool for the driver too. Nobody asks it anything any more when that is done; of several
 /// threads one does it.
-fn destroy(
+pub(super) fn destroy(
     state: &State,
     pool: &'static Pool,
     handle: usize,
@@ -190,7 +187,7 @@ fn known_pools(state: &'static State) -> &'static [Pool] {
     state.pools.get(..count).unwrap_or(&state.pools)
 }
 
-fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
+pub(super) fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
     if handle == 0 || handle == ENDING {
         return None;
     }
@@ -225,7 +222,7 @@ fn new_entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'s
 }
 
 /// The device of a pool; `None` when it has none.
-fn pool_device(pool: &Pool, fallback: impl FnOnce() -> Option<c_int>) -> Option<c_int> {
+pub(super) fn pool_device(pool: &Pool, fallback: impl FnOnce() -> Option<c_int>) -> Option<c_int> {
     match pool.device.load(Ordering::Acquire) {
         0 => fallback(),
         NO_DEVICE => None,
@@ -234,7 +231,7 @@ fn pool_device(pool: &Pool, fallback: impl FnOnce() -> Option<c_int>) -> Option<
 }
 
 /// Notes where a pool's memory is. Managed memory may have no place: it is the current device's.
-fn learn(handle: usize, kind: u32, location: Option<c_int>) {
+pub(super) fn learn(handle: usize, kind: u32, location: Option<c_int>) {
     const MANAGED: u32 = 2;
     let managed = || (kind == MANAGED).then(account::current_device).flatten();
     if let Some(state) = state::get() {
@@ -525,7 +522,7 @@ pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status 
 }
 
 /// Looks at one pool again.
-fn settle_pool(state: &'static State, pool: &'static Pool) {
+pub(super) fn settle_pool(state: &'static State, pool: &'static Pool) {
     if charged_units(pool.charged.load(Ordering::Relaxed)) == 0 {
         return;
     }
@@ -588,250 +585,4 @@ pub(crate) fn give_back_unused(ordinal: c_int) {
             settle_graphs(account, 0, true);
         }
     }
-}
-
-pub(crate) unsafe fn cuMemPoolCreate(
-    pool: *mut usize,
-    properties: *const PoolProperties,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemPoolCreate(pool, properties) };
-    if status == status::SUCCESS {
-        // SAFETY: the driver has read one and written the other.
-        let (handle, properties) = unsafe { (written(pool), written(properties)) };
-        learn(handle, properties.kind, properties.location.device());
-        if properties.kind == PINNED
-            && properties.location.device().is_some()
-            && let Some(known) = state::get().and_then(|state| find(state, handle))
-        {
-            known.life.store(MADE, Ordering::Release);
-        }
-    }
-    status
-}
-
-pub(crate) unsafe fn cuMemPoolDestroy(pool: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { real::cuMemPoolDestroy(pool) };
-    let Some(state) = state::get() else { return call() };
-    let Some(known) = find(state, pool) else { return call() };
-    if known.life.load(Ordering::Acquire) & ENDED != 0 {
-        return status::INVALID_VALUE;
-    }
-    settle_pool(state, known);
-    let used = used_bytes(state, pool);
-    if used.is_none_or(|used| used > 0) && put_off(state, known, pool) {
-        return status::SUCCESS;
-    }
-    let ordinal = pool_device(known, || Some(0));
-    let Some(status) = destroy(state, known, pool, call) else { return status::INVALID_VALUE };
-    if status == status::SUCCESS {
-        let word = known.charged.swap(0, Ordering::AcqRel);
-        known.handle.store(0, Ordering::Release);
-        // What is still in use lives on without a pool to ask: it stays charged. The rest goes when
-        // the streams that freed it are there.
-        let used = used.unwrap_or(u64::MAX);
-        let stays = units_for(used.checked_next_multiple_of(STEP).unwrap_or(u64::MAX));
-        if let Some(ordinal) = ordinal {
-            let goes = charged_units(word).saturating_sub(stays);
-            pending::add(ordinal, goes, Stream::several(ordinal));
-        }
-    }
-    status
-}
-
-/// What of a pool is in use, in bytes.
-fn used_bytes(state: &State, pool: usize) -> Option<u64> {
-    let _relaxed = Relaxed::new(state);
-    let mut used = 0_u64;
-    // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
-    let status = unsafe { others::cuMemPoolGetAttribute(pool, USED_NOW, &raw mut used) };
-    (status == status::SUCCESS).then_some(used)
-}
-
-/// Keeps a pool whose memory is in use until that is freed, as the driver itself does with a pool
-/// that was destroyed, but with a handle that can be asked. It keeps nothing that is free, and is no
-/// device's pool any more. `false` when that cannot be done.
-#[cold]
-fn put_off(state: &State, known: &Pool, pool: usize) -> bool {
-    let Some(ordinal) = pool_device(known, || Some(0)) else { return false };
-    if known.life.load(Ordering::Acquire) != MADE {
-        return false;
-    }
-    let (mut current, mut default, mut nothing) = (0, 0, 0_u64);
-    let _relaxed = Relaxed::new(state);
-    // SAFETY: pointers to values of the right types, and a pool that is there.
-    let done = unsafe {
-        real::cuDeviceGetMemPool(&raw mut current, ordinal) == status::SUCCESS
-            && (current != pool
-                || real::cuDeviceGetDefaultMemPool(&raw mut default, ordinal) == status::SUCCESS
-                    && real::cuDeviceSetMemPool(ordinal, default) == status::SUCCESS)
-            && others::cuMemPoolSetAttribute(pool, RELEASE_THRESHOLD, &raw mut nothing)
-                == status::SUCCESS
-    };
-    if done {
-        known.life.store(MADE | ENDED, Ordering::Release);
-        forget_current(ordinal);
-    }
-    done
-}
-
-pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemPoolTrimTo(pool, keep) };
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-    {
-        let known = find(state, pool);
-        if let Some(known) = known {
-            settle_pool(state, known);
-        }
-    }
-    status
-}
-
-pub(crate) unsafe fn cuDeviceSetMemPool(device: c_int, pool: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDeviceSetMemPool(device, pool) };
-    forget_current(device);
-    status
-}
-
-pub(crate) unsafe fn cuMemSetMemPool(location: *const Location, kind: u32, pool: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemSetMemPool(location, kind, pool) };
-    if status == status::SUCCESS
-        // SAFETY: the driver has read it.
-        && let Some(device) = unsafe { written(location) }.device()
-    {
-        forget_current(device);
-    }
-    status
-}
-
-/// The driver is asked again.
-fn forget_current(ordinal: c_int) {
-    if let Some(device) = account::device_state(ordinal) {
-        device.pool_changes.fetch_add(1, Ordering::SeqCst);
-        device.pool.store(0, Ordering::SeqCst);
-    }
-}
-
-pub(crate) unsafe fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: c_int) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDeviceGetDefaultMemPool(pool, device) };
-    // SAFETY: written where the driver said so.
-    unsafe { learn_answer(status, pool, PINNED, Some(device)) };
-    status
-}
-
-pub(crate) unsafe fn cuDeviceGetMemPool(pool: *mut usize, device: c_int) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDeviceGetMemPool(pool, device) };
-    // SAFETY: written where the driver said so.
-    unsafe { learn_answer(status, pool, PINNED, Some(device)) };
-    status
-}
-
-pub(crate) unsafe fn cuMemGetDefaultMemPool(
-    pool: *mut usize,
-    location: *mut Location,
-    kind: u32,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemGetDefaultMemPool(pool, location, kind) };
-    if status == status::SUCCESS {
-        // SAFETY: the driver has read the one and written the other.
-        unsafe { learn_answer(status, pool, kind, written(location).device()) };
-    }
-    status
-}
-
-pub(crate) unsafe fn cuMemGetMemPool(
-    pool: *mut usize,
-    location: *mut Location,
-    kind: u32,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemGetMemPool(pool, location, kind) };
-    if status == status::SUCCESS {
-        // SAFETY: the driver has read the one and written the other.
-        unsafe { learn_answer(status, pool, kind, written(location).device()) };
-    }
-    status
-}
-
-/// # Safety
-/// `pool` may be read when the status is success.
-unsafe fn learn_answer(status: Status, pool: *const usize, kind: u32, location: Option<c_int>) {
-    if status == status::SUCCESS && !pool.is_null() {
-        // SAFETY: as the caller promised.
-        learn(unsafe { written(pool) }, kind, location);
-    }
-}
-
-pub(crate) unsafe fn cuMemPoolImportFromShareableHandle(
-    pool: *mut usize,
-    handle: *mut c_void,
-    kind: u32,
-    flags: u64,
-) -> Status {
-    // Nothing can be allocated from it; pointers imported through it are charged one by one.
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { real::cuMemPoolImportFromShareableHandle(pool, handle, kind, flags) }
-}
-
-/// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
-    let Some(state) = state::get().filter(|_| status == status::SUCCESS) else { return status };
-    let pending = state.pending_count.load(Ordering::Relaxed) != 0;
-    let dirty = state.dirty.load(Ordering::Relaxed) != 0;
-    if dirty || pending {
-        let done = done();
-        // One stream's end says nothing about the others', so only the whole wait clears the mark.
-        if matches!(done, Waited::Device(_)) && account::device_count() == 1 {
-            state.dirty.store(0, Ordering::Relaxed);
-        }
-        settle_all();
-        if pending {
-            pending::release(state, done);
-        }
-    }
-    status
-}
-
-pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuStreamSynchronize(stream) };
-    waited(status, || Waited::Stream(Stream::of(stream, false)))
-}
-
-pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuStreamSynchronize_ptsz(stream) };
-    waited(status, || Waited::Stream(Stream::of(stream, true)))
-}
-
-pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    waited(unsafe { real::cuEventSynchronize(event) }, || Waited::Event)
-}
-
-pub(crate) unsafe fn cuCtxSynchronize() -> Status {
-    // SAFETY: no conditions.
-    let status = unsafe { real::cuCtxSynchronize() };
-    waited(status, || account::current_device().map_or(Waited::Event, Waited::Device))
-}
-
-pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuCtxSynchronize_v2(context) };
-    waited(status, || {
-        let device = match context {
-            0 => account::current_device(),
-            _ if account::device_count() == 1 => Some(0),
-            context => super::contexts::device_of(context),
-        };
-        device.map_or(Waited::Event, Waited::Device)
-    })
 }

@@ -1,0 +1,161 @@
+//! What a context takes on a GPU: measured by NVML for the first one, and kept for later programs.
+
+use core::ffi::c_int;
+
+use millpond_ledger::Uuid;
+
+use crate::account;
+use crate::driver::others;
+use crate::types::{NvmlProcess, status};
+
+/// A context takes a little from the card that NVML counts to nobody: 5.6 of 524 MiB were seen.
+pub(super) fn with_overhead(bytes: u64) -> u64 {
+    const LARGE: u64 = 64 << 20;
+    if bytes < LARGE { bytes } else { bytes.saturating_add(bytes / 64) }
+}
+
+/// What NVML says that this process has on a GPU, less what is known to be something else. NVML
+/// takes 20 ms to start, so the answer is kept; `None` where NVML is missing or counts other process numbers than ours.
+#[cold]
+pub(super) fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
+    const MOST: usize = 256;
+    let uuid = account::uuid_of(ordinal)?;
+    // SAFETY: the text ends with a zero; the library is the driver's own and stays loaded.
+    let library =
+        unsafe { libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        crate::resolve::forget_errors();
+        return None;
+    }
+    // SAFETY: no conditions.
+    if unsafe { others::nvmlInit_v2() } != status::SUCCESS {
+        return None;
+    }
+    let text = uuid_text(uuid);
+    let (mut device, mut count) = (0_usize, 256_u32);
+    let mut processes = [NvmlProcess::default(); MOST];
+    // SAFETY: pointers to values of the right types, and `count` entries.
+    let found = unsafe {
+        let status = others::nvmlDeviceGetHandleByUUID(text.as_ptr().cast(), &raw mut device);
+        status == status::SUCCESS
+            && others::nvmlDeviceGetComputeRunningProcesses_v3(
+                device,
+                &raw mut count,
+                processes.as_mut_ptr(),
+            ) == status::SUCCESS
+    };
+    // SAFETY: no conditions; the count of users goes back to what it was.
+    unsafe {
+        others::nvmlShutdown();
+    }
+    if !found {
+        return None;
+    }
+    // SAFETY: no conditions.
+    let own = u32::try_from(unsafe { libc::getpid() }).ok()?;
+    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    let used = processes.get(..count)?.iter().find(|process| process.pid == own)?.used;
+    (used != u64::MAX).then(|| used.saturating_sub(others_bytes))
+}
+
+/// `GPU-` and the UUID as NVML writes it, with a zero at the end.
+fn uuid_text(uuid: Uuid) -> [u8; 41] {
+    let mut text = [0_u8; 41];
+    let digits = b"0123456789abcdef";
+    let hex = uuid.iter().enumerate().flat_map(|(place, byte)| {
+        let dash = matches!(place, 4 | 6 | 8 | 10).then_some(b'-');
+        let [high, low] = [byte >> 4, byte & 15]
+            .map(|digit| digits.get(usize::from(digit)).copied().unwrap_or(b'0'));
+        [dash, Some(high), Some(low)].into_iter().flatten()
+    });
+    for (place, byte) in text.iter_mut().zip(b"GPU-".iter().copied().chain(hex)) {
+        *place = byte;
+    }
+    text
+}
+
+/// Sizes that were measured, for this user's programs to come: NVML is slow to start.
+pub(super) mod sizes {
+    use core::ffi::{CStr, c_int};
+    use core::fmt::Write as _;
+
+    use super::uuid_text;
+    use crate::account;
+    use crate::message::{Line, Shown};
+
+    /// What the software driver's contexts take can change from run to run; a card's cannot.
+    const SMALLEST: u64 = 64 << 20;
+    const LARGEST: u64 = 8 << 30;
+
+    /// `/dev/shm/millpond-UID/context-GPU-…`, which holds one number.
+    fn open(ordinal: c_int, flags: c_int) -> Option<c_int> {
+        let uuid = uuid_text(account::uuid_of(ordinal)?);
+        let uuid = CStr::from_bytes_until_nul(&uuid).ok()?.to_bytes();
+        let mut path = Line::new();
+        // SAFETY: no conditions.
+        let user = unsafe { libc::geteuid() };
+        let _ = write!(path, "/dev/shm/millpond-{user}\0");
+        if flags & libc::O_CREAT != 0 {
+            let folder = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
+            // SAFETY: the path ends with a zero.
+            unsafe { libc::mkdir(folder.as_ptr(), 0o700) };
+        }
+        let mut path = Line::new();
+        let _ = write!(path, "/dev/shm/millpond-{user}/context-{}\0", Shown(uuid));
+        let path = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
+        let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        // SAFETY: the path ends with a zero.
+        let fd = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+        if fd < 0 {
+            return None;
+        }
+        // SAFETY: our own descriptor, and a struct that the call fills.
+        let own = unsafe {
+            let mut found: libc::stat = core::mem::zeroed();
+            libc::fstat(fd, &raw mut found) == 0 && found.st_uid == user
+        };
+        if own {
+            return Some(fd);
+        }
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(fd) };
+        None
+    }
+
+    pub(in crate::hooks) fn kept(ordinal: c_int) -> Option<u64> {
+        let fd = open(ordinal, libc::O_RDONLY)?;
+        let mut bytes = [0_u8; 8];
+        // SAFETY: our own descriptor and buffer.
+        let read = unsafe {
+            let read = libc::pread(fd, bytes.as_mut_ptr().cast(), 8, 0);
+            libc::close(fd);
+            read
+        };
+        let size = u64::from_le_bytes(bytes);
+        (read == 8 && (SMALLEST..=LARGEST).contains(&size)).then_some(size)
+    }
+
+    pub(in crate::hooks) fn keep(ordinal: c_int, size: u64) {
+        if !(SMALLEST..=LARGEST).contains(&size) {
+            return;
+        }
+        let Some(fd) = open(ordinal, libc::O_WRONLY | libc::O_CREAT) else { return };
+        let bytes = size.to_le_bytes();
+        // SAFETY: our own descriptor and buffer.
+        unsafe {
+            libc::pwrite(fd, bytes.as_ptr().cast(), 8, 0);
+            libc::close(fd);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_are_written_as_nvml_does() {
+        let uuid = core::array::from_fn(|place| u8::try_from(place * 17).unwrap_or(0));
+        assert_eq!(&uuid_text(uuid), b"GPU-00112233-4455-6677-8899-aabbccddeeff\0");
+    }
+}
