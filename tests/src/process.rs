@@ -11,6 +11,8 @@ use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, pidfd_send_signal,
 };
 
+use crate::eventually;
+
 /// One process.
 #[derive(Debug)]
 pub struct Process(process::Process);
@@ -34,9 +36,22 @@ impl Process {
         let _ = self.0.terminate();
     }
 
-    /// Stops it where it is, until it is killed or goes on.
+    /// Stops it where it is, until it is killed or goes on. The signal alone does not: a thread
+    /// that runs goes on until another one has taken it.
     pub fn stop(&self) {
         self.signal(Signal::STOP);
+        eventually("a stopped process", || {
+            (self.wait(Duration::ZERO) || self.is_stopped()).then_some(())
+        });
+    }
+
+    fn is_stopped(&self) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.0.pid)).into_iter().flatten();
+        let mut stats =
+            threads.flatten().map(|thread| fs::read_to_string(thread.path().join("stat")));
+        // The state is behind the name, in which anything may be.
+        let state = |stat: String| stat.rsplit_once(") ")?.1.chars().next();
+        stats.all(|stat| stat.ok().and_then(state).is_none_or(|state| "TtZX".contains(state)))
     }
 
     /// Lets it go on.

@@ -211,7 +211,14 @@ impl<P: Ports> Pond<P> {
                     slab.tensors += 1;
                     slab.tensor_bytes += made.bytes;
                     let owner = slab.pool.owner.clone();
-                    self.catalog.insert(made.tensor, &owner, tensor_of(&made, true));
+                    let mut tensor = tensor_of(&made, true);
+                    // A damaged journal may have the version before its part. Said here and not
+                    // at the end, or the part were another thing once the version is gone.
+                    let mut versions = self.models.with_part(made.tensor);
+                    tensor.ready |=
+                        tensor.part && versions.any(|(_, version)| version.ready.is_some());
+                    drop(versions);
+                    self.catalog.insert(made.tensor, &owner, tensor);
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),

@@ -76,14 +76,6 @@ impl<P: Ports> Pond<P> {
 
     /// Goes on where the earlier daemon stopped. Returns how many versions are lost.
     pub(in crate::policy) fn settle_versions(&mut self, ports: &mut P) -> usize {
-        // Whatever the order of the records: a damaged journal must not say another thing when it
-        // is written anew.
-        let complete = self.models.versions.values().filter(|version| version.ready.is_some());
-        for part in complete.flat_map(|version| &version.parts) {
-            if let Some(tensor) = self.catalog.get_mut(*part).filter(|tensor| tensor.part) {
-                tensor.ready = true;
-            }
-        }
         let versions = self.models.versions.values();
         let staged = versions.filter(|version| version.state == VersionState::Staging);
         let gone: Vec<ClientId> = staged
