@@ -252,11 +252,14 @@ fn keeper_and_daemon_at_once_leave_what_is_mapped() {
     let hash = holder.ask(&format!("make held {} 1", driver::plenty()));
     holder.ask("put unmapped 100000 2");
     let status = pond.status();
-    let both = [status.keeper_pid, status.daemon_pid].map(|pid| Process::open(pid).unwrap());
-    // Stopped first, so that neither can start the other.
+    let both = [status.daemon_pid, status.keeper_pid].map(|pid| Process::open(pid).unwrap());
+    // Stopped first, so that neither can start the other. The daemon goes first: whoever is stopped
+    // when the parent dies is woken by the kernel.
     both.iter().for_each(Process::stop);
-    both.iter().for_each(Process::kill);
-    assert!(both.iter().all(|process| process.wait(PATIENCE)));
+    for process in &both {
+        process.kill();
+        assert!(process.wait(PATIENCE));
+    }
     pond.wait_for_serve();
     assert_eq!(holder.ask("hash held"), hash, "a mapping needs no pond");
     pond.serve();
