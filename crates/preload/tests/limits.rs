@@ -266,6 +266,17 @@ fn contexts_count() {
 }
 
 #[test]
+fn a_context_is_measured_by_what_it_takes() {
+    let limited = || Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    // Imports are charged, and NVML counts them to whoever made them. Hidden behind one, a context
+    // is taken for 16 MiB, and so is one that no hook saw.
+    let said = limited().run("proc2", "create=20 import map=20 context info");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 8");
+    let said = limited().run("proc2", "hiddennew alloc=2 info newcontext info");
+    assert_eq!(said, "hiddennew=0, alloc=0, info=0 64 46, newcontext=0, info=0 64 36");
+}
+
+#[test]
 fn a_limit_without_room_for_a_context_says_so_in_one_line() {
     let check = |machine: &Machine, steps: &str, words: &[&str]| {
         let said = machine.output("proc2", steps);
@@ -650,6 +661,29 @@ fn a_legacy_import_is_the_owners_within_the_group() {
     let said = other.run("proc2", &format!("context create=20 open={handle} info"));
     assert_eq!(said, "context=0, create=0, open=2, info=0 32 12");
     owner.go_on();
+}
+
+#[test]
+fn who_makes_a_group_takes_away_those_that_nobody_is_in() {
+    let (left, living, new) = (Machine::new(), Machine::new(), Machine::new());
+    let (left, living, new) = (left.limited("64M"), living.limited("64M"), new.limited("64M"));
+    let there =
+        |machine: &Machine| std::path::Path::new(machine.group_folder().to_str().unwrap()).exists();
+    left.run("proc2", "context create=10");
+    let mut other = living.start("proc2", "context create=40 wait create=30 wait");
+    assert!(there(&living));
+    // One sweep looks at some of the folders, and other programs have theirs.
+    let gone = (0..100).any(|_| {
+        new.run("proc2", "context create=10");
+        let gone = !there(&left);
+        let _ = std::fs::remove_dir_all(new.group_folder().to_str().unwrap());
+        gone
+    });
+    assert!(gone);
+    // Who is in one notices nothing.
+    assert!(there(&living));
+    other.go_on();
+    assert_eq!(other.said, ["create=2"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{Column, UNIT, units_for};
 
-use super::context_size::{measure, sizes, with_overhead};
+use super::context_size::{Meter, Reading, sizes, taken, with_overhead};
 use super::pending::{self, Waited};
 use super::{arrays, imports, linear, pools, written};
 use crate::account::{self, Account};
@@ -191,7 +191,9 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
         say_why(account, reserved, known.is_some());
         return (status::OUT_OF_MEMORY, 0);
     }
-    let before = account.own_used().saturating_sub(u64::from(reserved));
+    let meter = known.is_none().then(|| Meter::new(ordinal)).flatten();
+    let book = || account.own_used().saturating_sub(u64::from(reserved)).saturating_mul(UNIT);
+    let before = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
     let status = call();
     if status != status::SUCCESS {
         account.release(reserved);
@@ -199,14 +201,16 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     }
     let mut units = reserved;
     if known.is_none() {
-        // One that cannot be measured stays what it was taken for, and nobody tries again.
+        // One that cannot be measured stays what it was taken for, and nobody tries again, unless
+        // that was for this process's own reasons.
         let guessed = u64::from(reserved).saturating_mul(UNIT);
-        let measured = measure(ordinal, before.saturating_mul(UNIT)).map(with_overhead);
+        let after = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
+        let measured = taken(before, after).map(with_overhead);
         if let Some(bytes) = measured {
             sizes::keep(ordinal, bytes);
         }
         let bytes = measured.unwrap_or(guessed);
-        if bytes > 0 {
+        if bytes > 0 && (measured.is_some() || before.book == 0) {
             account.note_context_bytes(bytes);
         }
         units = units_for(bytes);
