@@ -14,7 +14,7 @@ use crate::region::Region;
 use crate::sys;
 
 /// The most folders that one sweep looks at: the rest is for the next one.
-const MOST: usize = 64;
+const MOST: usize = 256;
 
 /// Takes a group's folder away if nobody is in it, or has been until just now; says whether it is
 /// gone. One whose lock somebody has is left alone, and so is what is no group's.

@@ -328,10 +328,14 @@ fn taking_groups_away_disturbs_nobody_who_comes() {
     };
     let sweep = || {
         let mut gone = 0;
-        while !done.load(Ordering::Acquire) {
+        // Once more when nobody comes any more: then there is something to take away.
+        loop {
+            let last = done.load(Ordering::Acquire);
             gone += sweep_abandoned(&above);
+            if last {
+                return gone;
+            }
         }
-        gone
     };
     let gone = std::thread::scope(|scope| {
         let sweepers = [scope.spawn(sweep), scope.spawn(sweep)];
