@@ -76,6 +76,8 @@ pub enum LedgerError {
 pub(crate) const REMOVED: &str = "it was removed";
 /// Another file has its name, or another ledger is in it.
 pub(crate) const REPLACED: &str = "it was replaced";
+/// Somebody is making it, or was killed while doing so.
+pub(crate) const EMPTY: &str = "it is empty";
 
 impl LedgerError {
     /// Whether the group's files may have gone, or have been exchanged, while they were being
@@ -86,7 +88,7 @@ impl LedgerError {
         matches!(
             self,
             Self::NoGroup(_)
-                | Self::Broken { what: REMOVED | REPLACED, .. }
+                | Self::Broken { what: REMOVED | REPLACED | EMPTY, .. }
                 | Self::System { call: "open", errno: libc::ENOENT }
         )
     }

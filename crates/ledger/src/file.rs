@@ -1,6 +1,6 @@
 //! The ledger file: what says which memory the ledger is in, and carries the locks.
 
-use crate::error::{LedgerError, REMOVED, REPLACED};
+use crate::error::{EMPTY, LedgerError, REMOVED, REPLACED};
 use crate::layout::{HEAD, LEN, MAGIC, SLOTS, VERSION, byte};
 use crate::sys::{self, Fd};
 
@@ -108,7 +108,7 @@ impl Head {
 
     /// [`Head::read`] for those who need one.
     pub(crate) fn require(fd: &Fd) -> Result<Self, LedgerError> {
-        Self::read(fd)?.ok_or(broken("it is empty"))
+        Self::read(fd)?.ok_or(broken(EMPTY))
     }
 
     /// [`Head::require`] for those who know which life of the ledger they belong to.

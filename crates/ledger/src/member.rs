@@ -57,7 +57,7 @@ impl<P: Protocol> Member<P> {
     pub fn attach_as(folder: &CStr) -> Result<Self, LedgerError> {
         let ledger = Path::join(folder, c"ledger")?;
         let limits = Path::join(folder, c"limits")?;
-        Limits::load(limits.as_c())?;
+        Limits::open(limits.as_c(), false)?;
         let own = sys::open(ledger.as_c(), libc::O_RDWR, 0).map_err(|errno| match errno {
             libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
             errno => LedgerError::System { call: "open", errno },
@@ -69,6 +69,8 @@ impl<P: Protocol> Member<P> {
             if own.status()?.inode != locked.fd().status()?.inode {
                 return Err(LedgerError::Broken { file: "ledger", what: REPLACED });
             }
+            // Under the lock: before, somebody may be making it.
+            Limits::load(limits.as_c())?;
             match Region::reach_or_make(locked.fd(), &head) {
                 Err(LedgerError::OutOfReach) if ending.may_go_on() => {
                     drop(locked);
