@@ -22,7 +22,7 @@ fn numbered(text: &'static str) -> Vec<(u64, &'static str)> {
     let pair = |pair: &[&'static str]| -> Option<(u64, &'static str)> {
         Some((pair[0].parse().ok()?, pair[1].split('`').nth(1)?))
     };
-    let mut found: Vec<_> = pairs.filter_map(|two| pair(two)).collect();
+    let mut found: Vec<_> = pairs.filter_map(pair).collect();
     found.sort_unstable();
     found
 }
