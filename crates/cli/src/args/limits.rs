@@ -46,7 +46,7 @@ pub struct RunArgs {
     /// So much is kept free for the group, whatever others want
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<Size>,
-    /// The group's share of what is left, where others have more than their part
+    /// Who gives way first where not every limit fits: the group of less weight. No share
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
     /// Refuse a program that would escape the limit
@@ -122,7 +122,7 @@ pub struct GroupSetArgs {
     /// So much is kept free for the group, whatever others want; `0` is nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<MinArg>,
-    /// The group's share of what is left, where others have more than their part
+    /// Who gives way first where not every limit fits: the group of less weight. No share
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
     /// Who may run programs in it, and whose memory in the pond counts for it: a name or a number;
