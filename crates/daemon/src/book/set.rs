@@ -217,7 +217,7 @@ impl Shelf {
                 && let (Ok(budget), Some(group)) =
                     (account.budget(*device), self.groups.get_mut(name))
             {
-                group.ceilings.entry(*device).or_default().lowered_from(budget.effective);
+                group.ceiling(*device).lowered_from(budget.effective);
             }
             let uuid = device.map(|device| device.0);
             account

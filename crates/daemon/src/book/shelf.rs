@@ -34,7 +34,9 @@ pub(super) struct Group {
     /// Whose memory in the pond is charged to it.
     pub users: Vec<u32>,
     pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
-    pub ceilings: HashMap<GpuUuid, Ceiling>,
+    ceilings: HashMap<GpuUuid, Ceiling>,
+    /// An earlier daemon has made it.
+    found: bool,
     /// GPUs on which it holds more than its limit, and that was said.
     pub over: HashSet<GpuUuid>,
     pub lying: bool,
@@ -87,7 +89,8 @@ impl Shelf {
                     Err(error.to_string())
                 }
             };
-            shelf.groups.insert(name, Group::new(account, runner));
+            let group = Group { found: true, ..Group::new(account, runner) };
+            shelf.groups.insert(name, group);
         }
         shelf.payers_changed();
         shelf
@@ -273,12 +276,24 @@ impl Group {
     /// Files that were damaged while they were in use are not used any more.
     pub fn note<T>(&mut self, result: &Result<T, LedgerError>) {
         let Err(error) = result else { return };
+            found: false,
         let broken = match error {
             LedgerError::NoGroup(_) | LedgerError::Version { .. } | LedgerError::Broken { .. } => {
                 true
             }
             LedgerError::Full
             | LedgerError::TooManyDevices
+    /// Whether the program that it was made for still runs.
+    fn runs(&self, processes: &Processes) -> bool {
+        self.runner.is_some_and(|runner| processes.lives(runner.pid, runner.start_ticks))
+    }
+
+    /// What was promised on a GPU, between two looks.
+    pub fn ceiling(&mut self, device: GpuUuid) -> &mut Ceiling {
+        let first = if self.found { Ceiling::of_found() } else { Ceiling::default() };
+        self.ceilings.entry(device).or_insert(first)
+    }
+
             | LedgerError::TooManyBudgets
             | LedgerError::Busy
             | LedgerError::OutOfReach

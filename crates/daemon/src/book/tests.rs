@@ -501,3 +501,35 @@ fn a_group_without_a_limit_has_none() {
     let (member, device) = play.member("free");
     assert_eq!(member.limit(device), NO_LIMIT);
 }
+
+#[test]
+fn what_a_daemon_before_had_allowed_is_no_lie() {
+    let mut play = Play::new();
+    play.make("team", 10 * GIB);
+    let (member, device) = play.member("team");
+    member.reserve(device, units(8 * GIB)).unwrap();
+    play.make("team", 4 * GIB);
+    play.card_says(8 * GIB, 8 * GIB);
+    assert!(!play.inspect("team").info.lying);
+    play.restart(&[]);
+    play.card_says(8 * GIB, 8 * GIB);
+    assert!(!play.inspect("team").info.lying, "it had that before its limit was lowered");
+    member.release(device, units(8 * GIB));
+}
+
+#[test]
+fn a_group_that_comes_to_pay_for_more_than_its_limit_does_not_lie() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    play.charges.charge(SlabId::random(), GPU, 5 * GIB, 1000).unwrap();
+    play.card_says(5 * GIB, 0);
+    play.set(GroupSet { users: Some(vec![1000]), ..GroupSet::of(name("team")) }).unwrap();
+    play.card_says(5 * GIB, 0);
+    let info = play.inspect("team").info;
+    assert_eq!((info.devices[0].pond_bytes, info.lying), (5 * GIB, false));
+    assert_eq!(
+        play.events(EventKind::GroupOver).len(),
+        1,
+        "it is over its limit, and that is said"
+    );
+}
