@@ -1,5 +1,7 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
+mod thread;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
