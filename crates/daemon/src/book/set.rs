@@ -24,6 +24,8 @@ struct Change {
     asked: Option<u64>,
     min: Option<u64>,
     weight: Option<u32>,
+    /// No card that this pond has: nobody looks at what others hold there.
+    elsewhere: bool,
 }
 
 impl Change {
@@ -34,7 +36,7 @@ impl Change {
             min: self.min.unwrap_or(before.min),
             weight: self.weight.unwrap_or(before.weight),
             // What others hold is looked at afterwards; until then nobody gets more.
-            effective: before.effective.min(asked),
+            effective: if self.elsewhere { asked } else { before.effective.min(asked) },
             ..before
         }
     }
@@ -114,7 +116,8 @@ impl Shelf {
         let mut changes = Vec::new();
         for device in targets {
             let asked = set.limit.map(|limit| self.units(limit, device)).transpose()?;
-            changes.push((device, Change { asked, min, weight: set.weight }));
+            let elsewhere = !self.cards.iter().any(|card| Some(card.uuid) == device);
+            changes.push((device, Change { asked, min, weight: set.weight, elsewhere }));
         }
         Ok(changes)
     }

@@ -66,6 +66,8 @@ pub(super) struct Shelf {
     pub has_members: bool,
     /// What was last said about the cards.
     pub last_readings: Vec<GroupReading>,
+    /// The number of the last group that nobody named.
+    pub last_run: u64,
 }
 
 impl Shelf {
@@ -79,6 +81,7 @@ impl Shelf {
             told: Vec::new(),
             has_members: true,
             last_readings: Vec::new(),
+            last_run: 0,
             folders,
         };
         for Found { name, book, runner } in shelf.folders.scan() {
@@ -148,20 +151,20 @@ impl Shelf {
         let mut ended = Vec::new();
         let mut events = Vec::new();
         for (name, group) in &mut self.groups {
-            let Ok(account) = group.account.clone() else { continue };
-            let reaped = account.locked(|book, patience| book.reap(patience));
-            group.note(&reaped);
-            if account.is_stuck() && !group.stuck_told {
-                let text = "one of its processes keeps the ledger's lock; it may be stopped";
-                events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
+            let mut members = 0;
+            if let Ok(account) = group.account.clone() {
+                let reaped = account.locked(|book, patience| book.reap(patience));
+                group.note(&reaped);
+                if account.is_stuck() && !group.stuck_told {
+                    let text = "one of its processes keeps the ledger's lock; it may be stopped";
+                    events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
+                }
+                group.stuck_told = account.is_stuck();
+                members = living(&account);
             }
-            group.stuck_told = account.is_stuck();
-            let living = living(&account);
-            self.has_members |= living > 0;
-            let runs = group
-                .runner
-                .is_some_and(|runner| self.processes.lives(runner.pid, runner.start_ticks));
-            if !group.anonymous || living > 0 || runs {
+            self.has_members |= members > 0;
+            // Of one with broken files only the runner is known.
+            if !group.anonymous || members > 0 || group.runs(&self.processes) {
                 group.idle_since = None;
             } else if now.duration_since(*group.idle_since.get_or_insert(now)) >= GRACE {
                 ended.push(name.clone());
@@ -199,6 +202,12 @@ impl Shelf {
             let message = format!("group '{name}' has {processes} processes");
             return Err(Failure::new(ErrorKind::InUse, message)
                 .hint(format!("end them first; `millpond ps --group {name}` shows them")));
+        }
+        if let Some(runner) = group.runner.filter(|_| group.runs(&self.processes)) {
+            // It has not used a GPU yet, and would get no memory without its group.
+            let message = format!("group '{name}' is that of process {}, which runs", runner.pid);
+            return Err(Failure::new(ErrorKind::InUse, message)
+                .hint("it ends by itself some seconds after the process"));
         }
         self.folders.remove(name).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be removed: {error}"))
@@ -267,22 +276,13 @@ impl Group {
             runner,
             memories: HashMap::new(),
             ceilings: HashMap::new(),
+            found: false,
             over: HashSet::new(),
             stuck_told: false,
             idle_since: None,
         }
     }
 
-    /// Files that were damaged while they were in use are not used any more.
-    pub fn note<T>(&mut self, result: &Result<T, LedgerError>) {
-        let Err(error) = result else { return };
-            found: false,
-        let broken = match error {
-            LedgerError::NoGroup(_) | LedgerError::Version { .. } | LedgerError::Broken { .. } => {
-                true
-            }
-            LedgerError::Full
-            | LedgerError::TooManyDevices
     /// Whether the program that it was made for still runs.
     fn runs(&self, processes: &Processes) -> bool {
         self.runner.is_some_and(|runner| processes.lives(runner.pid, runner.start_ticks))
@@ -294,6 +294,15 @@ impl Group {
         self.ceilings.entry(device).or_insert(first)
     }
 
+    /// Files that were damaged while they were in use are not used any more.
+    pub fn note<T>(&mut self, result: &Result<T, LedgerError>) {
+        let Err(error) = result else { return };
+        let broken = match error {
+            LedgerError::NoGroup(_) | LedgerError::Version { .. } | LedgerError::Broken { .. } => {
+                true
+            }
+            LedgerError::Full
+            | LedgerError::TooManyDevices
             | LedgerError::TooManyBudgets
             | LedgerError::Busy
             | LedgerError::OutOfReach

@@ -1,5 +1,6 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
+mod life;
 mod thread;
 
 use std::path::Path;
