@@ -232,3 +232,10 @@ fn a_program_with_rights_of_its_own_is_told_and_with_strict_refused() {
     assert_eq!(run(&place, &["-l", "1G", "--strict", program]).code, Some(126));
     assert_eq!(run(&place, &["-l", "1G", "--strict", "true"]).code, Some(0));
 }
+    // The same bits on a script mean nothing to the kernel.
+    let script = place.path().join("script");
+    std::fs::write(&script, "#!/bin/sh\nexit 5\n").unwrap();
+    std::os::unix::fs::chown(&script, Some(1), Some(1)).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o6755)).unwrap();
+    let ran = run(&place, &["-q", "-l", "1G", "--strict", script.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(5), ""));
