@@ -86,7 +86,10 @@ impl Shelf {
                     ErrorKind::Exists,
                     format!("the memory of user {user} is charged to group '{other}' already"),
                 )
-                .hint(format!("take the user out of '{other}' first")));
+                .hint(format!(
+                    "take the user out of it first: `millpond group set {other} --user ...` with \
+                     those who stay, or with `none`"
+                )));
             }
         }
         if set.users.as_ref().is_some_and(|users| users.len() > OWNERS) {
@@ -322,7 +325,11 @@ fn words(set: &GroupSet) -> String {
     });
     let min = set.min_bytes.map(|min| format!("min {}", format_bytes(min)));
     let weight = set.weight.map(|weight| format!("weight {weight}"));
-    let users = set.users.as_ref().map(|users| format!("pays for {} users", users.len()));
+    let users = set.users.as_ref().map(|users| match users.len() {
+        0 => "pays for nobody".to_owned(),
+        1 => "pays for 1 user".to_owned(),
+        count => format!("pays for {count} users"),
+    });
     let words: Vec<String> = [limit, min, weight, users].into_iter().flatten().collect();
     words.join(", ")
 }

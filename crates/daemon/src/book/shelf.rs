@@ -199,7 +199,8 @@ impl Shelf {
         let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
-            let message = format!("group '{name}' has {processes} processes");
+            let word = if processes == 1 { "process" } else { "processes" };
+            let message = format!("group '{name}' has {processes} {word}");
             return Err(Failure::new(ErrorKind::InUse, message)
                 .hint(format!("end them first; `millpond ps --group {name}` shows them")));
         }
