@@ -73,8 +73,9 @@ impl Shelf {
         let Some(group) = self.groups.get_mut(name) else { return };
         if budget.effective != effective {
             group.ceiling(device).lowered_from(budget.effective);
-            let set =
-                account.locked(|book, patience| book.set_effective(device.0, effective, patience));
+            let set = account.locked_in_turn(&self.waits, |book, patience| {
+                book.set_effective(device.0, effective, patience)
+            });
             group.note(&set);
         }
         let share = standing.share();

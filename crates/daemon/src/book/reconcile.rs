@@ -57,7 +57,7 @@ impl Shelf {
                     lie = Some(format!("{} (pid {}) {}", program(member), member.pid, kind.text()));
                 }
                 if verdict.fold != 0 {
-                    let folded = account.locked(|book, patience| {
+                    let folded = account.locked_in_turn(&self.waits, |book, patience| {
                         book.fold(member.slot, device.0, verdict.fold, patience)
                     });
                     if folded.is_ok() {

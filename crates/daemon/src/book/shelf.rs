@@ -9,7 +9,7 @@ use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::Told;
-use super::account::Account;
+use super::account::{Account, Waits};
 use super::budget::Card;
 use super::charges::Charges;
 use super::drift::{Ceiling, Memory};
@@ -68,6 +68,8 @@ pub(super) struct Shelf {
     pub last_readings: Vec<GroupReading>,
     /// The number of the last group that nobody named.
     pub last_run: u64,
+    /// Locks of groups that this look still waits for.
+    pub waits: Waits,
 }
 
 impl Shelf {
@@ -82,6 +84,7 @@ impl Shelf {
             has_members: true,
             last_readings: Vec::new(),
             last_run: 0,
+            waits: Waits::default(),
             folders,
         };
         for Found { name, book, runner } in shelf.folders.scan() {
@@ -146,6 +149,7 @@ impl Shelf {
 
     /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
     pub fn look_after(&mut self, now: Instant) {
+        self.waits.begin();
         self.recount();
         self.has_members = false;
         let mut ended = Vec::new();
@@ -153,7 +157,8 @@ impl Shelf {
         for (name, group) in &mut self.groups {
             let mut members = 0;
             if let Ok(account) = group.account.clone() {
-                let reaped = account.locked(|book, patience| book.reap(patience));
+                let reaped =
+                    account.locked_in_turn(&self.waits, |book, patience| book.reap(patience));
                 group.note(&reaped);
                 if account.is_stuck() && !group.stuck_told {
                     let text = "one of its processes keeps the ledger's lock; it may be stopped";

@@ -11,7 +11,7 @@ use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, Refused, UNIT};
 use millpond_wire::message::{EventKind, GroupDetails, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId, Token};
 
-use super::account::c_path;
+use super::account::{WAITS, c_path};
 use super::charges::Charges;
 use super::folders::Folders;
 use super::readings::CardReading;
@@ -495,6 +495,33 @@ fn nobody_waits_for_a_lock_that_somebody_keeps() {
     play.shelf.look_after(Instant::now());
     assert!(!play.inspect("stuck").info.stuck);
     play.charges.charge(SlabId::random(), GPU, MIB, 1).unwrap();
+}
+
+#[test]
+fn one_look_does_not_wait_for_every_lock_that_somebody_keeps() {
+    let mut play = Play::new();
+    let names: Vec<String> = (0..10).map(|number| format!("team-{number}")).collect();
+    for group in &names {
+        play.make(group, GIB);
+    }
+    let kept: Vec<std::fs::File> = names
+        .iter()
+        .map(|group| {
+            let ledger = play.folder.path().join("groups").join(group).join("ledger");
+            let ledger = std::fs::File::options().read(true).write(true).open(ledger).unwrap();
+            assert!(millpond_wire::fd::try_lock(&ledger).unwrap());
+            ledger
+        })
+        .collect();
+    let stuck = |play: &mut Play| {
+        play.shelf.look_after(Instant::now());
+        names.iter().filter(|group| play.inspect(group).info.stuck).count()
+    };
+    // Each that it waited for in vain is marked, and not waited for again.
+    let waits = usize::try_from(WAITS).unwrap();
+    assert_eq!([(); 3].map(|()| stuck(&mut play)), [waits, 2 * waits, 10]);
+    drop(kept);
+    assert_eq!(stuck(&mut play), 0);
 }
 
 #[test]
