@@ -3,7 +3,7 @@
 //! A child's standard input is one end of a socket pair. Messages are text with file descriptors;
 //! a child that panics hangs up, which the parent's next `expect` reports.
 
-use crate::support::{Gpu, driver};
+use crate::support::{Gpu, driver, process_ended};
 use millpond_cuda::{Allocation, Driver};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -36,7 +36,6 @@ const ROLES: &[(&str, Role)] = &[
     ("hold_without_cuda", crate::processes::hold_without_cuda),
     ("hold_mapped", crate::processes::hold_mapped),
     ("hold_pools", crate::pools::hold_pools),
-    ("graph_too_large", crate::graphs::graph_too_large),
     ("import_pool", crate::shared_pools::import_pool),
     ("write_read_only", crate::faults::write_read_only),
     ("read_unmapped", crate::faults::read_unmapped),
@@ -153,6 +152,7 @@ impl Child {
         let process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child_entry", "--nocapture", "--test-threads=1"])
             .env(ROLE_VARIABLE, role)
+            .env_remove(crate::alone::VARIABLE)
             .stdin(Stdio::from(theirs.socket))
             .stdout(Stdio::null())
             .spawn()
@@ -164,12 +164,14 @@ impl Child {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+        process_ended();
     }
 
     /// Waits for a child that ends by itself, without a panic.
     #[track_caller]
     pub fn finish(mut self) {
         let status = self.process.wait().unwrap();
+        process_ended();
         assert!(status.success(), "the child ended with {status}");
     }
 }
@@ -178,6 +180,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         drop(self.process.kill());
         drop(self.process.wait());
+        process_ended();
     }
 }
 
