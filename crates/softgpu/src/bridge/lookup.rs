@@ -111,10 +111,11 @@ pub enum Found {
 
 /// `cuGetProcAddress`: the newest function of a base name that the caller's version knows.
 ///
-/// A version newer than the driver's major one is refused, as on the card.
+/// A version newer than the driver's is refused, as on the card; both flags together are not.
 pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> {
+    const LEGACY: u64 = 1;
     const PER_THREAD: u64 = 2;
-    if flags > PER_THREAD || version > CUDA_VERSION + 999 {
+    if flags & !(LEGACY | PER_THREAD) != 0 || version > CUDA_VERSION {
         return Err(Status::INVALID_VALUE);
     }
     // The one name that means another function since CUDA 12.
@@ -129,7 +130,7 @@ pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> 
     let known = candidates.into_iter().filter(|(since, _)| *since <= version);
     Ok(match known.max_by_key(|(since, _)| *since) {
         None => Found::TooNew,
-        Some((_, symbol)) if flags == PER_THREAD => Found::Symbol(twin(symbol)),
+        Some((_, symbol)) if flags & PER_THREAD != 0 => Found::Symbol(twin(symbol)),
         Some((_, symbol)) => Found::Symbol(symbol),
     })
 }
@@ -164,6 +165,8 @@ mod tests {
         assert_eq!(resolve("cuMemAlloc_v2", 12_000, 0), Ok(Found::Absent));
         assert_eq!(resolve("cuMemCreate", 9_000, 0), Ok(Found::TooNew));
         assert_eq!(resolve("cuMemCreate", 99_000, 0), Err(Status::INVALID_VALUE));
+        assert_eq!(resolve("cuMemCreate", CUDA_VERSION + 10, 0), Err(Status::INVALID_VALUE));
+        assert_eq!(resolve("cuMemCreate", CUDA_VERSION, 0), Ok(Found::Symbol("cuMemCreate")));
         assert_eq!(resolve("cuDeviceGetUuid", 9_020, 0), Ok(Found::Symbol("cuDeviceGetUuid")));
         assert_eq!(resolve("cuDeviceGetUuid", 11_040, 0), Ok(Found::Symbol("cuDeviceGetUuid_v2")));
         assert_eq!(resolve("cuGetProcAddress", 11_080, 0), Ok(Found::Symbol("cuGetProcAddress")));
