@@ -2,7 +2,7 @@
 
 use crate::alone::alone;
 use crate::extra::Extra;
-use crate::support::{Gpu, MIB, observe, observe_text, read, refused, skip, status};
+use crate::support::{Gpu, MIB, invalid, observe, observe_text, read, refused, skip, status};
 use millpond_cuda::sys::{AllocNodeParameters, CUgraph, CUgraphExec, CudaTable, Status, constants};
 use millpond_cuda::{Mapping, Stream, result};
 
@@ -242,7 +242,7 @@ fn nodes_that_cannot_be() {
         let mut nothing = AllocNodeParameters::of_device(ordinal, 0);
         observe("a node of no bytes", &result::graph::add_alloc(table, graph, &[], &mut nothing));
         let mut nowhere = AllocNodeParameters::of_device(99, BYTES);
-        refused("device 99", result::graph::add_alloc(table, graph, &[], &mut nowhere));
+        invalid("device 99", result::graph::add_alloc(table, graph, &[], &mut nowhere));
         refused("a free of nothing", result::graph::add_free(table, graph, &[], 0x1000));
         result::graph::destroy(table, graph).unwrap();
     }

@@ -4,7 +4,7 @@
 
 use crate::alone::alone;
 use crate::child::{Child, Peer};
-use crate::support::{Gpu, MIB, is_soft, observe, observe_text, refused, status};
+use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, refused, status};
 use millpond_cuda::sys::{CUmemLocation, CUstream, PoolProperties, Status, constants};
 use millpond_cuda::{Context, DeviceBuffer, DevicePtr, Event, MemoryPool, Stream, result};
 use std::time::Duration;
@@ -386,7 +386,7 @@ fn pools_that_cannot_be() {
         ("location kind 77", PoolProperties { location_kind: 77, ..properties }),
         ("device 99", PoolProperties { location_id: 99, ..properties }),
     ] {
-        refused(&format!("a pool of {what}"), MemoryPool::with_properties(&gpu.device, &wrong));
+        invalid(&format!("a pool of {what}"), MemoryPool::with_properties(&gpu.device, &wrong));
     }
 }
 
