@@ -27,6 +27,7 @@ mod extra;
 mod faults;
 mod graphs;
 mod ipc;
+mod launches;
 mod lifetime;
 mod lookup;
 mod managed;
