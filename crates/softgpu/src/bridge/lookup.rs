@@ -103,6 +103,8 @@ fn twin(symbol: &'static str) -> &'static str {
 pub enum Found {
     /// The full name of the function.
     Symbol(&'static str),
+    /// `cuGraphInstantiate` as it is since CUDA 12, which is exported under no name.
+    Instantiate,
     /// There is no such function.
     Absent,
     /// There is one, but later than the version asked for.
@@ -118,9 +120,9 @@ pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> 
     if flags & !(LEGACY | PER_THREAD) != 0 || version > CUDA_VERSION {
         return Err(Status::INVALID_VALUE);
     }
-    // The one name that means another function since CUDA 12.
-    let renamed = name == "cuGraphInstantiate" && version >= 12_000;
-    let name = if renamed { "cuGraphInstantiateWithFlags" } else { name };
+    if name == "cuGraphInstantiate" && version >= 12_000 {
+        return Ok(Found::Instantiate);
+    }
     let of_name = CUDA.iter().chain(EXTRA).copied().filter(|symbol| base(symbol) == name);
     let candidates: Vec<_> =
         of_name.map(|symbol| (introduced(symbol).unwrap_or_default(), symbol)).collect();
@@ -170,8 +172,7 @@ mod tests {
         assert_eq!(resolve("cuDeviceGetUuid", 9_020, 0), Ok(Found::Symbol("cuDeviceGetUuid")));
         assert_eq!(resolve("cuDeviceGetUuid", 11_040, 0), Ok(Found::Symbol("cuDeviceGetUuid_v2")));
         assert_eq!(resolve("cuGetProcAddress", 11_080, 0), Ok(Found::Symbol("cuGetProcAddress")));
-        let renamed = Ok(Found::Symbol("cuGraphInstantiateWithFlags"));
-        assert_eq!(resolve("cuGraphInstantiate", 12_000, 0), renamed);
+        assert_eq!(resolve("cuGraphInstantiate", 12_000, 0), Ok(Found::Instantiate));
         assert_eq!(resolve("cuGraphInstantiate", 11_080, 0), Ok(Found::Absent));
         let second = Ok(Found::Symbol("cuGetProcAddress_v2"));
         assert_eq!(resolve("cuGetProcAddress", 12_000, 0), second);
