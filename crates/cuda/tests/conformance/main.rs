@@ -42,3 +42,4 @@ mod processes;
 mod shared_pools;
 mod streams;
 mod support;
+mod threads;
