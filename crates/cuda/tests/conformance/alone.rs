@@ -5,7 +5,8 @@
 
 use crate::support::{Gpu, process_ended, say};
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// In a process of its own, the name of its test.
@@ -41,8 +42,7 @@ pub fn ran_elsewhere() -> bool {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-    let reader = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
+    let reader = repeat(process.stdout.take().unwrap());
     let start = Instant::now();
     let status = loop {
         if let Some(status) = process.try_wait().unwrap() {
@@ -57,15 +57,21 @@ pub fn ran_elsewhere() -> bool {
     };
     process_ended();
     let lines = reader.join().unwrap();
-    for line in &lines {
+    assert!(status.success(), "in a process of its own: {status}");
+    assert!(lines.iter().any(|line| line.contains(" 1 passed;")), "{name} did not run");
+    gpu.assert_freed(before);
+    true
+}
+
+/// Says what another process of the suite observes, and gives all that it said when it is over.
+pub fn repeat(stdout: ChildStdout) -> JoinHandle<Vec<String>> {
+    let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let heard = lines.inspect(|line| {
         // The first follows the name of the test, which has no end of line yet.
         let said = ["observed: ", "SKIPPED: "].iter().find_map(|word| line.find(word));
         if let Some(at) = said {
             say(&line[at..]);
         }
-    }
-    assert!(status.success(), "in a process of its own: {status}");
-    assert!(lines.iter().any(|line| line.contains(" 1 passed;")), "{name} did not run");
-    gpu.assert_freed(before);
-    true
+    });
+    std::thread::spawn(move || heard.collect())
 }

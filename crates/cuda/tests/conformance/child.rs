@@ -13,6 +13,7 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 const ROLE_VARIABLE: &str = "MILLPOND_CONFORMANCE_ROLE";
@@ -138,6 +139,7 @@ impl Peer {
 pub struct Child {
     pub peer: Peer,
     process: std::process::Child,
+    reader: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Child {
@@ -149,29 +151,36 @@ impl Child {
         let timeout = rustix::net::sockopt::Timeout::Recv;
         rustix::net::sockopt::set_socket_timeout(&ours.socket, timeout, Some(RECEIVE_TIMEOUT))
             .unwrap();
-        let process = Command::new(std::env::current_exe().unwrap())
+        let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child_entry", "--nocapture", "--test-threads=1"])
             .env(ROLE_VARIABLE, role)
             .env_remove(crate::alone::VARIABLE)
             .stdin(Stdio::from(theirs.socket))
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        Self { peer: ours, process }
+        let reader = process.stdout.take().map(crate::alone::repeat);
+        Self { peer: ours, process, reader }
+    }
+
+    /// The process is gone: all that it observed is said before the test goes on.
+    fn ended(&mut self) {
+        process_ended();
+        drop(self.reader.take().map(JoinHandle::join));
     }
 
     /// Ends the child with SIGKILL and waits until it is gone.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        process_ended();
+        self.ended();
     }
 
     /// Waits for a child that ends by itself, without a panic.
     #[track_caller]
     pub fn finish(mut self) {
         let status = self.process.wait().unwrap();
-        process_ended();
+        self.ended();
         assert!(status.success(), "the child ended with {status}");
     }
 }
@@ -180,7 +189,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         drop(self.process.kill());
         drop(self.process.wait());
-        process_ended();
+        self.ended();
     }
 }
 
