@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond::cuda::{Context, DriverKind};
 use millpond::{Dtype, Error, GpuUuid};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
+use crate::ending::calling;
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
 use crate::lease::Memory;
@@ -175,7 +177,7 @@ impl View {
     /// A numpy array of the same memory, on the software driver.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_numpy", (slf,))
+        views(slf.py(), "as_numpy", (slf,))
     }
 
     /// What numpy asks for: without it, it would make an array of one object.
@@ -186,13 +188,13 @@ impl View {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_array", (slf, dtype, copy))
+        views(slf.py(), "as_array", (slf, dtype, copy))
     }
 
     /// A torch tensor of the same memory.
     fn torch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_torch", (slf,))
+        views(slf.py(), "as_torch", (slf,))
     }
 
     /// A copy of its bytes.
@@ -208,7 +210,7 @@ impl View {
         source: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         slf.get().writable(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("copy_into", (slf, source))?;
+        views(slf.py(), "copy_into", (slf, source))?;
         Ok(slf.clone())
     }
 
@@ -308,6 +310,15 @@ impl View {
         }
         Ok(())
     }
+}
+
+/// Calls a function of the half that is written in Python.
+pub(crate) fn views<'py>(
+    py: Python<'py>,
+    name: &str,
+    args: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    calling(py, || py.import("millpond._views")?.call_method1(name, args))
 }
 
 /// A part of a memoryview of bytes.
