@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
-use crate::ending::calling;
+use crate::ending::{calling, detached};
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
 use crate::lease::Memory;
@@ -228,7 +228,11 @@ impl View {
         for begin in (0..length).step_by(PIECE) {
             let piece = piece(source, begin, (begin + PIECE).min(length))?;
             let (bytes, offset) = (piece.as_bytes(), begin as u64);
-            ask(py, || memory.write(offset, bytes))?;
+            detached(py, || memory.write(offset, bytes)).map_err(|error| match error {
+                // It was staged, and is complete by now.
+                Error::ReadOnly { .. } => read_only(py, &error, &*memory),
+                other => errors::raise(py, &other),
+            })?;
             py.check_signals()?;
         }
         Ok(())
@@ -304,12 +308,15 @@ impl View {
     fn writable(&self, py: Python<'_>) -> PyResult<()> {
         let memory = self.memory(py)?;
         if self.layout.readonly {
-            let message = Error::ReadOnly { tensor: self.layout.label.clone() }.to_string();
-            let hint = memory.way_to_write();
-            return Err(errors::special(py, Special::ReadOnly, &message, hint));
+            let error = Error::ReadOnly { tensor: self.layout.label.clone() };
+            return Err(read_only(py, &error, &*memory));
         }
         Ok(())
     }
+}
+
+fn read_only(py: Python<'_>, error: &Error, memory: &dyn Memory) -> PyErr {
+    errors::special(py, Special::ReadOnly, &error.to_string(), memory.way_to_write())
 }
 
 /// Calls a function of the half that is written in Python.
