@@ -34,7 +34,7 @@ class RequestFailed(Exception):
 
 @dataclass
 class Request:
-    body: dict[str, Any]
+    message: bytes
     answer: Future = field(default_factory=Future)
     tries: int = 0
 
@@ -58,7 +58,7 @@ class Worker:
         self.request, self.since = request, time.monotonic()
         request.tries += 1
         with contextlib.suppress(OSError):  # it is dead; its channel says so in a moment
-            self.channel.send(json.dumps(request.body).encode())
+            self.channel.send(request.message)
 
     def hear(self) -> dict[str, Any] | None:
         """Its message, or nothing if it has ended."""
@@ -97,7 +97,9 @@ class Pool:
 
     def submit(self, body: dict[str, Any]) -> Future:
         """Queues a request; the future gets the worker's answer."""
-        request = Request(body)
+        request = Request(json.dumps(body).encode())
+        if len(request.message) > MESSAGE_BYTES:  # a worker would see only the beginning, and die of it
+            raise ValueError(f"a request has at most {MESSAGE_BYTES} bytes, and this one {len(request.message)}")
         with self._lock:
             if self._stop_by is not None:
                 raise PoolStopped("the pool is stopping")

@@ -78,6 +78,13 @@ class PoolTest(unittest.TestCase):
             deadly.result(DEADLINE)
         self.assertEqual(harmless.result(DEADLINE)["echo"], 2)
 
+    def test_a_request_that_fits_no_message_is_refused_and_kills_nobody(self):
+        pool = self.start(1)
+        with self.assertRaisesRegex(ValueError, "at most 65536 bytes"):
+            pool.submit({"echo": [100] * 14000})
+        self.assertEqual(pool.submit({"echo": 2}).result(DEADLINE)["echo"], 2)
+        self.assertEqual(pool.stats()["died"], 0)
+
     def test_a_worker_that_hangs_is_killed(self):
         pool = self.start(1, deadline=1.0, max_tries=1)
         with self.assertRaises(RequestFailed):

@@ -172,6 +172,15 @@ fn groups_are_made_joined_and_removed_by_name() {
         assert_eq!(said.code, Some(3), "{words:?}: {said:?}");
         assert!(said.stderr.contains("team-x") && said.stderr.contains("team-a"), "{said:?}");
     }
+    // A promise beyond the limit is refused, and leaves no group behind.
+    let words = ["run", "--group", "team-b", "--limit", &limit, "--min", "900T", "true"];
+    let refused = place.cli(&words);
+    assert_eq!(refused.code, Some(64), "{refused:?}");
+    assert_eq!(place.names(), ["team-a"]);
+    let words = ["run", "--group", "team-b", "--limit", &limit, "--min", "1M", "true"];
+    assert_eq!(place.cli(&words).code, Some(0));
+    assert_eq!(bytes(&place.account("team-b")["min_bytes"]), MIB);
+    assert_eq!(place.cli(&["group", "rm", "team-b"]).code, Some(0));
     let busy = place.cli(&["group", "rm", "team-a"]);
     assert_eq!((busy.code, busy.stdout.as_str()), (Some(22), ""), "somebody is in it: {busy:?}");
     tenant.finish();
@@ -329,8 +338,10 @@ fn without_a_pond_the_same_commands_work_on_this_users_groups() {
     assert!(!two.takes("linear", 2 * MIB));
     assert_eq!(two.numbers("info")[0], 0);
 
-    let other = place.cli(&["run", "--group", &group, "--limit", "1M", "true"]);
-    assert_eq!(other.code, Some(4), "another limit is refused: {other:?}");
+    for other in ["1M", "99.9%"] {
+        let said = place.cli(&["run", "--group", &group, "--limit", other, "true"]);
+        assert_eq!(said.code, Some(4), "another limit is refused: {said:?}");
+    }
     let watch = Lines::of(place.command(&["group", "watch", &group, "--json"]));
     watch.find(|line| line.contains("account"));
     assert_eq!(place.cli(&["group", "rm", &group]).code, Some(22));
@@ -339,6 +350,9 @@ fn without_a_pond_the_same_commands_work_on_this_users_groups() {
     assert!(unknown.stderr.contains(&group), "{unknown:?}");
     one.kill();
     two.finish();
+    let mut third = place.tenant(&["-q", "--group", &group]);
+    assert_eq!(third.numbers("total"), [limit], "who states no limit has the group's");
+    third.finish();
     eventually("nobody to be in it", || {
         (place.cli(&["group", "rm", &group]).code == Some(0)).then_some(())
     });

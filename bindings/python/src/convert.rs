@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyType};
 
+use crate::ending::detached;
 use crate::errors;
 use crate::tensor::Tensor;
 
@@ -138,7 +139,7 @@ pub(crate) fn device(
     let py = given.py();
     if given.cast::<PyInt>().is_ok() {
         let index = given.extract::<usize>()?;
-        let found = py.detach(|| pond.device_at(index));
+        let found = detached(py, || pond.device_at(index));
         return found.map(Some).map_err(|error| errors::raise(py, &error));
     }
     let text = given.str()?;
@@ -158,7 +159,7 @@ pub(crate) fn device(
 
 /// The GPU with this number in this process.
 fn own_device(py: Python<'_>, ordinal: i32) -> PyResult<GpuUuid> {
-    py.detach(|| own_device_of(ordinal)).map_err(|error| errors::raise(py, &error))
+    detached(py, || own_device_of(ordinal)).map_err(|error| errors::raise(py, &error))
 }
 
 /// This process's GPUs in its own order, which stays.

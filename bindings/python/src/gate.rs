@@ -5,6 +5,7 @@ use std::thread::{self, ThreadId};
 
 use pyo3::prelude::*;
 
+use crate::ending::detached;
 use crate::interrupt::SLICE;
 
 /// Whoever has closed it passes, everybody else waits until it is open.
@@ -67,7 +68,7 @@ impl Gate {
             return Ok(());
         }
         loop {
-            let passed = py.detach(|| {
+            let passed = detached(py, || {
                 let waited = self.opened.wait_timeout_while(self.lock(), SLICE, |closed| {
                     closed.is_some_and(|closed| closed.by != me)
                 });

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use millpond::{Error, ErrorKind, Failure};
 use pyo3::prelude::*;
 
+use crate::ending::detached;
 use crate::errors;
 
 /// Long enough to cost nothing, short enough for a person who presses Ctrl-C.
@@ -18,7 +19,7 @@ pub(crate) fn ask<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> millpond::Result<T> + Send,
 ) -> PyResult<T> {
-    py.detach(work).map_err(|error| errors::raise(py, &error))
+    detached(py, work).map_err(|error| errors::raise(py, &error))
 }
 
 /// Repeats a wait that the pond ends with `timeout` until so much time is over.
@@ -30,7 +31,7 @@ pub(crate) fn wait<T: Send>(
     let begun = Instant::now();
     loop {
         let left = total.saturating_sub(begun.elapsed());
-        let answer = py.detach(|| work(left.min(SLICE)));
+        let answer = detached(py, || work(left.min(SLICE)));
         match answer {
             Err(error) if is_over(&error) => {
                 py.check_signals()?;

@@ -19,6 +19,7 @@ mod allocator;
 mod convert;
 #[allow(unsafe_code, reason = "structures in C's layout, which other libraries free")]
 mod dlpack;
+mod ending;
 mod errors;
 mod gate;
 mod info;
@@ -63,7 +64,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(allocator::allocate_from, module)?)?;
     module.add_function(wrap_pyfunction!(allocator::allocated, module)?)?;
     module.add_function(wrap_pyfunction!(load::check_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(swaps::end_of_swaps, module)?)?;
-    module.add_function(wrap_pyfunction!(swaps::no_swaps_yet, module)?)?;
+    module.add_function(wrap_pyfunction!(ending::end, module)?)?;
+    module.add_function(wrap_pyfunction!(ending::after_fork, module)?)?;
     Ok(())
 }

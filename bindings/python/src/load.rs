@@ -8,6 +8,7 @@ use millpond::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
+use crate::ending::detached;
 use crate::errors;
 use crate::models::{VersionInfo, target};
 use crate::transfer::Watch;
@@ -164,7 +165,7 @@ pub(crate) fn load(
 ) -> PyResult<LoadReport> {
     let spec = load.spec(py)?;
     let mut watch = Watch::new(progress);
-    let ended = py.detach(|| {
+    let ended = detached(py, || {
         pond.load(spec, |so| {
             // What is only compared has not landed.
             let done = if so.phase == LoadPhase::Loading { so.done } else { 0 };
@@ -186,7 +187,7 @@ pub(crate) fn verify(
 ) -> PyResult<VerifyReport> {
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
-    let ended = py.detach(|| {
+    let ended = detached(py, || {
         pond.verify(target, |so| {
             watch.told(so);
             watch.goes_on()
@@ -207,7 +208,7 @@ pub(crate) fn save(
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
     let options = SaveOptions { shard_bytes, force: false };
-    let ended = py.detach(|| {
+    let ended = detached(py, || {
         pond.save(target, path, options, |so| {
             watch.told(so);
             watch.goes_on()

@@ -7,6 +7,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyList, PyString, PyTuple};
 
+use crate::ending::calling;
 use crate::errors::{self, Special};
 use crate::gate::Gate;
 use crate::interrupt::ask;
@@ -139,7 +140,7 @@ impl Model {
 
     /// Of `collections.abc`: a view of the keys, values or items.
     fn abc<'py>(slf: &Bound<'py, Self>, class: &str) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("collections.abc")?.getattr(class)?.call1((slf,))
+        calling(slf.py(), || slf.py().import("collections.abc")?.getattr(class)?.call1((slf,)))
     }
 
     /// The same mapping, whatever this one is refreshed to or closed.
@@ -150,7 +151,7 @@ impl Model {
 
     fn lazily<'py>(slf: &Bound<'py, Self>, maker: &str) -> PyResult<Bound<'py, PyAny>> {
         let fixed = slf.get().fixed(slf.py())?;
-        slf.py().import("millpond._models")?.call_method1(maker, (fixed,))
+        calling(slf.py(), || slf.py().import("millpond._models")?.call_method1(maker, (fixed,)))
     }
 }
 

@@ -9,6 +9,10 @@ use pyo3::prelude::*;
 use crate::lease::{Counted, Memory};
 use crate::view::{Layout, Place, View};
 
+/// Of what is complete.
+const WAY_TO_WRITE: &str =
+    "a version never changes: write the next one with millpond.stage(name, like=version)";
+
 /// One tensor of a mapped model, or of a version that is being staged (then writable).
 #[pyclass(frozen, extends = View, module = "millpond")]
 pub(crate) struct ModelTensor {
@@ -46,7 +50,7 @@ impl Memory for Reading {
     }
 
     fn way_to_write(&self) -> &'static str {
-        "a version never changes: write the next one with millpond.stage(name, like=version)"
+        WAY_TO_WRITE
     }
 }
 
@@ -67,6 +71,10 @@ impl Memory for Writing {
 
     fn context(&self) -> &Context {
         self.tensor.context()
+    }
+
+    fn way_to_write(&self) -> &'static str {
+        WAY_TO_WRITE
     }
 }
 

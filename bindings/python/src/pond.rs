@@ -9,6 +9,7 @@ use millpond::{AttachOptions, Error, GetOptions, Mode, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 
+use crate::ending::detached;
 use crate::info::{Status, TensorInfo};
 use crate::interrupt::{ask, wait as wait_for};
 use crate::lease::Counters;
@@ -367,7 +368,7 @@ impl Pond {
 
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| matches!(self.pond.flush(Duration::ZERO), Err(Error::Closed)))
+        detached(py, || matches!(self.pond.flush(Duration::ZERO), Err(Error::Closed)))
     }
 
     /// Waits for what was let go of and says goodbye.
@@ -381,7 +382,7 @@ impl Pond {
 
     #[pyo3(signature = (*_error))]
     fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyAny>) -> PyResult<()> {
-        match py.detach(|| self.pond.clone().close()) {
+        match detached(py, || self.pond.clone().close()) {
             // What is still in use keeps the connection, and it ends with the last of that.
             Ok(()) | Err(Error::InUse { .. } | Error::Closed) => Ok(()),
             Err(error) => Err(errors::raise(py, &error)),

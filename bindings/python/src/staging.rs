@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::convert;
+use crate::ending::detached;
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
 use crate::lease::{Counted, Counters};
@@ -144,7 +145,7 @@ impl Drop for Staging {
         // To give it up asks the pond, and nobody who waits for that keeps the interpreter.
         if let Some(open) = self.take(State::Aborted) {
             let mut open = Some(open);
-            Python::try_attach(|py| py.detach(|| drop(open.take())));
+            Python::try_attach(|py| detached(py, || drop(open.take())));
         }
     }
 }
@@ -249,7 +250,7 @@ impl Staging {
 
     /// Gives everything back.
     fn abort(&self, py: Python<'_>) {
-        py.detach(|| drop(self.take(State::Aborted)));
+        detached(py, || drop(self.take(State::Aborted)));
     }
 
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {

@@ -4,26 +4,20 @@
 //! takes that only to call. It holds neither the model nor its lease, and ends soon after both are
 //! gone. What is raised in a callback goes to `sys.unraisablehook`, and the next one is called.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use millpond::{Error, EventKind, Events, Pond, TensorName, VersionId};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
+use crate::ending;
+
 /// How often the thread looks whether anybody is left to be told.
 const SLICE: Duration = Duration::from_millis(500);
 /// Before a pond that does not answer is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the interpreter waits at its end for callbacks that run.
-const LAST: Duration = Duration::from_secs(5);
-
-/// Callbacks that run now.
-static TELLING: AtomicUsize = AtomicUsize::new(0);
-/// The interpreter ends: nobody is told any more.
-static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Who is told.
 #[derive(Default)]
@@ -103,8 +97,7 @@ impl Swaps {
     }
 
     fn tell(&self, tag: &str) {
-        TELLING.fetch_add(1, Ordering::SeqCst);
-        if !ENDING.load(Ordering::SeqCst) {
+        if let Some(_inside) = ending::enter() {
             Python::try_attach(|py| {
                 let called: Vec<Py<PyAny>> =
                     self.lock().callbacks.iter().map(|(_, one)| one.clone_ref(py)).collect();
@@ -115,7 +108,6 @@ impl Swaps {
                 }
             });
         }
-        TELLING.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -167,22 +159,4 @@ impl Subject {
         let found = self.pond.version(format!("~{}/{}", self.user, self.model)).ok()?;
         Some((found.info.version, found.info.tag.to_string()))
     }
-}
-
-/// Before the interpreter ends: a thread that runs Python then would be torn out of its frames.
-#[pyfunction(name = "_end_of_swaps")]
-pub(crate) fn end_of_swaps(py: Python<'_>) {
-    ENDING.store(true, Ordering::SeqCst);
-    py.detach(|| {
-        let begun = Instant::now();
-        while TELLING.load(Ordering::SeqCst) > 0 && begun.elapsed() < LAST {
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
-}
-
-/// In a forked child no thread of the parent runs.
-#[pyfunction(name = "_no_swaps_yet")]
-pub(crate) fn no_swaps_yet() {
-    TELLING.store(0, Ordering::SeqCst);
 }

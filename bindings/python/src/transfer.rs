@@ -16,9 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::convert;
+use crate::ending::{attached, detached};
 use crate::errors;
 use crate::interrupt::ask;
-use crate::view::piece;
+use crate::view::{piece, views};
 
 /// How often a transfer asks Python for signals.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -54,7 +55,7 @@ impl Given {
             let bytes = Bytes::File(source.extract::<PathBuf>()?);
             return Ok(Self { bytes, dtype: None, shape: None });
         }
-        let helper = py.import("millpond._views")?.call_method1("host_bytes", (source,))?;
+        let helper = views(py, "host_bytes", (source,))?;
         let (view, dtype, shape): (Bound<'_, PyAny>, Option<Bound<'_, PyAny>>, Option<Vec<u64>>) =
             helper.extract()?;
         let dtype = dtype.as_ref().map(convert::dtype).transpose()?;
@@ -102,7 +103,7 @@ impl Watch {
             return;
         }
         self.asked = Instant::now();
-        let answer = Python::attach(|py| {
+        let answer = attached(|py| {
             py.check_signals()?;
             match &self.progress {
                 Some(callback) => callback.call1(py, (progress.done, progress.total)).map(drop),
@@ -142,7 +143,7 @@ impl Pieces<'_> {
         py.check_signals()?;
         let bytes = piece(self.view.bind(py), self.at, end)?;
         let source = bytes.as_bytes();
-        py.detach(|| buffer.copy_from_slice(source));
+        detached(py, || buffer.copy_from_slice(source));
         Ok(())
     }
 }
@@ -152,7 +153,7 @@ impl Read for Pieces<'_> {
         let end = self.length.min(self.at.saturating_add(buffer.len()));
         let count = end - self.at;
         if count > 0 && !self.raised.is_some() {
-            let filled = Python::attach(|py| self.fill(py, end, &mut buffer[..count]));
+            let filled = attached(|py| self.fill(py, end, &mut buffer[..count]));
             if let Err(error) = filled {
                 self.raised.keep(error);
             }
@@ -261,7 +262,7 @@ pub(crate) fn put(
     }
     let mut watch = Watch::new(progress);
     let raised = watch.raised.clone();
-    let ended = py.detach(|| pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    let ended = detached(py, || pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended)
 }
 
@@ -281,7 +282,7 @@ pub(crate) fn upload(
     let mut watch = Watch::new(progress);
     let raised = watch.raised.clone();
     let ended =
-        py.detach(|| pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
+        detached(py, || pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended).map(|moved| moved.bytes)
 }
 
@@ -294,7 +295,7 @@ pub(crate) fn download(
 ) -> PyResult<Vec<u8>> {
     let mut watch = Watch::new(progress);
     let mut bytes = Vec::new();
-    let ended = py.detach(|| {
+    let ended = detached(py, || {
         pond.download(target, Sink::writer(&mut bytes, "the bytes"), |so| watch.told(so))
     });
     watch.end(py, ended)?;
@@ -321,7 +322,7 @@ pub(crate) fn download_file(
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
     let mut watch = Watch::new(progress);
-    let mut ended = py.detach(|| {
+    let mut ended = detached(py, || {
         let begun = File::create(&part).and_then(|mut file| {
             file.write_all(&header)?;
             Ok(file)

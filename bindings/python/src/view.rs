@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond::cuda::{Context, DriverKind};
 use millpond::{Dtype, Error, GpuUuid};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
+use crate::ending::{calling, detached};
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
 use crate::lease::Memory;
@@ -175,7 +177,7 @@ impl View {
     /// A numpy array of the same memory, on the software driver.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_numpy", (slf,))
+        views(slf.py(), "as_numpy", (slf,))
     }
 
     /// What numpy asks for: without it, it would make an array of one object.
@@ -186,13 +188,13 @@ impl View {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_array", (slf, dtype, copy))
+        views(slf.py(), "as_array", (slf, dtype, copy))
     }
 
     /// A torch tensor of the same memory.
     fn torch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("as_torch", (slf,))
+        views(slf.py(), "as_torch", (slf,))
     }
 
     /// A copy of its bytes.
@@ -208,7 +210,7 @@ impl View {
         source: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         slf.get().writable(slf.py())?;
-        slf.py().import("millpond._views")?.call_method1("copy_into", (slf, source))?;
+        views(slf.py(), "copy_into", (slf, source))?;
         Ok(slf.clone())
     }
 
@@ -226,7 +228,11 @@ impl View {
         for begin in (0..length).step_by(PIECE) {
             let piece = piece(source, begin, (begin + PIECE).min(length))?;
             let (bytes, offset) = (piece.as_bytes(), begin as u64);
-            ask(py, || memory.write(offset, bytes))?;
+            detached(py, || memory.write(offset, bytes)).map_err(|error| match error {
+                // It was staged, and is complete by now.
+                Error::ReadOnly { .. } => read_only(py, &error, &*memory),
+                other => errors::raise(py, &other),
+            })?;
             py.check_signals()?;
         }
         Ok(())
@@ -302,12 +308,24 @@ impl View {
     fn writable(&self, py: Python<'_>) -> PyResult<()> {
         let memory = self.memory(py)?;
         if self.layout.readonly {
-            let message = Error::ReadOnly { tensor: self.layout.label.clone() }.to_string();
-            let hint = memory.way_to_write();
-            return Err(errors::special(py, Special::ReadOnly, &message, hint));
+            let error = Error::ReadOnly { tensor: self.layout.label.clone() };
+            return Err(read_only(py, &error, &*memory));
         }
         Ok(())
     }
+}
+
+fn read_only(py: Python<'_>, error: &Error, memory: &dyn Memory) -> PyErr {
+    errors::special(py, Special::ReadOnly, &error.to_string(), memory.way_to_write())
+}
+
+/// Calls a function of the half that is written in Python.
+pub(crate) fn views<'py>(
+    py: Python<'py>,
+    name: &str,
+    args: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    calling(py, || py.import("millpond._views")?.call_method1(name, args))
 }
 
 /// A part of a memoryview of bytes.

@@ -373,3 +373,13 @@ def test_dtypes_that_numpy_lacks(name, tmp_path):
         same(m, arrays)
         assert (m["f8"].dtype, m["bf"].dtype) == ("float8_e4m3fn", "bfloat16")
     retire_all(name)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+def test_no_elements_of_a_dtype_that_numpy_lacks(name, tmp_path, dtype):
+    millpond.load(name, checkpoints.write(tmp_path / "x.safetensors", {"none": numpy.zeros((0, 3), dtype)}))
+    with millpond.attach(name) as m:
+        array = m["none"].numpy()
+        assert (array.shape, array.dtype) == ((0, 3), dtype)
+    del array
+    retire_all(name)

@@ -56,6 +56,11 @@ def test_a_stub_has_the_parameters_and_members_of_the_thing(name):
         elif not member.name.startswith("__") or member.name == "__dlpack__":
             found = [one for one in inspect.signature(there).parameters if one != "self"]
             assert parameters(member, True) == found, member.name
+    is_final = any(getattr(one, "id", "") == "final" for one in stub.decorator_list)
+    try:
+        type("Own", (thing,), {})
+    except TypeError:
+        assert is_final
     if issubclass(thing, millpond.Error):
         bases = [base.id for base in stub.bases]
         assert bases == [base.__name__ for base in thing.__bases__]

@@ -149,3 +149,33 @@ def test_a_pond_with_gpus_that_are_not_ones_own_still_takes_bytes(tmp_path, name
             server.pond.get(name)
     finally:
         server.stop()
+
+
+BUSY = """
+import sys, threading, time, millpond
+m = millpond.attach(sys.argv[1])
+uses = {
+    "attach": lambda: millpond.attach(sys.argv[1]).close(),
+    "numpy": lambda: [one.numpy() for one in m.values()],
+    "wait": lambda: millpond.get("nobody/has/this", wait=0.01),
+}
+begun = threading.Barrier(5)
+def busy(use):
+    begun.wait()
+    while True:
+        try:
+            use()
+        except millpond.Timeout:
+            pass
+for _ in range(4):
+    threading.Thread(target=busy, args=(uses[sys.argv[2]],), daemon=True).start()
+begun.wait()
+time.sleep(float(sys.argv[3]))
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("use", ["attach", "numpy", "wait"])
+def test_threads_that_are_busy_when_the_interpreter_ends_do_no_harm(model, python, use):
+    for pause in ("0", "0.01", "0.1"):
+        assert python(BUSY, model, use, pause) == "fine\n"

@@ -66,7 +66,7 @@ def test_commit_says_what_it_made_and_is_the_end(model):
     for use in (w.commit, lambda: w["mask"]):
         with pytest.raises(millpond.Invalid, match="was committed already"):
             use()
-    with pytest.raises(millpond.ReadOnlyError):
+    with pytest.raises(millpond.ReadOnlyError, match=r"never changes: write the next one with millpond\.stage"):
         tensor.copy_(numpy.zeros((64, 16), "float32"))
     w = millpond.stage(model, like=f"{model}@v1", activate=True)
     assert not w.commit(activate=False).current

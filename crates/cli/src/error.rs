@@ -17,6 +17,18 @@ pub enum CommandError {
     Failed(Box<Report>),
 }
 
+impl CommandError {
+    /// The way out of this kind of error in the words of a command that has a flag for it.
+    pub fn hint_for(self, kind: ErrorKind, hint: impl Into<String>) -> Self {
+        match self {
+            CommandError::Failed(report) if report.code == Code::Kind(kind) => {
+                report.hint(hint).into()
+            }
+            other => other,
+        }
+    }
+}
+
 /// What a command returns.
 pub type Outcome = Result<(), CommandError>;
 

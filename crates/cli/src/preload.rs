@@ -20,7 +20,10 @@ pub fn find() -> Result<PathBuf, Report> {
     let Some(found) = places.iter().find(|path| path.is_file()) else {
         let looked: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
         let message = format!("{FILE} is missing; looked for {}", looked.join(", "));
-        let hint = format!("install it, or name it: {}=/path/to/{FILE}", env_vars::PRELOAD);
+        let hint = format!(
+            "`scripts/preload` builds it into dist/preload; name it: {}=/path/to/{FILE}",
+            env_vars::PRELOAD
+        );
         return Err(Report::new(Code::Failed, message).hint(hint));
     };
     let found = std::path::absolute(found).unwrap_or_else(|_| found.clone());

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 24] = [
+const VISIBLE: [&str; 25] = [
     "demo",
     "serve",
     "doctor",
@@ -26,6 +26,7 @@ const VISIBLE: [&str; 24] = [
     "coverage",
     "ps",
     "status",
+    "upgrade",
     "events",
     "gc",
     "bench",
@@ -75,7 +76,8 @@ fn every_command_has_help_and_most_have_examples() {
     assert_eq!(ran.code, Some(2));
 }
 
-/// Every command has its part of the page, and every flag of the new ones is named there.
+/// Every command has its part of the page, and every flag of it is named there. (Those of `serve`
+/// are settings, which have a page of their own.)
 #[test]
 fn the_page_about_commands_has_every_command() {
     let page = include_str!("../../../docs/cli.md");
@@ -85,11 +87,22 @@ fn the_page_about_commands_has_every_command() {
         assert!(headings.iter().any(named), "{command}");
     }
     let place = Place::new();
-    for (heading, command) in [("run", &["run"][..]), ("coverage", &["coverage"]), ("ps", &["ps"])]
-    {
+    let tensor = ["create", "put", "get", "copy", "zero", "ls", "rm"];
+    let group = ["ls", "set", "rm", "watch"];
+    let without_part = ["tensor", "group", "serve", "completions", "man", "version", "help"];
+    let mut parts: Vec<(String, String)> = Vec::new();
+    parts.extend(tensor.map(|word| (format!("tensor {word}"), format!("tensor {word}"))));
+    parts
+        .extend(group.map(|word| ("group ls, set, rm, watch".to_owned(), format!("group {word}"))));
+    let own = VISIBLE.iter().filter(|command| !without_part.contains(command));
+    parts.extend(own.map(|command| ((*command).to_owned(), (*command).to_owned())));
+    for (heading, command) in parts {
         let part =
             page.split("\n## ").find(|part| part.starts_with(&format!("{heading}\n"))).unwrap();
-        let help = place.stdout(&[&["help"], command].concat());
+        let mut words = vec!["help"];
+        words.extend(command.split(' '));
+        let help = place.stdout(&words);
+        let help = help.split("\nGlobal options:").next().unwrap();
         let flags = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
         for flag in flags.map(|flag| flag.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())) {
             let global = ["--runtime-dir", "--verbose", "--quiet", "--color", "--help", "--json"];
@@ -200,6 +213,18 @@ fn a_command_line_that_makes_no_sense_is_usage() {
     let ran = place.run(&["tensor", "ls", "--json", "--nonsense"]);
     let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!((ran.code, error["error"]["kind"].as_str()), (Some(2), Some("usage")));
+}
+
+/// The folder that every test names in the environment must not make it another command's help.
+#[test]
+fn a_command_that_needs_another_says_which_there_are() {
+    let place = Place::new();
+    for (command, one_of_them) in [("tensor", "inspect"), ("group", "watch")] {
+        let ran = place.run(&[command]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{command}");
+        assert!(ran.stderr.contains(&format!("Usage: millpond {command} ")), "{}", ran.stderr);
+        assert!(is_listed(&ran.stderr, one_of_them) && !is_listed(&ran.stderr, "demo"));
+    }
 }
 
 #[test]

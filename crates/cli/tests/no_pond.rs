@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, Ran};
 
 const READING: [&[&str]; 5] =
     [&["status"], &["ps"], &["tensor", "ls"], &["inspect", "x"], &["tensor", "rm", "x"]];
@@ -44,6 +44,20 @@ fn colour_is_used_only_where_it_is_wanted() {
     assert!(!place.run(&["status"]).stderr.contains(escape), "not a terminal");
     assert!(place.run(&["status", "--color", "always"]).stderr.contains(escape));
     assert!(!place.run(&["status", "--color", "never"]).stderr.contains(escape));
+}
+
+#[test]
+fn a_variable_that_is_set_to_nothing_counts_as_not_set() {
+    let place = Place::new();
+    let mut command = place.command(&["status"]);
+    command.env("MILLPOND_RUNTIME_DIR", "").env("MILLPOND_CONFIG", "");
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!(ran.code, Some(15), "{}", ran.stderr);
+    // With a setting that stops it before it serves.
+    let mut command = place.command(&["serve", "--capacity", "nonsense"]);
+    command.env("MILLPOND_RUNTIME_DIR", "").env("MILLPOND_CONFIG", "");
+    let ran = Ran::from(command.output().unwrap());
+    assert!(ran.code == Some(2) && ran.stderr.contains("nonsense"), "{}", ran.stderr);
 }
 
 #[test]

@@ -63,6 +63,8 @@ fn errors_have_their_exit_codes_and_say_what_to_do() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""));
     assert!(ran.stderr.starts_with("error: no model and no tensor 'acts/z'\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("similar: acts/x") && ran.stderr.contains("\n\nhint: "));
+    let ran = place.run(&["inspect", "something/quite/different"]);
+    assert!(ran.stderr.contains("`millpond models` and `millpond tensor ls`"), "{}", ran.stderr);
     let ran = place.run(&["inspect", "acts/z", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(error["error"]["similar"], serde_json::json!(["acts/x"]));

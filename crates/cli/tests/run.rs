@@ -121,6 +121,9 @@ fn a_limit_that_makes_no_sense_says_why() {
         assert_eq!(ran.code, Some(2), "{limit}: {}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stdout.is_empty(), "{limit}: {}", ran.stderr);
     }
+    let ran = run(&place, &["--limit", "4095", "--", "true"]);
+    assert_eq!(ran.code, Some(64), "{}", ran.stderr);
+    assert!(ran.stderr.contains("lets nothing run"), "{}", ran.stderr);
     // Not taken for a flag.
     let negative = run(&place, &["--limit", "-5G", "--", "true"]);
     assert!(
@@ -143,9 +146,10 @@ fn what_needs_a_limit_or_a_pond_says_so() {
         "{}",
         ran.stderr
     );
-    let ran = run(&place, &["--group", "team-a", "true"]);
+    let group = format!("run-test-{}", std::process::id());
+    let ran = run(&place, &["--group", &group, "true"]);
     assert_eq!(ran.code, Some(15));
-    assert!(ran.stderr.contains("group 'team-a' needs a limit"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("group '{group}' needs a limit")), "{}", ran.stderr);
     assert!(ran.stderr.contains("millpond serve"), "{}", ran.stderr);
     let ran = run(&place, &["--limit", "1G", "--min", "1G", "true"]);
     assert_eq!(ran.code, Some(15));
@@ -231,4 +235,11 @@ fn a_program_with_rights_of_its_own_is_told_and_with_strict_refused() {
     assert!(ran.stderr.contains("setuid") && ran.stderr.contains("escapes"), "{}", ran.stderr);
     assert_eq!(run(&place, &["-l", "1G", "--strict", program]).code, Some(126));
     assert_eq!(run(&place, &["-l", "1G", "--strict", "true"]).code, Some(0));
+    // The same bits on a script mean nothing to the kernel.
+    let script = place.path().join("script");
+    std::fs::write(&script, "#!/bin/sh\nexit 5\n").unwrap();
+    std::os::unix::fs::chown(&script, Some(1), Some(1)).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o6755)).unwrap();
+    let ran = run(&place, &["-q", "-l", "1G", "--strict", script.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(5), ""));
 }

@@ -176,7 +176,8 @@ fn what_cannot_be_saved_says_why() {
     assert!(nowhere.code == Some(19) && nowhere.stderr.contains("No such file"));
     assert_eq!(place.run(&["tensor", "get", "nope", "-o", "n"]).code, Some(3));
     place.stdout(&["tensor", "create", "w", "--dtype", "u8", "--shape", "1"]);
-    assert_eq!(place.run(&["tensor", "get", "w", "-o", "n"]).code, Some(6));
+    let ran = place.run(&["tensor", "get", "w", "-o", "n"]);
+    assert!(ran.code == Some(6) && ran.stderr.contains("hint: `--wait 5s`"), "{}", ran.stderr);
     assert_eq!(place.run(&["tensor", "get", "w", "-o", "n", "--wait", "50ms"]).code, Some(17));
     place.stdout(&["tensor", "create", "f4", "--dtype", "f4", "--shape", "8", "--zero"]);
     let packed = place.run(&["tensor", "get", "f4", "-o", "f4.npy"]);
@@ -238,7 +239,8 @@ fn a_copy_is_complete_and_zeroes_are_published() {
     let file = write(&place, "x.bin", &[7; 1000]);
     place.stdout(&["tensor", "put", "x", &file, "--dtype", "u8"]);
     place.stdout(&["tensor", "copy", "x", "y", "--share", "group"]);
-    assert_eq!(place.run(&["tensor", "copy", "x", "y"]).code, Some(4));
+    let ran = place.run(&["tensor", "copy", "x", "y"]);
+    assert!(ran.code == Some(4) && ran.stderr.contains("hint: `--replace`"), "{}", ran.stderr);
     let id = place.json(&["inspect", "x", "--json"])["id"].as_str().unwrap().to_owned();
     place.stdout(&["tensor", "copy", &id[..8], "y", "--replace"]);
     let bytes =

@@ -133,3 +133,14 @@ pub use weights::{
 
 /// What every call of this crate returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The Rust on the pages is compiled with the tests of the documentation.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/getting-started.md")]
+    struct GettingStarted;
+    #[doc = include_str!("../../../docs/rust-client.md")]
+    struct RustClient;
+}

@@ -155,7 +155,24 @@ pub(crate) fn has(called: Called) -> bool {
 
 /// The hook whose real function this is.
 pub(crate) fn hook_of(address: usize) -> Option<usize> {
-    REAL.iter().position(|real| real.load(Ordering::Relaxed) == address)
+    let exported = REAL.iter().position(|real| real.load(Ordering::Relaxed) == address);
+    let renamed = || address != 0 && address == RENAMED.load(Ordering::Relaxed);
+    exported.or_else(|| renamed().then_some(Hooked::cuGraphInstantiateWithFlags as usize))
+}
+
+/// `cuGraphInstantiate` as it is since CUDA 12, which a driver may have under no exported name: it
+/// does what `cuGraphInstantiateWithFlags` does, with the same arguments.
+static RENAMED: AtomicUsize = AtomicUsize::new(0);
+
+fn find_renamed() {
+    const SINCE: c_int = 12_000;
+    let (mut found, mut why) = (0_usize, 0_u32);
+    let name = c"cuGraphInstantiate".as_ptr();
+    // SAFETY: the name ends in NUL, and both results are valid for the call, which needs no `cuInit`.
+    let status = unsafe { real::cuGetProcAddress_v2(name, &raw mut found, SINCE, 0, &raw mut why) };
+    if status == status::SUCCESS {
+        RENAMED.store(found, Ordering::Relaxed);
+    }
 }
 
 /// Looks up every hooked function of CUDA, so that addresses can be told apart.
@@ -165,6 +182,7 @@ pub(crate) fn find_all() {
         for number in 0..HOOKED.len() {
             real_address(number);
         }
+        find_renamed();
         DONE.store(1, Ordering::Release);
     }
 }

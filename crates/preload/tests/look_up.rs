@@ -15,6 +15,14 @@ fn every_way_to_the_driver_meets_the_limit() {
     }
 }
 
+/// `cuGraphInstantiate` of CUDA 12 may be exported under no name: only its address tells what it is.
+#[test]
+fn a_function_that_only_a_look_up_finds_meets_the_limit() {
+    let machine = Machine::new().limited("64M");
+    let said = machine.run("renamed", "context graph=100 launch graph=20 launch");
+    assert_eq!(said, "context=0, graph=0, launch=2, graph=0, launch=0");
+}
+
 #[test]
 fn a_driver_that_was_let_go_of_is_still_the_hooked_one() {
     let machine = Machine::new().limited("64M");

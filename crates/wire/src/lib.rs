@@ -37,7 +37,7 @@ pub mod socket;
 pub use content::{ContentHash, Piece, PiecesKind, Run};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, Remedy};
-pub use group_name::{GroupName, GroupNameError};
+pub use group_name::{ANONYMOUS_PREFIX, GroupName, GroupNameError};
 pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token, VersionId};
 pub use message::{Audience, Mode, TensorState, VersionState};
 pub use model_name::{ModelNameError, ModelRef, VersionTag, VersionTarget, model_name};

@@ -27,8 +27,8 @@ def _new_lock():
 
 
 _os.register_at_fork(after_in_child=_new_lock)
-_os.register_at_fork(after_in_child=_millpond._no_swaps_yet)
-_atexit.register(_millpond._end_of_swaps)
+_os.register_at_fork(after_in_child=_millpond._after_fork)
+_atexit.register(_millpond._end)
 _abc.Mapping.register(Model)
 _abc.Mapping.register(Staging)
 

@@ -550,6 +550,7 @@ class Plan:
 
 # ---- the pond ----
 
+@final
 class Pond:
     """A connection to a pond. All threads may use it at once; a process has one connection per
     pond, and a forked child gets its own with its first call."""

@@ -19,10 +19,7 @@ _PACKED = ("float4", "float6")
 
 def _plain(view):
     """The view as whole unsigned numbers of the same size, which every library takes."""
-    size = view.nbytes
-    for extent in view.shape:
-        size //= extent
-    return view.view("uint16" if size == 2 else "uint8")
+    return view.view("uint16" if view.dtype == "bfloat16" else "uint8")
 
 
 def as_numpy(view):

@@ -46,7 +46,7 @@ pub struct RunArgs {
     /// So much is kept free for the group, whatever others want
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<Size>,
-    /// The group's share of what is left, where others have more than their part
+    /// Who gives way first where not everybody's limit fits: groups with a smaller number [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
     /// Refuse a program that would escape the limit
@@ -122,13 +122,13 @@ pub struct GroupSetArgs {
     /// So much is kept free for the group, whatever others want; `0` is nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<MinArg>,
-    /// The group's share of what is left, where others have more than their part
+    /// Who gives way first where not everybody's limit fits: groups with a smaller number [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
     /// Who may run programs in it, and whose memory in the pond counts for it: a name or a number;
-    /// again for more. It replaces those of before
-    #[arg(long = "user", value_name = "USER", value_parser = crate::users::id)]
-    pub users: Vec<u32>,
+    /// again for more. It replaces those of before; `none` is nobody
+    #[arg(long = "user", value_name = "USER")]
+    pub users: Vec<UserArg>,
     /// Only on this GPU: its place in `millpond status`, or its UUID [default: all]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
@@ -207,7 +207,38 @@ impl std::str::FromStr for LimitArg {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "none" | "unlimited" => Ok(Self::None),
+            text if is_zero(text) => Err(format!("'{text}' lets nothing run; `none` is no limit")),
             text => text.parse().map(Self::Size),
+        }
+    }
+}
+
+/// A user, or nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserArg {
+    /// Nobody.
+    None,
+    /// This one.
+    Id(u32),
+}
+
+impl UserArg {
+    /// The user, if there is one.
+    pub fn id(self) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::Id(user) => Some(user),
+        }
+    }
+}
+
+impl std::str::FromStr for UserArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => Ok(Self::None),
+            text => crate::users::id(text).map(Self::Id),
         }
     }
 }
@@ -226,10 +257,16 @@ impl std::str::FromStr for MinArg {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "0" | "none" => Ok(Self::None),
+            "none" => Ok(Self::None),
+            text if is_zero(text) => Ok(Self::None),
             text => text.parse().map(Self::Size),
         }
     }
+}
+
+/// Whether it is a size, and one of nothing.
+fn is_zero(text: &str) -> bool {
+    millpond_ledger::parse_size(text.as_bytes()) == Err(millpond_ledger::BadSize::Zero)
 }
 
 #[cfg(test)]
@@ -267,8 +304,12 @@ mod tests {
     #[test]
     fn no_limit_and_nothing_kept_are_words() {
         assert_eq!("none".parse(), Ok(LimitArg::None));
-        assert_eq!("0".parse(), Ok(MinArg::None));
-        assert!("0".parse::<LimitArg>().unwrap_err().contains('0'));
+        for nothing in ["0", "0G", "0%", "none"] {
+            assert_eq!(nothing.parse(), Ok(MinArg::None));
+        }
+        assert!("0".parse::<LimitArg>().unwrap_err().contains("`none` is no limit"));
         assert!("10G".parse::<MinArg>().is_ok());
+        assert_eq!(("none".parse(), "7".parse()), (Ok(UserArg::None), Ok(UserArg::Id(7))));
+        assert!("no such user".parse::<UserArg>().is_err());
     }
 }

@@ -2,6 +2,8 @@
 
 mod bench;
 mod demo;
+#[cfg(test)]
+mod docs;
 mod hidden;
 mod life;
 mod limits;
@@ -16,6 +18,7 @@ mod weights;
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
@@ -81,7 +84,7 @@ pub struct Global {
     /// The pond's folder
     ///
     /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
-    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true)]
+    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, value_parser = path_or_nothing())]
     runtime_dir: Option<PathBuf>,
     /// Say more, on standard error; twice: everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
@@ -95,10 +98,20 @@ pub struct Global {
 }
 
 impl Global {
-    /// The folder that was named; a variable that is set to nothing names none.
+    /// The folder that was named.
     pub fn runtime_dir(&self) -> Option<PathBuf> {
-        self.runtime_dir.clone().filter(|folder| !folder.as_os_str().is_empty())
+        named(self.runtime_dir.as_ref())
     }
+}
+
+/// A path that may be empty, because a variable that is set to nothing must not be an error.
+pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// The path that was named; a variable that is set to nothing names none.
+pub fn named(path: Option<&PathBuf>) -> Option<PathBuf> {
+    path.filter(|path| !path.as_os_str().is_empty()).cloned()
 }
 
 /// When to use colour.

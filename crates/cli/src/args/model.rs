@@ -36,7 +36,7 @@ pub struct ModelsArgs {
 #[command(after_long_help = "\
 Examples:
   millpond inspect llama              the current version
-  millpond inspect llama@v1 --tensors with every tensor, its place and its hash
+  millpond inspect llama@v1 --tensors  with every tensor, its place and its hash
   millpond inspect acts/x             a tensor
   millpond inspect '~1001/acts/x'     of another user
   millpond inspect llama --json")]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use millpond_keeper::config::{ConfigOverrides, KEYS};
 
+use super::{named, path_or_nothing};
+
 /// Start a pond and stay in the foreground
 ///
 /// Holds the memory and starts the daemon, again and again if need be. Ctrl-C or SIGTERM stops it:
@@ -18,8 +20,8 @@ Examples:
   MILLPOND_DRIVER=soft millpond serve --runtime-dir /tmp/pond --log debug")]
 pub struct ServeArgs {
     /// Configuration file [default: the first of `~/.config/millpond/config.toml` and `/etc/millpond/config.toml`]
-    #[arg(long, value_name = "FILE", env = millpond_keeper::config::CONFIG_VARIABLE, hide_env_values = true)]
-    pub config: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", env = millpond_keeper::config::CONFIG_VARIABLE, hide_env_values = true, value_parser = path_or_nothing())]
+    config: Option<PathBuf>,
     #[arg(long, value_name = "DRIVER", help = doc("driver"))]
     driver: Option<String>,
     #[arg(long, value_name = "GPU,GPU...", help = doc("devices"))]
@@ -52,6 +54,11 @@ pub struct LogArgs {
 }
 
 impl ServeArgs {
+    /// The configuration file that was named.
+    pub fn config(&self) -> Option<PathBuf> {
+        named(self.config.as_ref())
+    }
+
     /// The flags as the keeper takes them.
     pub fn overrides(&self, runtime_dir: Option<PathBuf>) -> ConfigOverrides {
         ConfigOverrides {

@@ -69,9 +69,9 @@ pub struct CreateArgs {
     #[arg(long)]
     pub zero: bool,
     #[command(flatten)]
-    pub life: LifeArgs,
-    #[command(flatten)]
     pub json: JsonArg,
+    #[command(flatten)]
+    pub life: LifeArgs,
 }
 
 /// With whom a tensor is shared.

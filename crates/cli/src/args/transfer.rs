@@ -53,9 +53,9 @@ pub struct PutArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
     #[command(flatten)]
-    pub life: LifeArgs,
-    #[command(flatten)]
     pub json: JsonArg,
+    #[command(flatten)]
+    pub life: LifeArgs,
 }
 
 /// Where a tensor is, and for whom.
@@ -121,9 +121,9 @@ pub struct CopyArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
     #[command(flatten)]
-    pub life: LifeArgs,
-    #[command(flatten)]
     pub json: JsonArg,
+    #[command(flatten)]
+    pub life: LifeArgs,
 }
 
 /// Fill a tensor with zeroes and publish it

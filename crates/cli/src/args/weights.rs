@@ -59,7 +59,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "BYTES")]
     pub slab_bytes: Option<ByteSize>,
     /// With whom it is shared
-    #[arg(long, alias = "share", value_name = "WHO", value_enum, default_value_t)]
+    #[arg(long, visible_alias = "share", value_name = "WHO", value_enum, default_value_t)]
     pub audience: Share,
     #[command(flatten)]
     pub json: JsonArg,

@@ -12,7 +12,7 @@ use crate::printer::Printer;
 /// Serves until a signal.
 pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     let overrides = args.overrides(global.runtime_dir());
-    let config = Config::load(args.config.as_deref(), &overrides)?;
+    let config = Config::load(args.config().as_deref(), &overrides)?;
     logging::start(&config.log, config.log_format)?;
     let folder = config.folder();
     printer.detail(format_args!("serving `{}`", folder.display()));

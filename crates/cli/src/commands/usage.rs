@@ -20,7 +20,8 @@ pub fn print(error: &clap::Error) -> Code {
     }
     if error.kind() == ErrorKind::MissingSubcommand {
         // The list of commands is of more use than the names that the parser knows.
-        let _ = crate::args::Cli::command().print_help();
+        let words = std::env::args().skip(1);
+        Printer::plain(false).note(help_of(words).trim_end());
         return Code::Usage;
     }
     if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
@@ -30,6 +31,14 @@ pub fn print(error: &clap::Error) -> Code {
         let _ = error.print();
     }
     Code::Usage
+}
+
+/// The help of the command that these words lead to, as far as they do.
+fn help_of(words: impl Iterator<Item = String>) -> String {
+    let mut root = crate::args::Cli::command();
+    root.build();
+    let last = words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found));
+    last.clone().render_help().to_string()
 }
 
 fn wants_json() -> bool {
@@ -50,6 +59,14 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+
+    #[test]
+    fn help_is_that_of_the_command_that_lacks_another() {
+        let help = |line: &str| help_of(line.split(' ').map(str::to_owned));
+        assert!(help("tensor").contains("Usage: millpond tensor [OPTIONS] <COMMAND>"));
+        assert!(help("-q --runtime-dir /x group").contains("Usage: millpond group "));
+        assert!(help("-q").contains("Usage: millpond [OPTIONS] <COMMAND>"));
+    }
 
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {

@@ -46,7 +46,7 @@ pub struct GroupDeviceJson {
     effective_bytes: Option<u64>,
     /// What others leave it.
     min_bytes: u64,
-    /// Its share of what is left.
+    /// Who gives way first: groups with a smaller number.
     weight: u32,
     /// What counts against the limit: processes and pond.
     used_bytes: u64,
@@ -201,6 +201,8 @@ pub struct AccountJson<'a> {
     unix_ms: u64,
     /// The group.
     group: &'a str,
+    /// As in the table of `group ls`: `ok`, `over`, `stuck` or `lying`.
+    state: &'static str,
     /// On one GPU.
     #[serde(flatten)]
     account: GroupDeviceJson,
@@ -208,7 +210,7 @@ pub struct AccountJson<'a> {
 
 impl<'a> AccountJson<'a> {
     /// An account as it is now.
-    pub fn new(group: &'a str, device: &GroupDevice, unix_ms: u64) -> Self {
-        Self { kind: "account", unix_ms, group, account: device.into() }
+    pub fn new(group: &'a str, device: &GroupDevice, state: &'static str, unix_ms: u64) -> Self {
+        Self { kind: "account", unix_ms, group, state, account: device.into() }
     }
 }

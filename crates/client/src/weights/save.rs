@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use millpond_weights::writer::{self, Shard, WriteError, Written};
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::VersionInfo;
-use millpond_wire::{ErrorKind, Failure};
+use millpond_wire::{ContentHash, ErrorKind, Failure};
 
 use super::contents::Reading;
 use super::hold::Held;
@@ -47,7 +47,10 @@ pub fn temporary_name(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = whole.file_name().unwrap_or_default().to_string_lossy();
     // Not longer than a name may be.
-    let name: String = name.chars().take(50).collect();
+    let name: String = match name.char_indices().nth(50) {
+        Some((end, _)) => format!("{}-{}", &name[..end], ContentHash::of(name.as_bytes())),
+        None => name.into_owned(),
+    };
     whole.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
@@ -106,7 +109,8 @@ impl Pond {
             return Err(Failure::new(ErrorKind::Lost, message).hint(hint).into());
         }
         let mut names: Vec<String> = shards.iter().map(|shard| shard.name.clone()).collect();
-        if names.len() > 1 {
+        // Beside other files an index says which ones are meant; one that is there says others.
+        if names.len() > 1 || goal.has_files {
             let index = writer::index(&tensors, &shards).map_err(|error| unwritable(&error))?;
             let path = work.path(writer::INDEX_NAME);
             fs::write(&path, index).map_err(|error| failed(&path, &error))?;
@@ -129,7 +133,7 @@ fn begin_file(
         shard.tensors.iter().filter_map(|index| tensors.get(*index)).copied().collect();
     let (header, offsets) =
         writer::header(&own, &manifest.metadata).map_err(|error| unwritable(&error))?;
-    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path);
     let file = file.map_err(|error| failed(path, &error))?;
     if is_fuse(&file) {
         return Err(Error::file(format!(
@@ -149,6 +153,8 @@ fn begin_file(
 struct Goal {
     path: PathBuf,
     is_file: bool,
+    /// It is a folder, and not empty.
+    has_files: bool,
 }
 
 impl Goal {
@@ -159,7 +165,6 @@ impl Goal {
             let hint = "name a folder, or leave out the size of shards";
             return Err(Failure::new(ErrorKind::Invalid, message).hint(hint).into());
         }
-        let goal = Self { path: path.to_owned(), is_file };
         let taken = match fs::symlink_metadata(path) {
             Err(_) => false,
             Ok(found) if is_file && found.is_dir() => {
@@ -171,6 +176,7 @@ impl Goal {
                 Err(error) => return Err(failed(path, &error)),
             },
         };
+        let goal = Self { path: path.to_owned(), is_file, has_files: taken && !is_file };
         if taken && !options.force { Err(goal.taken()) } else { Ok(goal) }
     }
 
@@ -190,10 +196,20 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn begin(goal: &'a Goal) -> Result<Self> {
         let temporary = temporary_name(&goal.path);
-        if !goal.is_file {
-            fs::create_dir(&temporary).map_err(|error| failed(&temporary, &error))?;
+        let begun = if goal.is_file {
+            OpenOptions::new().write(true).create_new(true).open(&temporary).map(drop)
+        } else {
+            fs::create_dir(&temporary)
+        };
+        match begun {
+            Ok(()) => Ok(Self { goal, temporary }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let message = format!("'{}' is being saved already", goal.path.display());
+                let hint = format!("if that was killed, remove '{}'", temporary.display());
+                Err(Failure::new(ErrorKind::File, message).hint(hint).into())
+            }
+            Err(error) => Err(failed(&temporary, &error)),
         }
-        Ok(Self { goal, temporary })
     }
 
     fn path(&self, name: &str) -> PathBuf {

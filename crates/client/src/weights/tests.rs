@@ -19,7 +19,7 @@ use millpond_wire::{
 };
 use tempfile::TempDir;
 
-use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions};
+use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, temporary_name};
 use crate::connection::lock;
 use crate::testing::{Does, FakePond};
 use crate::{Error, Plan, Pond, Result};
@@ -492,4 +492,37 @@ fn what_is_saved_is_what_was_loaded() {
     assert_eq!(single.files, [scene.path("single/model.safetensors")]);
     let names = fs::read_dir(scene.folder.path()).unwrap().flatten();
     assert!(names.into_iter().all(|entry| !entry.file_name().to_string_lossy().contains("part")));
+}
+
+#[test]
+fn a_folder_that_is_saved_into_by_force_means_what_was_saved() {
+    let scene = scene();
+    let load = |name: &str| scene.load(LoadSpec::new("m").path(scene.path(name)).activate(true));
+    let save = |options| scene.pond.save("m", scene.path("out"), options, |_| {}).unwrap();
+    for seed in [1, 2] {
+        write_file(&scene.path("in.safetensors"), &contents(seed, &SIZES));
+        load("in.safetensors").unwrap();
+        let shard_bytes = (seed == 1).then_some(2 << 20);
+        let saved = save(SaveOptions { shard_bytes, force: seed == 2 });
+        let again = load("out").unwrap();
+        assert_eq!(scene.tensors(again.info.version), contents(seed, &SIZES));
+        assert!(saved.files.last().unwrap().ends_with(writer::INDEX_NAME), "{saved:?}");
+    }
+}
+
+#[test]
+fn a_save_that_runs_is_not_disturbed_by_another_one_to_the_same_place() {
+    let scene = scene();
+    write_file(&scene.path("in.safetensors"), &contents(1, &SIZES));
+    scene.load(LoadSpec::new("m").path(scene.path("in.safetensors"))).unwrap();
+    for (name, is_file) in [("out.safetensors", true), ("out", false)] {
+        let others = temporary_name(&scene.path(name));
+        if is_file { fs::write(&others, "") } else { fs::create_dir(&others) }.unwrap();
+        let refused = scene.pond.save("m", scene.path(name), SaveOptions::default(), |_| {});
+        let refused = refused.unwrap_err();
+        assert!(refused.to_string().ends_with("is being saved already"), "{refused}");
+        assert!(others.exists(), "{}", others.display());
+    }
+    let long = |end: &str| temporary_name(&scene.path(&format!("{}{end}", "x".repeat(60))));
+    assert_ne!(long("a.safetensors"), long("b.safetensors"));
 }

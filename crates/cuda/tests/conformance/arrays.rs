@@ -1,5 +1,6 @@
 //! Arrays and mipmaps, as memory that takes room.
 
+use crate::alone::alone;
 use crate::extra::{Extra, need};
 use crate::support::{Gpu, MIB, is_soft, observe_text};
 use millpond_cuda::sys::{Array3dDescriptor, ArrayDescriptor, ArrayMemoryRequirements, Status};
@@ -158,6 +159,7 @@ fn an_array_without_memory_says_what_it_needs() {
 
 #[test]
 fn arrays_that_cannot_be_are_refused() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let _bound = context.bind().unwrap();

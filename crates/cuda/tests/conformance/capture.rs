@@ -1,5 +1,6 @@
 //! Stream capture: what is written down, and what breaks it.
 
+use crate::alone::alone;
 use crate::support::{Gpu, MIB, observe, refused, status};
 use millpond_cuda::sys::{CUstream, CudaTable, Status, constants};
 use millpond_cuda::{Context, CudaError, Event, MemoryPool, Stream, result};
@@ -43,6 +44,7 @@ fn breaks(gpu: &Gpu, what: &str, call: impl FnOnce(&Stream, &Context) -> Result<
 
 #[test]
 fn work_is_written_down_and_not_done() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -67,6 +69,7 @@ fn work_is_written_down_and_not_done() {
 
 #[test]
 fn calls_that_could_wait_break_a_global_capture() {
+    alone!();
     let gpu = Gpu::take();
     let table = gpu.driver.table();
     let pool = MemoryPool::new(&gpu.device).unwrap();
@@ -84,6 +87,7 @@ fn calls_that_could_wait_break_a_global_capture() {
 
 #[test]
 fn readings_leave_a_capture_alone() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -113,6 +117,7 @@ fn readings_leave_a_capture_alone() {
 
 #[test]
 fn modes_say_whose_calls_break_a_capture() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -137,6 +142,7 @@ fn modes_say_whose_calls_break_a_capture() {
 
 #[test]
 fn captures_begin_and_end_once_and_in_their_thread() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -171,6 +177,7 @@ fn captures_begin_and_end_once_and_in_their_thread() {
 
 #[test]
 fn events_carry_a_capture_to_other_streams() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let (first, second) = (Stream::new(&context).unwrap(), Stream::new(&context).unwrap());
@@ -209,6 +216,7 @@ fn events_carry_a_capture_to_other_streams() {
 
 #[test]
 fn other_memory_cannot_be_freed_by_a_capture() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();

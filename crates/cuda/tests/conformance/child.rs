@@ -3,7 +3,7 @@
 //! A child's standard input is one end of a socket pair. Messages are text with file descriptors;
 //! a child that panics hangs up, which the parent's next `expect` reports.
 
-use crate::support::{Gpu, driver};
+use crate::support::{Gpu, driver, process_ended};
 use millpond_cuda::{Allocation, Driver};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -13,6 +13,7 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 const ROLE_VARIABLE: &str = "MILLPOND_CONFORMANCE_ROLE";
@@ -36,7 +37,6 @@ const ROLES: &[(&str, Role)] = &[
     ("hold_without_cuda", crate::processes::hold_without_cuda),
     ("hold_mapped", crate::processes::hold_mapped),
     ("hold_pools", crate::pools::hold_pools),
-    ("graph_too_large", crate::graphs::graph_too_large),
     ("import_pool", crate::shared_pools::import_pool),
     ("write_read_only", crate::faults::write_read_only),
     ("read_unmapped", crate::faults::read_unmapped),
@@ -139,6 +139,7 @@ impl Peer {
 pub struct Child {
     pub peer: Peer,
     process: std::process::Child,
+    reader: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Child {
@@ -150,26 +151,36 @@ impl Child {
         let timeout = rustix::net::sockopt::Timeout::Recv;
         rustix::net::sockopt::set_socket_timeout(&ours.socket, timeout, Some(RECEIVE_TIMEOUT))
             .unwrap();
-        let process = Command::new(std::env::current_exe().unwrap())
+        let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child_entry", "--nocapture", "--test-threads=1"])
             .env(ROLE_VARIABLE, role)
+            .env_remove(crate::alone::VARIABLE)
             .stdin(Stdio::from(theirs.socket))
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        Self { peer: ours, process }
+        let reader = process.stdout.take().map(crate::alone::repeat);
+        Self { peer: ours, process, reader }
+    }
+
+    /// The process is gone: all that it observed is said before the test goes on.
+    fn ended(&mut self) {
+        process_ended();
+        drop(self.reader.take().map(JoinHandle::join));
     }
 
     /// Ends the child with SIGKILL and waits until it is gone.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+        self.ended();
     }
 
     /// Waits for a child that ends by itself, without a panic.
     #[track_caller]
     pub fn finish(mut self) {
         let status = self.process.wait().unwrap();
+        self.ended();
         assert!(status.success(), "the child ended with {status}");
     }
 }
@@ -178,6 +189,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         drop(self.process.kill());
         drop(self.process.wait());
+        self.ended();
     }
 }
 

@@ -14,6 +14,7 @@ fn in_fresh_thread(body: impl FnOnce() + Send) {
 
 #[test]
 fn the_primary_context_lives_while_it_is_held() {
+    let _gpu = Gpu::take();
     let child = Child::spawn("primary_state");
     child.peer.expect("inactive, active, active, inactive");
     child.finish();

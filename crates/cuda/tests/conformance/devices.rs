@@ -7,6 +7,7 @@ use millpond_cuda::{DeviceAttribute, DeviceUuid, DriverVersion, result};
 
 #[test]
 fn calls_before_init_are_refused() {
+    let _gpu = Gpu::take();
     let child = Child::spawn("before_init");
     child.peer.expect(&format!("{}", Status::NOT_INITIALIZED));
     child.finish();

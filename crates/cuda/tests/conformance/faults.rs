@@ -11,8 +11,9 @@ fn name(result: &Result<(), CudaError>) -> Status {
     result.as_ref().map_or_else(|error| error.status, |()| Status::SUCCESS)
 }
 
-/// Runs a role that ends by itself and returns what it reports.
-fn report(role: &str) -> String {
+/// Runs a role that ends by itself and returns what it reports. Its memory moves the readings of
+/// other tests, so they wait.
+fn report(_gpu: &Gpu, role: &str) -> String {
     let child = Child::spawn(role);
     let (text, _) = child.peer.receive();
     child.finish();
@@ -56,7 +57,7 @@ pub fn write_read_only(peer: &Peer) {
 #[test]
 fn a_kernel_reading_unmapped_addresses_loses_its_context() {
     let lost = Status::ILLEGAL_ADDRESS;
-    assert_eq!(report("read_unmapped"), format!("kernel {lost}, then {lost}"));
+    assert_eq!(report(&Gpu::take(), "read_unmapped"), format!("kernel {lost}, then {lost}"));
 }
 
 pub fn read_unmapped(peer: &Peer) {
@@ -86,7 +87,7 @@ fn unmapping_under_a_running_kernel_loses_its_context() {
     let gpu = Gpu::take();
     let before = gpu.free_bytes();
     assert_eq!(
-        report("unmap_under_kernel"),
+        report(&gpu, "unmap_under_kernel"),
         format!("unmap {} (at once), kernel {}", Status::SUCCESS, Status::ILLEGAL_ADDRESS)
     );
     gpu.assert_freed(before);
@@ -112,7 +113,7 @@ pub fn unmap_under_kernel(peer: &Peer) {
 /// four tries of four), so nothing is asserted. `Mapping::copy_from_host` waits, as tested elsewhere.
 #[test]
 fn unmapping_right_after_a_raw_copy() {
-    observe_text("cuMemUnmap right after cuMemcpyHtoD", report("unmap_after_copy"));
+    observe_text("cuMemUnmap right after cuMemcpyHtoD", report(&Gpu::take(), "unmap_after_copy"));
 }
 
 pub fn unmap_after_copy(peer: &Peer) {
@@ -138,7 +139,10 @@ pub fn unmap_after_copy(peer: &Peer) {
 
 #[test]
 fn copying_from_unmapped_addresses_fails() {
-    assert_eq!(report("copy_unmapped"), format!("{}, context kept", Status::INVALID_VALUE));
+    assert_eq!(
+        report(&Gpu::take(), "copy_unmapped"),
+        format!("{}, context kept", Status::INVALID_VALUE)
+    );
 }
 
 pub fn copy_unmapped(peer: &Peer) {
@@ -158,7 +162,10 @@ pub fn copy_unmapped(peer: &Peer) {
 
 #[test]
 fn copying_without_access_rights_fails() {
-    assert_eq!(report("copy_without_access"), format!("{}, context kept", Status::INVALID_VALUE));
+    assert_eq!(
+        report(&Gpu::take(), "copy_without_access"),
+        format!("{}, context kept", Status::INVALID_VALUE)
+    );
 }
 
 pub fn copy_without_access(peer: &Peer) {
@@ -184,7 +191,7 @@ pub fn copy_without_access(peer: &Peer) {
 
 #[test]
 fn releasing_a_handle_twice_fails() {
-    assert_eq!(report("release_twice"), Status::INVALID_VALUE.to_string());
+    assert_eq!(report(&Gpu::take(), "release_twice"), Status::INVALID_VALUE.to_string());
 }
 
 pub fn release_twice(peer: &Peer) {
@@ -199,7 +206,7 @@ pub fn release_twice(peer: &Peer) {
 
 #[test]
 fn freeing_addresses_under_a_mapping_fails() {
-    assert_eq!(report("free_while_mapped"), Status::INVALID_VALUE.to_string());
+    assert_eq!(report(&Gpu::take(), "free_while_mapped"), Status::INVALID_VALUE.to_string());
 }
 
 pub fn free_while_mapped(peer: &Peer) {
@@ -221,7 +228,7 @@ pub fn free_while_mapped(peer: &Peer) {
 /// checks. In a process of its own, because what lies behind is anybody's.
 #[test]
 fn mapping_across_the_end_of_a_range() {
-    observe_text("cuMemMap across the end of a range", report("map_across_the_end"));
+    observe_text("cuMemMap across the end of a range", report(&Gpu::take(), "map_across_the_end"));
 }
 
 pub fn map_across_the_end(peer: &Peer) {
@@ -242,7 +249,7 @@ fn a_mapping_of_another_process_is_not_touched_by_ours() {
     let mapping = gpu.memory(unit);
     mapping.memset(0, unit, 1).unwrap();
     let lost = Status::ILLEGAL_ADDRESS;
-    assert_eq!(report("read_unmapped"), format!("kernel {lost}, then {lost}"));
+    assert_eq!(report(&gpu, "read_unmapped"), format!("kernel {lost}, then {lost}"));
     assert!(read(&mapping).iter().all(|byte| *byte == 1));
     let range = gpu.reserve(unit);
     let other = gpu.create(unit);

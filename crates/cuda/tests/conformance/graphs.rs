@@ -1,8 +1,8 @@
 //! Graphs that allocate: addresses from the start, memory from the launch to the trim.
 
-use crate::child::{Child, Peer};
+use crate::alone::alone;
 use crate::extra::Extra;
-use crate::support::{Gpu, MIB, observe, observe_text, read, refused, skip, status};
+use crate::support::{Gpu, MIB, invalid, observe, observe_text, read, refused, skip, status};
 use millpond_cuda::sys::{AllocNodeParameters, CUgraph, CUgraphExec, CudaTable, Status, constants};
 use millpond_cuda::{Mapping, Stream, result};
 
@@ -60,6 +60,7 @@ fn instantiate(table: &CudaTable, graph: CUgraph, flags: u64) -> CUgraphExec {
 
 #[test]
 fn a_captured_allocation_takes_memory_at_its_launch() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -114,6 +115,7 @@ fn a_captured_allocation_takes_memory_at_its_launch() {
 
 #[test]
 fn two_graphs_share_memory_one_after_the_other() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let (first, second) = (Stream::new(&context).unwrap(), Stream::new(&context).unwrap());
@@ -146,6 +148,7 @@ fn two_graphs_share_memory_one_after_the_other() {
 
 #[test]
 fn an_allocation_that_outlives_its_launch() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -187,6 +190,7 @@ fn an_allocation_that_outlives_its_launch() {
 
 #[test]
 fn a_graph_made_of_nodes() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -238,7 +242,7 @@ fn nodes_that_cannot_be() {
         let mut nothing = AllocNodeParameters::of_device(ordinal, 0);
         observe("a node of no bytes", &result::graph::add_alloc(table, graph, &[], &mut nothing));
         let mut nowhere = AllocNodeParameters::of_device(99, BYTES);
-        refused("device 99", result::graph::add_alloc(table, graph, &[], &mut nowhere));
+        invalid("device 99", result::graph::add_alloc(table, graph, &[], &mut nowhere));
         refused("a free of nothing", result::graph::add_free(table, graph, &[], 0x1000));
         result::graph::destroy(table, graph).unwrap();
     }
@@ -249,20 +253,11 @@ fn nodes_that_cannot_be() {
     refused("attribute 99", result::graph::memory_attribute(table, device, 99));
 }
 
-/// In a process of its own: an H200 takes all the memory that there is before it refuses, and the
-/// process has it until its end, whatever it trims.
+/// An H200 takes all the memory that there is before it refuses, and the process has it until its
+/// end, whatever it trims.
 #[test]
 fn a_graph_that_does_not_fit() {
-    let gpu = Gpu::take();
-    let before = gpu.free_bytes();
-    let child = Child::spawn("graph_too_large");
-    let (kept, _) = child.peer.receive();
-    observe_text("reserved by a refused graph, and after a trim", kept);
-    child.finish();
-    gpu.assert_freed(before);
-}
-
-pub fn graph_too_large(peer: &Peer) {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -286,11 +281,13 @@ pub fn graph_too_large(peer: &Peer) {
     }
     let kept = reserved(&gpu);
     trim(&gpu);
-    peer.send(&format!("{kept}, {}", reserved(&gpu)));
+    let trimmed = reserved(&gpu);
+    observe_text("reserved by a refused graph, and after a trim", format!("{kept}, {trimmed}"));
 }
 
 #[test]
 fn a_node_of_a_kind_that_is_named() {
+    alone!();
     let gpu = Gpu::take();
     let Some(add) = Extra::find().cuGraphAddNode else {
         skip("cuGraphAddNode: this driver is older than CUDA 12.2");

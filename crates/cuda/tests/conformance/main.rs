@@ -11,11 +11,13 @@
 //! the test asserts what matters and prints a line `observed: what -> code`, so that each run on a
 //! card teaches something. Nothing is skipped silently: [`support::skip`] counts and prints.
 //!
-//! Tests that lose a context, that need a process of their own or that kill one run this same
-//! executable again with a role; see [`child`].
+//! Tests that lose a context, that need other processes or that kill one run this same executable
+//! again with a role; see [`child`]. Tests that could spoil the ones behind them run in a process of
+//! their own altogether; see [`alone`].
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
+mod alone;
 mod arrays;
 mod capture;
 mod child;
@@ -25,6 +27,7 @@ mod extra;
 mod faults;
 mod graphs;
 mod ipc;
+mod launches;
 mod lifetime;
 mod lookup;
 mod managed;
@@ -39,3 +42,4 @@ mod processes;
 mod shared_pools;
 mod streams;
 mod support;
+mod threads;

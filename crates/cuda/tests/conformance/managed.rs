@@ -1,7 +1,8 @@
 //! Pitched and managed memory.
 
+use crate::alone::alone;
 use crate::extra::Extra;
-use crate::support::{Gpu, MIB, invalid, is_soft, observe_text, refused, skip};
+use crate::support::{Gpu, MIB, invalid, is_soft, observe, observe_text, skip};
 use millpond_cuda::sys::{Status, constants};
 use millpond_cuda::{Stream, result};
 
@@ -44,20 +45,32 @@ fn pitched_memory_is_counted() {
 
 #[test]
 fn pitched_memory_that_cannot_be() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let _bound = context.bind().unwrap();
     let table = gpu.driver.table();
-    invalid("elements of 3 bytes", result::linear::alloc_pitch(table, 64, 64, 3));
-    refused("no rows", result::linear::alloc_pitch(table, 64, 0, 4));
-    refused("empty rows", result::linear::alloc_pitch(table, 0, 64, 4));
-    let all = usize::try_from(gpu.device.total_bytes()).unwrap();
-    let error = result::linear::alloc_pitch(table, all, 2, 4).unwrap_err();
+    for (what, width, height, element) in [
+        ("elements of 3 bytes", 64, 64, 3),
+        ("no rows", 64, 0, 4),
+        ("empty rows", 0, 64, 4),
+        ("rows longer than the largest pitch", 1 << 32, 1, 4),
+    ] {
+        let answer = result::linear::alloc_pitch(table, width, height, element);
+        observe(&format!("pitched memory with {what}"), &answer);
+        if let Ok((address, _)) = answer {
+            // SAFETY: just allocated; null where there was nothing to allocate.
+            unsafe { result::linear::free(table, address) }.unwrap();
+        }
+    }
+    let rows = usize::try_from(gpu.device.total_bytes() / MIB).unwrap();
+    let error = result::linear::alloc_pitch(table, 2 << 20, rows, 4).unwrap_err();
     assert!(error.is_out_of_memory(), "{error}");
 }
 
 #[test]
 fn managed_memory_is_seen_by_host_and_device() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let before = gpu.free_bytes();
@@ -70,7 +83,7 @@ fn managed_memory_is_seen_by_host_and_device() {
         gpu.assert_taken(before, 64 * MIB);
     }
     let host = std::ptr::with_exposed_provenance_mut::<u8>(usize::try_from(address).unwrap());
-    let mut managed = 0_u8;
+    let mut managed = 0_u32;
     let data = (&raw mut managed).cast();
     // SAFETY: the host may touch managed memory while no work uses it; ranges are inside.
     unsafe {
@@ -93,6 +106,7 @@ fn managed_memory_is_seen_by_host_and_device() {
 
 #[test]
 fn managed_memory_that_cannot_be() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let _bound = context.bind().unwrap();
@@ -104,6 +118,7 @@ fn managed_memory_that_cannot_be() {
 
 #[test]
 fn advice_is_taken_for_managed_memory_only() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let extra = Extra::find();

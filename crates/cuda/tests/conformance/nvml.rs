@@ -1,5 +1,6 @@
 //! NVML beside the driver.
 
+use crate::alone::alone;
 use crate::extra::{NvmlExtra, need};
 use crate::support::{Gpu, MIB, is_soft, observe_text, wait_until};
 use millpond_cuda::result;
@@ -149,6 +150,7 @@ fn every_list_of_processes_says_the_same() {
 
 #[test]
 fn a_process_is_charged_for_all_kinds_of_memory() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let (_nvml, device) = card(&gpu);

@@ -1,7 +1,8 @@
 //! Pools between processes: an fd for the pool, 64 bytes for each allocation.
 
+use crate::alone::alone;
 use crate::child::{Child, Peer};
-use crate::support::{Gpu, MIB, observe, refused};
+use crate::support::{Gpu, MIB, observe, observe_text, refused};
 use millpond_cuda::sys::{CUmemPoolPtrExportData, PoolProperties, constants};
 use millpond_cuda::{MemoryPool, Stream, result};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -23,6 +24,7 @@ fn byte(gpu: &Gpu, address: u64) -> u8 {
 
 #[test]
 fn another_process_reads_and_writes_memory_of_a_pool() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let before = gpu.free_bytes();
@@ -53,6 +55,11 @@ fn another_process_reads_and_writes_memory_of_a_pool() {
     // SAFETY: as above.
     unsafe { result::linear::free(table, first.0) }.unwrap();
     stream.synchronize().unwrap();
+    // CUDA's guide says that an exportable pool gives nothing back before it is destroyed.
+    let kept = pool.reserved_bytes().unwrap();
+    pool.trim(0).unwrap();
+    let trimmed = pool.reserved_bytes().unwrap();
+    observe_text("an exportable pool keeps when idle, and trimmed", format!("{kept}, {trimmed}"));
     drop((pool, fd));
     gpu.assert_freed(before);
 }
@@ -87,6 +94,7 @@ pub fn import_pool(peer: &Peer) {
 
 #[test]
 fn what_cannot_be_shared() {
+    alone!();
     let gpu = Gpu::take();
     let context = gpu.context();
     let stream = Stream::new(&context).unwrap();
@@ -99,7 +107,8 @@ fn what_cannot_be_shared() {
     unsafe {
         let exported = result::pool::export_fd(table, pool.raw(), fd_type);
         refused("a pool that was made without handle types", exported);
-        refused("its memory", result::pool::export_pointer(table, address));
+        let exported = result::pool::export_pointer(table, address);
+        observe("memory of a pool that was made without handle types, exported", &exported);
         refused("fd -1 as a pool", result::pool::import_fd(table, -1, fd_type));
         result::pool::free_async(table, address, stream.raw()).unwrap();
     }

@@ -20,6 +20,12 @@ static CONTEXT: OnceLock<Context> = OnceLock::new();
 /// How long the driver may take to free what nobody holds any more.
 const FREED_WITHIN: Duration = Duration::from_secs(5);
 
+/// A card gives the memory of a process back up to 21 ms after its end, and nothing tells when.
+const GIVEN_BACK_AFTER: Duration = Duration::from_millis(60);
+
+/// When another process of this test ended last.
+static LAST_END: Mutex<Option<Instant>> = Mutex::new(None);
+
 /// What other parts of the driver may take or give back while a test measures, per allocation.
 const NOISE_BYTES: u64 = 16 << 20;
 
@@ -37,6 +43,7 @@ impl Gpu {
         let lock = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = driver();
         let device = driver.devices().unwrap().remove(0);
+        wait_for_the_ended();
         Self { driver, device, _lock: lock }
     }
 
@@ -79,7 +86,9 @@ impl Gpu {
     }
 
     /// Asserts that about `bytes` less are free than `before`.
+    #[track_caller]
     pub fn assert_taken(&self, before: u64, bytes: u64) {
+        wait_for_the_ended();
         let taken = before.saturating_sub(self.free_bytes());
         assert!(
             (bytes..bytes + NOISE_BYTES).contains(&taken),
@@ -88,6 +97,7 @@ impl Gpu {
     }
 
     /// Waits until about as much is free as before.
+    #[track_caller]
     pub fn assert_freed(&self, before: u64) {
         wait_until("memory is free again", || self.free_bytes() + NOISE_BYTES > before);
     }
@@ -105,6 +115,21 @@ impl Drop for Gpu {
     }
 }
 
+/// Another process has ended, and its memory may still be on its way back.
+pub fn process_ended() {
+    *LAST_END.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+}
+
+/// Waits until a card has given back what ended processes had, so that it moves no reading.
+fn wait_for_the_ended() {
+    let ended = LAST_END.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(ended) = ended
+        && !is_soft()
+    {
+        std::thread::sleep(GIVEN_BACK_AFTER.saturating_sub(ended.elapsed()));
+    }
+}
+
 /// The driver that `MILLPOND_DRIVER` names, opened once.
 pub fn driver() -> Driver {
     static DRIVER: OnceLock<Driver> = OnceLock::new();
@@ -118,7 +143,7 @@ pub fn driver() -> Driver {
                 use_own_soft_folder();
             }
             let driver = Driver::open(choice, Some(&millpond_softgpu::PROVIDER)).unwrap();
-            if !crate::child::is_child() {
+            if !crate::child::is_child() && std::env::var_os(crate::alone::VARIABLE).is_none() {
                 say(&format!("driver under test: {driver:?}"));
             }
             driver

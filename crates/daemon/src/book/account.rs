@@ -4,7 +4,7 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use millpond_ledger::{Book, Budget, LedgerError, NO_LIMIT, Patience, UNIT};
@@ -12,6 +12,26 @@ use millpond_wire::{GpuUuid, GroupName};
 
 /// Longer than any honest member holds the lock, shorter than anybody notices.
 const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Locks that one look at all groups waits for in vain: one user can keep those of hundreds.
+pub const WAITS: u32 = 4;
+
+/// How many locks may still be waited for in vain.
+#[derive(Debug)]
+pub struct Waits(AtomicU32);
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self(AtomicU32::new(WAITS))
+    }
+}
+
+impl Waits {
+    /// All of them again.
+    pub fn begin(&self) {
+        self.0.store(WAITS, Ordering::Relaxed);
+    }
+}
 
 /// One group's files, shared by the threads that change them.
 #[derive(Debug)]
@@ -45,6 +65,28 @@ impl Account {
             Ok(_) => self.stuck.store(false, Ordering::Relaxed),
             Err(LedgerError::Busy) => self.stuck.store(true, Ordering::Relaxed),
             Err(_) => {}
+        }
+        result
+    }
+
+    /// The same for who looks at all groups and can look again: a lock that is not free is waited
+    /// for only as long as there are waits left, and else says nothing about who keeps it.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub fn locked_in_turn<T>(
+        &self,
+        waits: &Waits,
+        work: impl FnOnce(&Book, Patience) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let left = waits.0.load(Ordering::Relaxed);
+        if left == 0 && !self.is_stuck() {
+            return work(&self.book, Patience(Duration::ZERO));
+        }
+        let was_stuck = self.is_stuck();
+        let result = self.locked(work);
+        if !was_stuck && self.is_stuck() {
+            waits.0.store(left.saturating_sub(1), Ordering::Relaxed);
         }
         result
     }

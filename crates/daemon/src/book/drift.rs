@@ -115,12 +115,20 @@ pub struct Ceiling {
     high: u64,
     /// What was promised at the last look, as far as that was right.
     promised: u64,
-    /// Contexts and what was folded in then: both are charged by force.
+    /// What was charged by force then: contexts, what was folded in, and the pond's memory of users
+    /// whom the group came to pay for.
     forced: u64,
     strikes: u32,
 }
 
 impl Ceiling {
+    /// Of a group that an earlier daemon has looked after: what was promised then, and why, is not
+    /// known, so the first look takes it as it is.
+    #[must_use]
+    pub fn of_found() -> Self {
+        Self { high: u64::MAX, ..Self::default() }
+    }
+
     /// The limit is about to change from this one.
     pub fn lowered_from(&mut self, effective: u64) {
         self.high = self.high.max(effective);

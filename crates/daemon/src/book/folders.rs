@@ -20,6 +20,8 @@ const LEDGER: &str = "ledger";
 const EXPORTS: &str = "exports";
 /// What a folder is called while it is removed.
 const GOING: &str = ".gone-";
+/// What a folder is called while it is made.
+const COMING: &str = ".new-";
 /// Nobody else knows of a group that is just being made.
 const AT_ONCE: Patience = Patience(std::time::Duration::from_millis(50));
 
@@ -69,14 +71,14 @@ impl Folders {
         self.path.join(name.as_str())
     }
 
-    /// Every group that is there. What was being removed is removed.
+    /// Every group that is there. What was being removed or made is removed.
     pub fn scan(&self) -> Vec<Found> {
         let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
         let mut found = Vec::new();
         for entry in entries.flatten() {
             let file_name = entry.file_name();
             let Some(text) = file_name.to_str() else { continue };
-            if text.starts_with(GOING) {
+            if text.starts_with(GOING) || text.starts_with(COMING) {
                 let _ = fs::remove_dir_all(entry.path());
                 continue;
             }
@@ -91,7 +93,8 @@ impl Folders {
         found
     }
 
-    /// Makes a group for a user, unless it is the operator's. Its slots are in this memory.
+    /// Makes a group for a user, unless it is the operator's. Its slots are in this memory. It is
+    /// there whole or not at all, wherever this process is killed.
     ///
     /// # Errors
     /// What the system or the ledger says.
@@ -102,7 +105,11 @@ impl Folders {
         runner: Option<Runner>,
         memory: Memory,
     ) -> Result<Book, String> {
-        let folder = self.of(name);
+        let place = self.of(name);
+        let coming = self.path.join(format!("{COMING}{name}"));
+        let _ = fs::remove_dir_all(&coming);
+        // One that was made by a daemon which has just handed over is kept, with who is in it.
+        let folder = if place.is_dir() { place.clone() } else { coming };
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o755)
@@ -113,7 +120,14 @@ impl Folders {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755))
                 .map_err(|error| format!("opening {} to members: {error}", path.display()))?;
         }
-        let made = self.fill(name, &folder, (owner, runner, memory));
+        let made = self.fill(name, &folder, (owner, runner, memory)).and_then(|()| {
+            if folder != place {
+                fs::rename(&folder, &place)
+                    .map_err(|error| format!("naming {}: {error}", place.display()))?;
+            }
+            // The book opens its files by their names.
+            c_path(&place).and_then(|path| Book::open(&path)).map_err(|error| error.to_string())
+        });
         if made.is_err() {
             let _ = fs::remove_dir_all(&folder);
         }
@@ -125,7 +139,7 @@ impl Folders {
         name: &GroupName,
         folder: &Path,
         (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
-    ) -> Result<Book, String> {
+    ) -> Result<(), String> {
         let text = |error: LedgerError| error.to_string();
         if let Some(Runner { token, pid, start_ticks }) = runner {
             fs::write(folder.join(RUNNER), format!("{} {pid} {start_ticks}\n", token.0))
@@ -142,7 +156,7 @@ impl Folders {
         if runner.is_some() {
             book.set_flags(Flags::ANONYMOUS, AT_ONCE).map_err(text)?;
         }
-        Ok(book)
+        Ok(())
     }
 
     /// Whose the ledger is: that user's programs can be members.

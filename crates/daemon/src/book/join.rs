@@ -3,7 +3,7 @@
 use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::Memory;
 use millpond_wire::message::{EventKind, GroupJoin, ReplyBody};
-use millpond_wire::{ErrorKind, Failure, GroupName};
+use millpond_wire::{ANONYMOUS_PREFIX, ErrorKind, Failure, GroupName};
 
 use super::account::{bytes, limit_bytes};
 use super::folders::Runner;
@@ -129,10 +129,20 @@ impl Shelf {
         })
     }
 
-    fn free_name(&self) -> GroupName {
-        let number = |name: &GroupName| name.as_str().strip_prefix("run-")?.parse::<u64>().ok();
-        let last = self.groups.keys().filter_map(number).max().unwrap_or(0);
-        GroupName::anonymous(last.saturating_add(1))
+    /// A name that nobody has, nor had while this daemon lives: what an ended program left behind
+    /// must not be counted in another's group. A number that somebody has chosen is only passed by.
+    fn free_name(&mut self) -> GroupName {
+        let number = |name: &GroupName| name.as_str().strip_prefix(ANONYMOUS_PREFIX)?.parse().ok();
+        let anonymous = self.groups.iter().filter(|(_, group)| group.anonymous);
+        let last = anonymous.filter_map(|(name, _)| number(name)).max().unwrap_or(0);
+        self.last_run = self.last_run.max(last);
+        loop {
+            self.last_run = self.last_run.wrapping_add(1);
+            let name = GroupName::anonymous(self.last_run);
+            if !self.groups.contains_key(&name) {
+                return name;
+            }
+        }
     }
 
     fn seat(&self, name: &GroupName) -> ReplyBody {

@@ -113,6 +113,8 @@ struct Serving {
     reader: Option<Sender<bool>>,
     /// The reader has not answered yet.
     reading: bool,
+    /// It was time to read processes as well, and the reader has not been asked yet.
+    owes_processes: bool,
     balanced: Instant,
     reconciled: Instant,
 }
@@ -120,7 +122,16 @@ struct Serving {
 impl Serving {
     fn new(shelf: Shelf, speaker: Speaker<Told>, asks: Sender<Ask>) -> Self {
         let now = Instant::now();
-        Self { shelf, speaker, asks, reader: None, reading: false, balanced: now, reconciled: now }
+        Self {
+            shelf,
+            speaker,
+            asks,
+            reader: None,
+            reading: false,
+            owes_processes: false,
+            balanced: now,
+            reconciled: now,
+        }
     }
 
     fn serve(mut self, asked: &Receiver<Ask>) {
@@ -128,19 +139,26 @@ impl Serving {
             let ask = if self.shelf.is_empty() {
                 asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
-                let every = if self.shelf.has_members { BALANCE_EVERY } else { RECONCILE_EVERY };
-                asked
-                    .recv_timeout((self.balanced + every).saturating_duration_since(Instant::now()))
+                asked.recv_timeout(self.due().saturating_duration_since(Instant::now()))
             };
             match ask {
                 Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(ask) => self.take(ask),
-                Err(RecvTimeoutError::Timeout) => self.tick(),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            // Also while somebody asks without an end.
+            if !self.shelf.is_empty() && Instant::now() >= self.due() {
+                self.tick();
             }
             for told in self.shelf.told.drain(..) {
                 self.speaker.say(told);
             }
         }
+    }
+
+    /// When it is time to look at everything again.
+    fn due(&self) -> Instant {
+        self.balanced + if self.shelf.has_members { BALANCE_EVERY } else { RECONCILE_EVERY }
     }
 
     fn take(&mut self, ask: Ask) {
@@ -177,12 +195,13 @@ impl Serving {
 
     fn tick(&mut self) {
         let now = Instant::now();
-        self.balanced = now;
         let reconcile = now.duration_since(self.reconciled) >= RECONCILE_EVERY;
+        self.owes_processes |= reconcile;
         if !self.reading
             && let Some(reader) = &self.reader
         {
-            self.reading = reader.send(reconcile).is_ok();
+            self.reading = reader.send(self.owes_processes).is_ok();
+            self.owes_processes &= !self.reading;
         }
         if reconcile {
             self.reconciled = now;
@@ -192,6 +211,8 @@ impl Serving {
             }
         }
         self.shelf.rebalance();
+        // From its end, so that there is time for requests however long it takes.
+        self.balanced = Instant::now();
     }
 }
 

@@ -72,9 +72,10 @@ impl Shelf {
         let Standing { name, account, budget, .. } = standing;
         let Some(group) = self.groups.get_mut(name) else { return };
         if budget.effective != effective {
-            group.ceilings.entry(device).or_default().lowered_from(budget.effective);
-            let set =
-                account.locked(|book, patience| book.set_effective(device.0, effective, patience));
+            group.ceiling(device).lowered_from(budget.effective);
+            let set = account.locked_in_turn(&self.waits, |book, patience| {
+                book.set_effective(device.0, effective, patience)
+            });
             group.note(&set);
         }
         let share = standing.share();

@@ -57,7 +57,7 @@ impl Shelf {
                     lie = Some(format!("{} (pid {}) {}", program(member), member.pid, kind.text()));
                 }
                 if verdict.fold != 0 {
-                    let folded = account.locked(|book, patience| {
+                    let folded = account.locked_in_turn(&self.waits, |book, patience| {
                         book.fold(member.slot, device.0, verdict.fold, patience)
                     });
                     if folded.is_ok() {
@@ -71,7 +71,8 @@ impl Shelf {
             };
             let Some(group) = self.groups.get_mut(name) else { return };
             let promised = totals.credit.saturating_add(totals.pond);
-            let ceiling = group.ceilings.entry(device).or_default();
+            let forced = forced.saturating_add(totals.pond);
+            let ceiling = group.ceiling(device);
             if ceiling.look(budget.effective, promised, forced, processes) {
                 lie = Some("more is promised to its processes than its limit".to_owned());
             }

@@ -24,6 +24,8 @@ struct Change {
     asked: Option<u64>,
     min: Option<u64>,
     weight: Option<u32>,
+    /// No card that this pond has: nobody looks at what others hold there.
+    elsewhere: bool,
 }
 
 impl Change {
@@ -34,7 +36,7 @@ impl Change {
             min: self.min.unwrap_or(before.min),
             weight: self.weight.unwrap_or(before.weight),
             // What others hold is looked at afterwards; until then nobody gets more.
-            effective: before.effective.min(asked),
+            effective: if self.elsewhere { asked } else { before.effective.min(asked) },
             ..before
         }
     }
@@ -84,7 +86,10 @@ impl Shelf {
                     ErrorKind::Exists,
                     format!("the memory of user {user} is charged to group '{other}' already"),
                 )
-                .hint(format!("take the user out of '{other}' first")));
+                .hint(format!(
+                    "take the user out of it first: `millpond group set {other} --user ...` with \
+                     those who stay, or with `none`"
+                )));
             }
         }
         if set.users.as_ref().is_some_and(|users| users.len() > OWNERS) {
@@ -114,7 +119,8 @@ impl Shelf {
         let mut changes = Vec::new();
         for device in targets {
             let asked = set.limit.map(|limit| self.units(limit, device)).transpose()?;
-            changes.push((device, Change { asked, min, weight: set.weight }));
+            let elsewhere = !self.cards.iter().any(|card| Some(card.uuid) == device);
+            changes.push((device, Change { asked, min, weight: set.weight, elsewhere }));
         }
         Ok(changes)
     }
@@ -217,7 +223,7 @@ impl Shelf {
                 && let (Ok(budget), Some(group)) =
                     (account.budget(*device), self.groups.get_mut(name))
             {
-                group.ceilings.entry(*device).or_default().lowered_from(budget.effective);
+                group.ceiling(*device).lowered_from(budget.effective);
             }
             let uuid = device.map(|device| device.0);
             account
@@ -319,7 +325,11 @@ fn words(set: &GroupSet) -> String {
     });
     let min = set.min_bytes.map(|min| format!("min {}", format_bytes(min)));
     let weight = set.weight.map(|weight| format!("weight {weight}"));
-    let users = set.users.as_ref().map(|users| format!("pays for {} users", users.len()));
+    let users = set.users.as_ref().map(|users| match users.len() {
+        0 => "pays for nobody".to_owned(),
+        1 => "pays for 1 user".to_owned(),
+        count => format!("pays for {count} users"),
+    });
     let words: Vec<String> = [limit, min, weight, users].into_iter().flatten().collect();
     words.join(", ")
 }

@@ -9,7 +9,7 @@ use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::Told;
-use super::account::Account;
+use super::account::{Account, Waits};
 use super::budget::Card;
 use super::charges::Charges;
 use super::drift::{Ceiling, Memory};
@@ -34,7 +34,9 @@ pub(super) struct Group {
     /// Whose memory in the pond is charged to it.
     pub users: Vec<u32>,
     pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
-    pub ceilings: HashMap<GpuUuid, Ceiling>,
+    ceilings: HashMap<GpuUuid, Ceiling>,
+    /// An earlier daemon has made it.
+    found: bool,
     /// GPUs on which it holds more than its limit, and that was said.
     pub over: HashSet<GpuUuid>,
     pub lying: bool,
@@ -64,6 +66,10 @@ pub(super) struct Shelf {
     pub has_members: bool,
     /// What was last said about the cards.
     pub last_readings: Vec<GroupReading>,
+    /// The number of the last group that nobody named.
+    pub last_run: u64,
+    /// Locks of groups that this look still waits for.
+    pub waits: Waits,
 }
 
 impl Shelf {
@@ -77,6 +83,8 @@ impl Shelf {
             told: Vec::new(),
             has_members: true,
             last_readings: Vec::new(),
+            last_run: 0,
+            waits: Waits::default(),
             folders,
         };
         for Found { name, book, runner } in shelf.folders.scan() {
@@ -87,7 +95,8 @@ impl Shelf {
                     Err(error.to_string())
                 }
             };
-            shelf.groups.insert(name, Group::new(account, runner));
+            let group = Group { found: true, ..Group::new(account, runner) };
+            shelf.groups.insert(name, group);
         }
         shelf.payers_changed();
         shelf
@@ -140,25 +149,27 @@ impl Shelf {
 
     /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
     pub fn look_after(&mut self, now: Instant) {
+        self.waits.begin();
         self.recount();
         self.has_members = false;
         let mut ended = Vec::new();
         let mut events = Vec::new();
         for (name, group) in &mut self.groups {
-            let Ok(account) = group.account.clone() else { continue };
-            let reaped = account.locked(|book, patience| book.reap(patience));
-            group.note(&reaped);
-            if account.is_stuck() && !group.stuck_told {
-                let text = "one of its processes keeps the ledger's lock; it may be stopped";
-                events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
+            let mut members = 0;
+            if let Ok(account) = group.account.clone() {
+                let reaped =
+                    account.locked_in_turn(&self.waits, |book, patience| book.reap(patience));
+                group.note(&reaped);
+                if account.is_stuck() && !group.stuck_told {
+                    let text = "one of its processes keeps the ledger's lock; it may be stopped";
+                    events.push((EventKind::GroupStuck, name.clone(), text.to_owned()));
+                }
+                group.stuck_told = account.is_stuck();
+                members = living(&account);
             }
-            group.stuck_told = account.is_stuck();
-            let living = living(&account);
-            self.has_members |= living > 0;
-            let runs = group
-                .runner
-                .is_some_and(|runner| self.processes.lives(runner.pid, runner.start_ticks));
-            if !group.anonymous || living > 0 || runs {
+            self.has_members |= members > 0;
+            // Of one with broken files only the runner is known.
+            if !group.anonymous || members > 0 || group.runs(&self.processes) {
                 group.idle_since = None;
             } else if now.duration_since(*group.idle_since.get_or_insert(now)) >= GRACE {
                 ended.push(name.clone());
@@ -193,9 +204,16 @@ impl Shelf {
         let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
-            let message = format!("group '{name}' has {processes} processes");
+            let word = if processes == 1 { "process" } else { "processes" };
+            let message = format!("group '{name}' has {processes} {word}");
             return Err(Failure::new(ErrorKind::InUse, message)
                 .hint(format!("end them first; `millpond ps --group {name}` shows them")));
+        }
+        if let Some(runner) = group.runner.filter(|_| group.runs(&self.processes)) {
+            // It has not used a GPU yet, and would get no memory without its group.
+            let message = format!("group '{name}' is that of process {}, which runs", runner.pid);
+            return Err(Failure::new(ErrorKind::InUse, message)
+                .hint("it ends by itself some seconds after the process"));
         }
         self.folders.remove(name).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be removed: {error}"))
@@ -264,10 +282,22 @@ impl Group {
             runner,
             memories: HashMap::new(),
             ceilings: HashMap::new(),
+            found: false,
             over: HashSet::new(),
             stuck_told: false,
             idle_since: None,
         }
+    }
+
+    /// Whether the program that it was made for still runs.
+    fn runs(&self, processes: &Processes) -> bool {
+        self.runner.is_some_and(|runner| processes.lives(runner.pid, runner.start_ticks))
+    }
+
+    /// What was promised on a GPU, between two looks.
+    pub fn ceiling(&mut self, device: GpuUuid) -> &mut Ceiling {
+        let first = if self.found { Ceiling::of_found() } else { Ceiling::default() };
+        self.ceilings.entry(device).or_insert(first)
     }
 
     /// Files that were damaged while they were in use are not used any more.

@@ -1,5 +1,8 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
+mod life;
+mod thread;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +11,7 @@ use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, Refused, UNIT};
 use millpond_wire::message::{EventKind, GroupDetails, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId, Token};
 
-use super::account::c_path;
+use super::account::{WAITS, c_path};
 use super::charges::Charges;
 use super::folders::Folders;
 use super::readings::CardReading;
@@ -495,9 +498,68 @@ fn nobody_waits_for_a_lock_that_somebody_keeps() {
 }
 
 #[test]
+fn one_look_does_not_wait_for_every_lock_that_somebody_keeps() {
+    let mut play = Play::new();
+    let names: Vec<String> = (0..10).map(|number| format!("team-{number}")).collect();
+    for group in &names {
+        play.make(group, GIB);
+    }
+    let kept: Vec<std::fs::File> = names
+        .iter()
+        .map(|group| {
+            let ledger = play.folder.path().join("groups").join(group).join("ledger");
+            let ledger = std::fs::File::options().read(true).write(true).open(ledger).unwrap();
+            assert!(millpond_wire::fd::try_lock(&ledger).unwrap());
+            ledger
+        })
+        .collect();
+    let stuck = |play: &mut Play| {
+        play.shelf.look_after(Instant::now());
+        names.iter().filter(|group| play.inspect(group).info.stuck).count()
+    };
+    // Each that it waited for in vain is marked, and not waited for again.
+    let waits = usize::try_from(WAITS).unwrap();
+    assert_eq!([(); 3].map(|()| stuck(&mut play)), [waits, 2 * waits, 10]);
+    drop(kept);
+    assert_eq!(stuck(&mut play), 0);
+}
+
+#[test]
 fn a_group_without_a_limit_has_none() {
     let mut play = Play::new();
     play.set(GroupSet { create: true, ..GroupSet::of(name("free")) }).unwrap();
     let (member, device) = play.member("free");
     assert_eq!(member.limit(device), NO_LIMIT);
+}
+
+#[test]
+fn what_a_daemon_before_had_allowed_is_no_lie() {
+    let mut play = Play::new();
+    play.make("team", 10 * GIB);
+    let (member, device) = play.member("team");
+    member.reserve(device, units(8 * GIB)).unwrap();
+    play.make("team", 4 * GIB);
+    play.card_says(8 * GIB, 8 * GIB);
+    assert!(!play.inspect("team").info.lying);
+    play.restart(&[]);
+    play.card_says(8 * GIB, 8 * GIB);
+    assert!(!play.inspect("team").info.lying, "it had that before its limit was lowered");
+    member.release(device, units(8 * GIB));
+}
+
+#[test]
+fn a_group_that_comes_to_pay_for_more_than_its_limit_does_not_lie() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    play.charges.charge(SlabId::random(), GPU, 5 * GIB, 1000).unwrap();
+    play.card_says(5 * GIB, 0);
+    play.set(GroupSet { users: Some(vec![1000]), ..GroupSet::of(name("team")) }).unwrap();
+    play.card_says(5 * GIB, 0);
+    let info = play.inspect("team").info;
+    assert_eq!((info.devices[0].pond_bytes, info.lying), (5 * GIB, false));
+    assert_eq!(
+        play.events(EventKind::GroupOver).len(),
+        1,
+        "it is over its limit, and that is said"
+    );
 }

@@ -105,7 +105,7 @@ pub const KEYS: &[Key] = &[
         name: "runtime_dir",
         environment: millpond_wire::runtime_dir::ENVIRONMENT,
         default: "",
-        doc: "Folder of the sockets and the lock; default `$XDG_RUNTIME_DIR/millpond`, else `/run/millpond`",
+        doc: "Folder of the sockets and the lock; unless named `$XDG_RUNTIME_DIR/millpond`, else `/run/millpond`",
         set: |config, input| {
             let text = input.text()?;
             config.runtime_dir = (!text.is_empty()).then(|| PathBuf::from(text));
@@ -116,7 +116,7 @@ pub const KEYS: &[Key] = &[
         name: "driver",
         environment: "MILLPOND_DRIVER",
         default: "auto",
-        doc: "`auto` (a GPU if there is one), `cuda`, `soft` (the software driver), or the path of a libcuda",
+        doc: "`auto` (a GPU if there is one), `cuda`, `soft` (the software driver), or the path of a libcuda; a path has a `/`",
         set: |config, input| {
             let text = input.text()?;
             if !["auto", "cuda", "soft"].contains(&text.as_str()) && !text.contains('/') {
@@ -153,14 +153,14 @@ pub const KEYS: &[Key] = &[
         name: "capacity",
         environment: "MILLPOND_CAPACITY",
         default: "95%",
-        doc: "How much of each GPU's memory the pond may use: a share (`0.9`, `90%`) or a size (`100G`)",
+        doc: "How much of each GPU's memory the pond may use: a share (`0.9`, `90%`) or a size (`100G`); never more than the card has",
         set: |config, input| input.parsed().map(|capacity| config.capacity = capacity),
     },
     Key {
         name: "capacity_by_gpu",
         environment: "MILLPOND_CAPACITY_BY_GPU",
         default: "",
-        doc: "Capacity of single GPUs, by UUID; in the environment `UUID=90%,UUID=100G`",
+        doc: "Capacity of single GPUs, by UUID; as text `UUID=90%,UUID=100G`",
         set: |config, input| {
             let parse = |(gpu, capacity): (String, String)| {
                 let uuid = gpu.parse().map_err(|_| format!("'{gpu}' is not a GPU's UUID"))?;
@@ -182,7 +182,7 @@ pub const KEYS: &[Key] = &[
         name: "drain_seconds",
         environment: "MILLPOND_DRAIN_SECONDS",
         default: "10",
-        doc: "How long a stop waits for running work",
+        doc: "How long a stop waits for running work, 0 to 3600",
         set: |config, input| {
             input.number(0, MOST_SECONDS).map(|seconds| config.drain_seconds = seconds)
         },
@@ -191,7 +191,7 @@ pub const KEYS: &[Key] = &[
         name: "watchdog_seconds",
         environment: "MILLPOND_WATCHDOG_SECONDS",
         default: "10",
-        doc: "A daemon that answers nothing for so long is killed and started again",
+        doc: "A daemon that answers nothing for so long is killed and started again, 1 to 3600",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.watchdog_seconds = seconds)
         },
@@ -200,7 +200,7 @@ pub const KEYS: &[Key] = &[
         name: "mover_seconds",
         environment: "MILLPOND_MOVER_SECONDS",
         default: "30",
-        doc: "A mover that says nothing for so long, and for what its work may take, is killed",
+        doc: "A mover that says nothing for so long, and for what its work may take, is killed, 1 to 3600",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.mover_seconds = seconds)
         },
@@ -209,7 +209,7 @@ pub const KEYS: &[Key] = &[
         name: "mover_idle_seconds",
         environment: "MILLPOND_MOVER_IDLE_SECONDS",
         default: "60",
-        doc: "A mover without work is ended after so long and gives its memory back",
+        doc: "A mover without work is ended after so long and gives its memory back, 1 to 3600",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.mover_idle_seconds = seconds)
         },
@@ -218,7 +218,7 @@ pub const KEYS: &[Key] = &[
         name: "models.keep_previous",
         environment: "MILLPOND_MODELS_KEEP_PREVIOUS",
         default: "1",
-        doc: "Versions of a model that were current before and are kept for a rollback",
+        doc: "Versions of a model that were current before and are kept for a rollback, 0 to 1000",
         set: |config, input| {
             input.number(0, MOST_PREVIOUS).map(|n| config.models.keep_previous = n)
         },
@@ -268,7 +268,7 @@ pub const KEYS: &[Key] = &[
         name: "limits.reply_bytes_per_user",
         environment: "MILLPOND_LIMITS_REPLY_BYTES_PER_USER",
         default: "256MiB",
-        doc: "Unread replies of one user; beyond it nothing more is read from that user",
+        doc: "Unread replies of one user; beyond it nothing more is read from that user until half of them are read; at least `1MiB`",
         set: |config, input| {
             let size: ByteSize = input.parsed()?;
             if size.0 < LEAST_REPLY_BYTES {

@@ -54,6 +54,27 @@ fn the_table_names_every_field_once_with_its_default() {
     assert_eq!(names.len(), KEYS.len());
 }
 
+/// The page has the same rows in the same order; what has no default is told in words there.
+#[test]
+fn the_page_about_settings_has_every_key_as_it_is_here() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let table = page.split("\n## Settings\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), KEYS.len());
+    for (row, key) in rows.iter().zip(KEYS) {
+        let shown = match (key.default, key.name) {
+            ("", "runtime_dir") => "see below".to_owned(),
+            ("", "devices") => "all".to_owned(),
+            ("", _) => "none".to_owned(),
+            (default, _) => format!("`{default}`"),
+        };
+        let is_flag = !key.name.contains('.');
+        let flag = if is_flag { format!("`{}`", key.flag()) } else { "none".to_owned() };
+        let (name, variable, doc) = (key.name, key.environment, key.doc);
+        assert_eq!(*row, format!("| `{name}` | {shown} | `{variable}` | {flag} | {doc} |"));
+    }
+}
+
 #[test]
 fn every_flag_names_a_key() {
     let some = || Some("x".to_owned());

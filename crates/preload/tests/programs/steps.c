@@ -117,7 +117,7 @@ static void find(const char *how) {
         int (*ask)(const char *, void **, int, uint64_t) = dlsym(driver, "cuGetProcAddress");
 #define ASK1(name, base, arguments) ask(#base, (void **)&p_##name, 11080, 0);
         FUNCTIONS(ASK1)
-    } else if (!strcmp(how, "proc2") || !strcmp(how, "thread")) {
+    } else if (!strcmp(how, "proc2") || !strcmp(how, "thread") || !strcmp(how, "renamed")) {
         int flags = strcmp(how, "thread") ? 0 : 2;
         int (*ask)(const char *, void **, int, uint64_t, int *) = dlsym(driver, "cuGetProcAddress_v2");
         int (*self)(const char *, void **, int, uint64_t, int *) = NULL;
@@ -126,6 +126,7 @@ static void find(const char *how) {
         if (why != 0) printf("why=%d\n", why);
 #define ASK2(name, base, arguments) self(#base, (void **)&p_##name, 13000, flags, &why);
         FUNCTIONS(ASK2)
+        if (!strcmp(how, "renamed")) self("cuGraphInstantiate", (void **)&p_cuGraphInstantiateWithFlags, 12000, 0, &why);
     } else {
         exit(2);
     }

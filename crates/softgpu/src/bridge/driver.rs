@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use millpond_cuda::sys::{CUuuid, Status};
+use millpond_cuda::sys::{CUgraph, CUgraphExec, CUuuid, Status};
 
 use super::lookup::{CUDA_VERSION, Found, exported_address, resolve};
 use super::{Out, guard};
@@ -73,6 +73,20 @@ pub unsafe extern "C" fn cuGetErrorString(error: u32, text: *mut *const c_char) 
     describe(Status(error).text(), text)
 }
 
+/// What a look-up finds as `cuGraphInstantiate` since CUDA 12. On the card it is another function than
+/// `cuGraphInstantiateWithFlags`; here it is none of the exported ones, the worst case for hooks.
+///
+/// # Safety
+/// As `cuGraphInstantiateWithFlags`.
+unsafe extern "C" fn instantiate_of_12(
+    exec: *mut CUgraphExec,
+    graph: CUgraph,
+    flags: u64,
+) -> Status {
+    // SAFETY: as the caller promised.
+    unsafe { super::graphs::cuGraphInstantiateWithFlags(exec, graph, flags) }
+}
+
 /// `cuGetProcAddress` of CUDA 12 and later, which needs no `cuInit`.
 ///
 /// # Safety
@@ -94,6 +108,7 @@ pub unsafe extern "C" fn cuGetProcAddress_v2(
         let function = unsafe { Out::new(function)? };
         let (address, code) = match resolve(name, cuda_version, flags)? {
             Found::Symbol(full) => (exported_address(full), 0),
+            Found::Instantiate => (instantiate_of_12 as *const c_void, 0),
             Found::Absent => (std::ptr::null(), 1),
             Found::TooNew => (std::ptr::null(), 2),
         };

@@ -23,6 +23,8 @@ const NODE_EMPTY: u32 = 5;
 const INSTANTIATE_FLAGS: u64 = 15;
 /// Where in a `CUgraphNodeParams` the parameters of its kind are.
 const NODE_PARAMS_AT: usize = 16;
+/// Uploads at once, which only `cuGraphInstantiateWithParams` can.
+const UPLOAD: u64 = 2;
 /// Graphs launched from the device itself do not exist here.
 const DEVICE_LAUNCH: u64 = 4;
 
@@ -338,6 +340,9 @@ entries! {
     fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) |engine| {
         // SAFETY: as the caller promised.
         let exec = unsafe { Out::new(exec)? };
+        if flags & UPLOAD != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
         exec.set(opaque(instantiate(engine, graph, flags)?));
         Ok(())
     }
@@ -346,7 +351,16 @@ entries! {
         let params = params.cast::<RawInstantiate>();
         // SAFETY: as the caller promised; any bytes are a RawInstantiate.
         let (exec, mut wanted) = unsafe { (Out::new(exec)?, read(params)?) };
-        let made = instantiate(engine, graph, wanted.flags);
+        if wanted.flags & UPLOAD != 0 {
+            engine.lane(number(wanted.upload))?;
+        }
+        let made = instantiate(engine, graph, wanted.flags).and_then(|made| {
+            if wanted.flags & UPLOAD != 0 && let Err(status) = engine.graphs.upload(made) {
+                engine.graphs.destroy_exec(made)?;
+                return Err(status);
+            }
+            Ok(made)
+        });
         (wanted.error_node, wanted.result) = (std::ptr::null_mut(), u32::from(made.is_err()));
         // SAFETY: as the caller promised: the driver may write to it.
         unsafe { Out::new(params)? }.set(wanted);

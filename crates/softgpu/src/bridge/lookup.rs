@@ -103,6 +103,8 @@ fn twin(symbol: &'static str) -> &'static str {
 pub enum Found {
     /// The full name of the function.
     Symbol(&'static str),
+    /// `cuGraphInstantiate` as it is since CUDA 12, which is exported under no name.
+    Instantiate,
     /// There is no such function.
     Absent,
     /// There is one, but later than the version asked for.
@@ -111,15 +113,16 @@ pub enum Found {
 
 /// `cuGetProcAddress`: the newest function of a base name that the caller's version knows.
 ///
-/// A version newer than the driver's major one is refused, as on the card.
+/// A version newer than the driver's is refused, as on the card; both flags together are not.
 pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> {
+    const LEGACY: u64 = 1;
     const PER_THREAD: u64 = 2;
-    if flags > PER_THREAD || version > CUDA_VERSION + 999 {
+    if flags & !(LEGACY | PER_THREAD) != 0 || version > CUDA_VERSION {
         return Err(Status::INVALID_VALUE);
     }
-    // The one name that means another function since CUDA 12.
-    let renamed = name == "cuGraphInstantiate" && version >= 12_000;
-    let name = if renamed { "cuGraphInstantiateWithFlags" } else { name };
+    if name == "cuGraphInstantiate" && version >= 12_000 {
+        return Ok(Found::Instantiate);
+    }
     let of_name = CUDA.iter().chain(EXTRA).copied().filter(|symbol| base(symbol) == name);
     let candidates: Vec<_> =
         of_name.map(|symbol| (introduced(symbol).unwrap_or_default(), symbol)).collect();
@@ -129,7 +132,7 @@ pub fn resolve(name: &str, version: c_int, flags: u64) -> Result<Found, Status> 
     let known = candidates.into_iter().filter(|(since, _)| *since <= version);
     Ok(match known.max_by_key(|(since, _)| *since) {
         None => Found::TooNew,
-        Some((_, symbol)) if flags == PER_THREAD => Found::Symbol(twin(symbol)),
+        Some((_, symbol)) if flags & PER_THREAD != 0 => Found::Symbol(twin(symbol)),
         Some((_, symbol)) => Found::Symbol(symbol),
     })
 }
@@ -164,11 +167,12 @@ mod tests {
         assert_eq!(resolve("cuMemAlloc_v2", 12_000, 0), Ok(Found::Absent));
         assert_eq!(resolve("cuMemCreate", 9_000, 0), Ok(Found::TooNew));
         assert_eq!(resolve("cuMemCreate", 99_000, 0), Err(Status::INVALID_VALUE));
+        assert_eq!(resolve("cuMemCreate", CUDA_VERSION + 10, 0), Err(Status::INVALID_VALUE));
+        assert_eq!(resolve("cuMemCreate", CUDA_VERSION, 0), Ok(Found::Symbol("cuMemCreate")));
         assert_eq!(resolve("cuDeviceGetUuid", 9_020, 0), Ok(Found::Symbol("cuDeviceGetUuid")));
         assert_eq!(resolve("cuDeviceGetUuid", 11_040, 0), Ok(Found::Symbol("cuDeviceGetUuid_v2")));
         assert_eq!(resolve("cuGetProcAddress", 11_080, 0), Ok(Found::Symbol("cuGetProcAddress")));
-        let renamed = Ok(Found::Symbol("cuGraphInstantiateWithFlags"));
-        assert_eq!(resolve("cuGraphInstantiate", 12_000, 0), renamed);
+        assert_eq!(resolve("cuGraphInstantiate", 12_000, 0), Ok(Found::Instantiate));
         assert_eq!(resolve("cuGraphInstantiate", 11_080, 0), Ok(Found::Absent));
         let second = Ok(Found::Symbol("cuGetProcAddress_v2"));
         assert_eq!(resolve("cuGetProcAddress", 12_000, 0), second);

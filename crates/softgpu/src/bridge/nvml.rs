@@ -148,7 +148,7 @@ nvml_entries! {
         }
         // SAFETY: not null, and its first field was set as the caller promised.
         if unsafe { (&raw const (*memory).version).read_unaligned() } != NvmlMemoryV2::VERSION {
-            return Err(NvmlStatus::ARGUMENT_VERSION_MISMATCH);
+            return Err(NvmlStatus::FUNCTION_NOT_FOUND);
         }
         let usage = device.usage().map_err(|_| NvmlStatus::UNKNOWN)?;
         let used = usage.used.min(usage.total);

@@ -25,7 +25,9 @@ pub(super) fn device_of_pool(
     let possible = props.kind == constants::ALLOCATION_PINNED
         && props.location_kind == constants::LOCATION_DEVICE
         && props.handle_types & !HANDLE_TYPE_FD == 0;
-    if possible { engine.device(props.location_id) } else { Err(Status::INVALID_VALUE) }
+    // A device that is not there is a wrong value of the properties, not a wrong device.
+    let device = engine.device(props.location_id).map_err(|_| Status::INVALID_VALUE);
+    if possible { device } else { Err(Status::INVALID_VALUE) }
 }
 
 /// The device whose pool is meant: only pinned device memory has pools here.

@@ -74,7 +74,8 @@ pub struct Exec {
     nodes: Vec<Node>,
     auto_free: bool,
     graph: Arc<Graph>,
-    launching: Mutex<()>,
+    /// The end of its last launch: the next comes after it, in whatever stream.
+    last: Mutex<Option<Fence>>,
 }
 
 #[derive(Debug, Default)]
@@ -212,7 +213,7 @@ impl Graphs {
             }
         }
         let id = ids::next();
-        let exec = Exec { nodes, auto_free, graph, launching: Mutex::new(()) };
+        let exec = Exec { nodes, auto_free, graph, last: Mutex::default() };
         self.write().execs.insert(id, Arc::new(exec));
         Ok(id)
     }
@@ -228,19 +229,28 @@ impl Graphs {
     /// `cuGraphUpload`: memory appears, nothing runs.
     pub fn upload(&self, id: u64) -> Result<(), Status> {
         let exec = self.read().execs.get(&id).cloned().ok_or(Status::INVALID_VALUE)?;
-        let _one_at_a_time = exec.launching.lock().unwrap_or_else(PoisonError::into_inner);
-        exec.nodes.iter().try_for_each(|node| match node.work {
+        let _one_at_a_time = exec.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = Vec::new();
+        let done = exec.nodes.iter().try_for_each(|node| match node.work {
             Work::Alloc { at, device, .. } if !self.memory(device)?.is_in_use(at) => {
-                self.memory(device)?.begin(at, None)
+                let memory = self.memory(device)?;
+                memory.begin(at, None)?;
+                begun.push((memory, at));
+                Ok(())
             }
             _ => Ok(()),
-        })
+        });
+        begun.into_iter().for_each(|(memory, at)| memory.rest(at));
+        done
     }
 
     /// `cuGraphLaunch`: memory first, then the work.
     pub fn launch(&self, id: u64, spot: Spot<'_>) -> Result<(), Status> {
         let exec = self.read().execs.get(&id).cloned().ok_or(Status::INVALID_VALUE)?;
-        let _one_at_a_time = exec.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end_of_last = exec.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fence) = end_of_last.as_ref().filter(|fence| !fence.is_before(spot)) {
+            fence.delay(spot)?;
+        }
         let mut begun = Vec::new();
         let prepared = exec.nodes.iter().try_for_each(|node| match node.work {
             Work::Alloc { at, device, .. } => {
@@ -269,6 +279,7 @@ impl Graphs {
             }
         }
         let last = spot.queue.submit(spot.lane, Job::Nothing)?;
+        *end_of_last = Some(Fence::new(spot.queue, last));
         for node in &exec.nodes {
             if let Work::Free { at, device } = node.work {
                 self.memory(device)?.end(at, Some(Fence::new(spot.queue, last)))?;

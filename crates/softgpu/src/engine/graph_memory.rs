@@ -134,7 +134,7 @@ impl GraphMemory {
     }
 
     /// A launch reaches an allocation node: memory appears, unless it is still there. Without a
-    /// stream it only appears, as for an upload.
+    /// stream it only appears, for an upload, which lets go of it with [`Self::rest`].
     pub fn begin(&self, at: u64, spot: Option<Spot<'_>>) -> Result<(), Status> {
         let mut state = self.state();
         if state.is_in_use(at) {
@@ -159,13 +159,24 @@ impl GraphMemory {
         if mapped != Some(id) {
             self.map(&mut state, at, id)?;
         }
-        if let (Some(spot), Some(piece)) = (spot, state.pieces.get_mut(&id)) {
-            if let Some(fence) = piece.after.take().filter(|fence| !fence.is_before(spot)) {
+        if let Some(piece) = state.pieces.get_mut(&id) {
+            if let Some(spot) = spot
+                && let Some(fence) = piece.after.take().filter(|fence| !fence.is_before(spot))
+            {
                 fence.delay(spot)?;
             }
             piece.user = Some(at);
         }
         Ok(())
+    }
+
+    /// An upload is over: its memory waits for a launch, after the work that used it before.
+    pub fn rest(&self, at: u64) {
+        let mut state = self.state();
+        let piece = state.slots.get(&at).and_then(|slot| slot.piece);
+        if let Some(piece) = piece.and_then(|id| state.pieces.get_mut(&id)) {
+            piece.user = None;
+        }
     }
 
     /// Shows a piece at a node's addresses, which may show another from an earlier launch.

@@ -485,8 +485,7 @@ impl Locked<'_> {
         }
         let mut left = 0_u64;
         for ticket in registry.dead(&[])? {
-            left =
-                left.saturating_add(registry.layout.allocation(ticket.slot)?.bytes.load(Relaxed));
+            left = left.saturating_add(registry.layout.allocation(ticket.slot)?.counted());
         }
         header.peak.fetch_max(counted.saturating_sub(left), Relaxed);
         Ok(())
@@ -592,6 +591,17 @@ mod tests {
         assert_eq!(two.peak().unwrap(), 7 * PAGE);
         one.meter().unwrap();
         assert_eq!(two.peak().unwrap(), 2 * PAGE);
+    }
+
+    #[test]
+    fn small_memory_that_the_dead_left_hides_nothing_from_the_peak() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (open(folder.path(), 16 * PAGE), open(folder.path(), 16 * PAGE));
+        let (part, _) = one.create_part(4096).unwrap();
+        two.meter().unwrap();
+        drop(part);
+        let (_held, _) = two.create(3 * PAGE).unwrap();
+        assert_eq!(two.peak().unwrap(), 3 * PAGE);
     }
 
     #[test]

@@ -58,8 +58,14 @@ impl Alone {
         self.path(name).join("ledger").exists()
     }
 
-    /// Those that somebody is in. A folder that nobody is in any more is only a limit that was
-    /// stated once, and is taken away: the next program states it again.
+    /// The folder of one that is there.
+    pub fn folder(&self, name: &GroupName) -> Option<PathBuf> {
+        self.has(name).then(|| self.path(name))
+    }
+
+    /// Those that somebody is in, or nobody can be in, because their files are broken. A folder that
+    /// nobody is in any more is only a limit that was stated once, and is taken away: the next
+    /// program states it again.
     pub fn list(&self) -> Vec<GroupInfo> {
         if let Ok(folder) = c_path(&self.folder) {
             sweep_abandoned(&folder);
@@ -67,7 +73,7 @@ impl Alone {
         let names = self.names();
         let cards = if names.is_empty() { Vec::new() } else { cards() };
         let infos = names.iter().map(|name| self.details(name, &cards).info);
-        infos.filter(|info| info.processes > 0).collect()
+        infos.filter(|info| info.processes > 0 || info.broken).collect()
     }
 
     /// One of them.
@@ -80,17 +86,20 @@ impl Alone {
 
     /// Changes a limit.
     pub fn set(&self, set: &GroupSet) -> Result<GroupDetails, CommandError> {
-        let name = &set.group;
-        if !self.has(name) {
-            return Err(unknown(name));
+        if !self.has(&set.group) {
+            return Err(unknown(&set.group));
         }
+        self.set_on(set, &cards())
+    }
+
+    fn set_on(&self, set: &GroupSet, cards: &[Card]) -> Result<GroupDetails, CommandError> {
+        let name = &set.group;
         if set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some() {
             let message = "`--min`, `--weight` and `--user` need a pond, which keeps groups apart";
             return Err(Failure::new(ErrorKind::NoPond, message).hint("`millpond serve`").into());
         }
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
         let book = open(&self.path(name)).map_err(wrong)?;
-        let cards = cards();
         let mut places: Vec<Option<GpuUuid>> = vec![set.device];
         if set.device.is_none() {
             // Those with a limit of their own as well: this is for all.
@@ -114,32 +123,43 @@ impl Alone {
                     Size::Part(part).of(card) / UNIT
                 }
             };
+            if units == 0 {
+                return Err(nothing_runs().into());
+            }
             let change = |budget: &mut Budget| (budget.asked, budget.effective) = (units, units);
             book.change(place.map(|place| place.0), PATIENCE, change).map_err(wrong)?;
         }
-        Ok(self.details(name, &cards))
+        Ok(self.details(name, cards))
     }
 
     /// Sees to it that a program that states this limit gets it. A group that nobody is in has only
     /// a limit that was stated once; one that somebody is in keeps its own.
-    pub fn agree(&self, name: &GroupName, limit_bytes: u64) -> Result<(), CommandError> {
+    pub fn agree(&self, name: &GroupName, limit: crate::size::Size) -> Result<(), CommandError> {
         if !self.has(name) {
             return Ok(());
         }
+        self.agree_on(name, limit, &cards())
+    }
+
+    fn agree_on(
+        &self,
+        name: &GroupName,
+        limit: crate::size::Size,
+        cards: &[Card],
+    ) -> Result<(), CommandError> {
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
         let book = open(&self.path(name)).map_err(wrong)?;
-        let asked = book.entry(None).map_err(wrong)?.map_or(NO_LIMIT, |budget| budget.asked);
-        if asked == limit_bytes / UNIT {
+        let Some((asked, wanted)) = other_limit(&book, limit, cards).map_err(wrong)? else {
             return Ok(());
-        }
+        };
         let mut living = false;
         book.members(|member| living |= member.alive).map_err(wrong)?;
         if !living {
-            let limit = Some(GroupLimit::Bytes(limit_bytes));
-            return self.set(&GroupSet { limit, ..GroupSet::of(name.clone()) }).map(drop);
+            let limit = Some(limit.limit());
+            return self.set_on(&GroupSet { limit, ..GroupSet::of(name.clone()) }, cards).map(drop);
         }
         let has = if asked == NO_LIMIT { "no limit".to_owned() } else { shown(asked) };
-        let message = format!("group '{name}' has {has}, not {}", shown(limit_bytes / UNIT));
+        let message = format!("group '{name}' has {has}, not {}", shown(wanted));
         let hint = format!("`millpond group set {name} --limit ...` changes it for all");
         Err(Failure::new(ErrorKind::Exists, message).hint(hint).into())
     }
@@ -238,14 +258,13 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
                 physical_bytes: own.filter(|_| member.same_namespace).and_then(|(_, used)| *used),
             });
         }
-        let program = member.program.split(|byte| *byte == 0).next().unwrap_or_default();
         let pid = u32::try_from(member.pid).unwrap_or_default();
         details.members.push(MemberInfo {
             slot: u32::try_from(member.slot.get()).unwrap_or(u32::MAX),
             pid,
             host_pid: member.same_namespace.then_some(pid),
-            program: String::from_utf8_lossy(program).into_owned(),
-            started_unix_ms: started.map(|boot| boot + member.start_ticks * 1000 / TICKS),
+            program: program(&member.program),
+            started_unix_ms: started.and_then(|boot| started_at(boot, member.start_ticks)),
             alive: member.alive,
             devices,
         });
@@ -276,6 +295,36 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
         });
     }
     Ok(())
+}
+
+/// The program's name as it can be printed, and when it started: the member wrote both.
+fn program(name: &[u8]) -> String {
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
+}
+
+fn started_at(boot_unix_ms: u64, ticks: u64) -> Option<u64> {
+    boot_unix_ms.checked_add(ticks.checked_mul(1000)? / TICKS)
+}
+
+/// The first limit of a group that is another than this one, and what it would be, in units.
+fn other_limit(
+    book: &Book,
+    limit: crate::size::Size,
+    cards: &[Card],
+) -> Result<Option<(u64, u64)>, LedgerError> {
+    if let GroupLimit::Bytes(bytes) = limit.limit() {
+        let asked = book.entry(None)?.map_or(NO_LIMIT, |budget| budget.asked);
+        return Ok((asked != bytes / UNIT).then_some((asked, bytes / UNIT)));
+    }
+    for card in cards {
+        let asked = book.budget(card.device.0)?.asked;
+        let wanted = limit.on_card(card.total_bytes) / UNIT;
+        if asked != wanted {
+            return Ok(Some((asked, wanted)));
+        }
+    }
+    Ok(None)
 }
 
 fn shown(units: u64) -> String {
@@ -309,6 +358,12 @@ fn boot_unix_ms() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let line = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
     line.trim().parse::<u64>().ok().map(|seconds| seconds * 1000)
+}
+
+/// A limit that no program can do anything with; a pond says the same.
+pub fn nothing_runs() -> Failure {
+    let message = format!("a limit of less than {UNIT} bytes lets nothing run");
+    Failure::new(ErrorKind::Invalid, message).hint("write it as 10G, 512M or 50%")
 }
 
 fn unknown(name: &GroupName) -> CommandError {
@@ -370,6 +425,8 @@ mod tests {
         member.release(device, (1 << 30) / 4096);
         alone.set(&set(GroupLimit::Bytes(32 << 20))).unwrap();
         assert!(member.reserve(device, 1).is_err(), "more is held than that already");
+        let nothing = alone.set(&set(GroupLimit::Bytes(4095))).unwrap_err().to_string();
+        assert!(nothing.contains("lets nothing run"), "{nothing}");
         let min = GroupSet { min_bytes: Some(1), ..GroupSet::of(name.clone()) };
         assert!(alone.set(&min).unwrap_err().to_string().contains("need a pond"));
         let other = "team-b".parse().unwrap();
@@ -380,14 +437,30 @@ mod tests {
     fn a_stated_limit_holds_or_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, member) = group(folder.path());
-        alone.agree(&name, 1 << 30).unwrap();
-        let refused = alone.agree(&name, 2 << 30).unwrap_err().to_string();
-        assert!(refused.contains("has a limit of 1 GiB, not a limit of 2 GiB"), "{refused}");
+        let cards = [card(Vec::new())];
+        let agree = |limit: &str| alone.agree_on(&name, limit.parse().unwrap(), &cards);
+        agree("1G").unwrap();
+        // An eighth of the card is the same.
+        agree("12.5%").unwrap();
+        for other in ["2G", "25%"] {
+            let refused = agree(other).unwrap_err().to_string();
+            assert!(refused.contains("has a limit of 1 GiB, not a limit of 2 GiB"), "{refused}");
+        }
         drop(member);
-        alone.agree(&name, 2 << 30).unwrap();
-        let device = &alone.details(&name, &[card(Vec::new())]).info.devices[0];
-        assert_eq!(device.limit_bytes, Some(2 << 30), "nobody was in it");
-        alone.agree(&"new".parse().unwrap(), 1).unwrap();
+        for (other, bytes) in [("2G", 2 << 30), ("50%", CARD / 2)] {
+            agree(other).unwrap();
+            let device = &alone.details(&name, &cards).info.devices[0];
+            assert_eq!(device.limit_bytes, Some(bytes), "nobody was in it");
+        }
+        alone.agree(&"new".parse().unwrap(), "1G".parse().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn what_a_member_wrote_of_itself_is_not_trusted() {
+        assert_eq!(program(b"py\x1b[2Jthon\n\0rest"), "py[2Jthon");
+        assert_eq!(started_at(1000, 250), Some(3500));
+        assert_eq!(started_at(1000, u64::MAX), None);
+        assert_eq!(started_at(u64::MAX, 100), None);
     }
 
     #[test]
@@ -399,6 +472,7 @@ mod tests {
         drop(member);
         std::fs::write(folder.path().join("team-a/ledger"), b"damaged").unwrap();
         assert!(alone.details(&name, &[card(Vec::new())]).info.broken);
+        assert_eq!(alone.list().len(), 1, "somebody must know why nothing runs in it");
         alone.remove(&name).unwrap();
         assert!(alone.names().is_empty());
     }

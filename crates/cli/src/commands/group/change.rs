@@ -38,7 +38,8 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
         limit,
         min_bytes,
         weight: args.weight,
-        users: (!args.users.is_empty()).then(|| args.users.clone()),
+        users: (!args.users.is_empty())
+            .then(|| args.users.iter().filter_map(|user| user.id()).collect()),
         // Without a limit a new group would be a mistake in its name.
         create: limit.is_some(),
         ..GroupSet::of(args.name.clone())

@@ -18,11 +18,15 @@ pub fn run(name: &GroupName, no_trunc: bool, global: &Global, printer: &Printer)
         return printer.json(&GroupDetailsJson::from(&details));
     }
     if printer.is_quiet() {
-        // A pid of another namespace is no pid to hand to `kill`.
-        let mut pids = details.members.iter().filter_map(|member| member.host_pid);
-        return pids.try_for_each(|pid| printer.line(pid));
+        return pids(&details).try_for_each(|pid| printer.line(pid));
     }
     printer.line(table(&details, no_trunc).render())
+}
+
+/// What can be handed to `kill`: neither a pid of another namespace, nor that of a process which has
+/// ended, because somebody else may have it by now.
+fn pids(details: &GroupDetails) -> impl Iterator<Item = u32> {
+    details.members.iter().filter(|member| member.alive).filter_map(|member| member.host_pid)
 }
 
 fn table(details: &GroupDetails, no_trunc: bool) -> Table {
@@ -123,5 +127,15 @@ mod tests {
         assert!(lines[4].contains("(pond)") && lines[4].contains("1 GiB"), "{text}");
         assert!(lines[5].contains("total of 10 GiB") && lines[5].contains("4 GiB"), "{text}");
         assert!(lines[5].ends_with("+2 MiB"), "{text}");
+    }
+
+    #[test]
+    fn only_who_lives_here_has_a_pid_to_kill() {
+        let mut members = vec![member(7, &[]), member(8, &[]), member(9, &[])];
+        members[0].alive = false;
+        members[1].host_pid = None;
+        let details = GroupDetails { info: group("team-a", Vec::new()), members };
+        assert_eq!(pids(&details).collect::<Vec<_>>(), [9]);
+        assert!(table(&details, false).render().contains("python (ended)"));
     }
 }

@@ -16,9 +16,12 @@ use crate::pond;
 use crate::printer::Printer;
 use crate::size::Size;
 
-pub use alone::Alone;
+pub use alone::{Alone, nothing_runs};
 
 pub use members::run as members;
+
+/// Groups that are named where one is not there.
+const SHOWN: usize = 12;
 
 /// Does what the command line says.
 pub fn run(command: &GroupCommand, global: &Global, printer: &Printer) -> Outcome {
@@ -109,16 +112,33 @@ impl Groups {
         if report.code == Code::Kind(ErrorKind::NotFound) {
             let known = self.list().unwrap_or_default();
             let names: Vec<String> = known.iter().map(|group| group.name.to_string()).collect();
-            let text = match names.as_slice() {
-                [] => {
-                    "there is no group yet; `millpond group set NAME --limit SIZE` makes one".into()
-                }
-                names => format!("there are {}; `millpond group ls`", names.join(", ")),
-            };
             report.failure.similar.clear();
-            report.failure.hint = Some(text);
+            report.failure.hint = Some(known_hint(&names, self.pond.is_some()));
         }
         error
+    }
+}
+
+/// What there is instead of a group that is not there.
+fn known_hint(names: &[String], has_pond: bool) -> String {
+    match names {
+        [] if has_pond => {
+            "there is no group yet; `millpond group set NAME --limit SIZE` makes one".to_owned()
+        }
+        // Without a pond a group is what its programs have made.
+        [] => {
+            "there is no pond and nobody is in a group; `millpond run --limit SIZE --group NAME` \
+               makes one, `millpond serve` a pond"
+                .to_owned()
+        }
+        names => {
+            let (shown, more) = names.split_at(names.len().min(SHOWN));
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("there are {}{more}; `millpond group ls`", shown.join(", "))
+        }
     }
 }
 
@@ -186,6 +206,17 @@ mod tests {
             alive: true,
             devices: devices.iter().map(device).collect(),
         }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_what_can_be_done() {
+        let names = |count: usize| (1..=count).map(|n| format!("g{n}")).collect::<Vec<_>>();
+        assert!(known_hint(&[], true).contains("group set NAME --limit SIZE` makes one"));
+        let alone = known_hint(&[], false);
+        assert!(alone.contains("millpond run") && !alone.contains("group set"), "{alone}");
+        assert_eq!(known_hint(&names(2), true), "there are g1, g2; `millpond group ls`");
+        let many = known_hint(&names(500), true);
+        assert!(many.contains("g12 and 488 more;") && !many.contains("g13"), "{many}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn changes(group: &GroupInfo, seen: &mut Seen, printer: &Printer) -> Outcome {
         }
         seen.insert(key, now);
         if printer.is_json() {
-            let json = AccountJson::new(group.name.as_str(), device, units::now_unix_ms());
+            let json = AccountJson::new(group.name.as_str(), device, state, units::now_unix_ms());
             printer.json_line(&json)?;
         } else {
             let time = printer.paint(Tone::Dim, units::moment(units::now_unix_ms()));

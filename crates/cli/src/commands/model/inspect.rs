@@ -36,6 +36,10 @@ fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -> Co
             let mut report = *report;
             report.failure.message = format!("no model and no tensor '{name}'");
             report.failure.similar.splice(0..0, no_model.similar().iter().cloned());
+            if report.failure.similar.is_empty() {
+                let hint = "`millpond models` and `millpond tensor ls` show what there is";
+                report.failure.hint = Some(hint.to_owned());
+            }
             report.into()
         }
         other => other,

@@ -21,7 +21,7 @@ pub fn apply(command: &mut Command, library: &Path, membership: &Membership) {
         command.env_remove(name);
     }
     match &membership.account {
-        Account::Pond { folder } => {
+        Account::Folder { folder } => {
             command.env(env_vars::LEDGER, folder);
         }
         Account::Alone { limit, group } => {

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use millpond::{GroupLimit, GroupName, GroupSet, Pond};
+use millpond::{GroupName, GroupSet, Pond};
+use millpond_ledger::UNIT;
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, RunArgs};
-use crate::commands::group::Alone;
+use crate::commands::group::{Alone, nothing_runs};
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
 use crate::pond;
@@ -25,8 +26,8 @@ pub struct Membership {
 /// Where a program is counted.
 #[derive(Debug)]
 pub enum Account {
-    /// In a group of the pond.
-    Pond {
+    /// In a group that is there: of the pond, or of this user's programs without one.
+    Folder {
         /// The group's folder.
         folder: PathBuf,
     },
@@ -65,32 +66,55 @@ fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership,
     if let Some(limit) = args.limit {
         pond::warn_if_larger(pond, limit, device, printer)?;
     }
-    let seat = pond.join_group(args.group.clone(), args.limit.map(Size::limit), device)?;
+    let limit = args.limit.map(Size::limit);
     let min_bytes = args.min.map(|min| pond::bytes_on_cards(pond, min, device)).transpose()?;
-    if min_bytes.is_some() || args.weight.is_some() {
-        let name = seat.name.clone();
-        let set = GroupSet { device, min_bytes, weight: args.weight, ..GroupSet::of(name) };
-        pond.set_group(set)?;
+    let budget = |name: &GroupName| {
+        let set = GroupSet::of(name.clone());
+        GroupSet { device, min_bytes, weight: args.weight, ..set }
+    };
+    let has_budget = min_bytes.is_some() || args.weight.is_some();
+    let is_new = |name: &GroupName| {
+        pond.group(name.clone()).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    };
+    if let Some(name) = args.group.as_ref().filter(|name| has_budget && is_new(name))
+        && limit.is_some()
+    {
+        // All at once: a promise that cannot be made leaves no group behind.
+        pond.set_group(GroupSet { limit, create: true, ..budget(name) })?;
+    }
+    let seat = pond.join_group(args.group.clone(), limit, device)?;
+    if has_budget {
+        pond.set_group(budget(&seat.name))?;
     }
     printer.detail(format_args!("group {} in {}", seat.name, seat.folder.display()));
     let visible = device.map(|device| device.to_string());
-    Ok(Membership { account: Account::Pond { folder: seat.folder }, visible })
+    Ok(Membership { account: Account::Folder { folder: seat.folder }, visible })
 }
 
 /// Without a pond the first process makes the group, and the files of the group are the limit.
 fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, CommandError> {
-    let Some(limit) = args.limit else {
-        let group = args.group.as_ref().map(ToString::to_string).unwrap_or_default();
-        let message = format!("group '{group}' needs a limit: {}", why.failure.message);
-        let hint = "`--limit 10G`; or start a pond, which knows its groups: `millpond serve`";
-        return Err(Report::new(why.code, message).hint(hint).into());
-    };
     if args.min.is_some() || args.weight.is_some() {
         let message = "`--min` and `--weight` need a pond, which keeps room between groups";
         return Err(Report::new(why.code, message).hint("`millpond serve`").into());
     }
-    if let (Some(group), GroupLimit::Bytes(bytes)) = (&args.group, limit.limit()) {
-        Alone::new().agree(group, bytes)?;
+    let groups = Alone::new();
+    let Some(limit) = args.limit else {
+        let group = args.group.as_ref();
+        if let Some(folder) = group.and_then(|group| groups.folder(group)) {
+            printer.note("no pond: the group's own limit holds for this user's programs in it");
+            let visible = args.device.as_deref().map(visible).transpose()?;
+            return Ok(Membership { account: Account::Folder { folder }, visible });
+        }
+        let group = group.map(ToString::to_string).unwrap_or_default();
+        let message = format!("group '{group}' needs a limit: {}", why.failure.message);
+        let hint = "`--limit 10G`; or start a pond, which knows its groups: `millpond serve`";
+        return Err(Report::new(why.code, message).hint(hint).into());
+    };
+    if limit.on_card(u64::MAX) < UNIT {
+        return Err(nothing_runs().into());
+    }
+    if let Some(group) = &args.group {
+        groups.agree(group, limit)?;
     }
     printer.note(format_args!(
         "no pond: the limit of {limit} holds for this user's programs with the same {}",

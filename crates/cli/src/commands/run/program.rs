@@ -128,10 +128,12 @@ impl fmt::Display for Escape {
 pub fn escape(program: &Path) -> Option<Escape> {
     let mut file = program.to_owned();
     for _ in 0..INTERPRETERS {
-        if is_privileged(&file) {
+        let loading = Elf::open(&file).and_then(|elf| elf.loading());
+        // The kernel gives a script the rights of its interpreter, whatever its own bits say.
+        if !matches!(loading, Err(ElfError::NotElf)) && is_privileged(&file) {
             return Some(Escape { file, reason: Reason::Privileged });
         }
-        match Elf::open(&file).and_then(|elf| elf.loading()) {
+        match loading {
             Ok(Loading::Static) => return Some(Escape { file, reason: Reason::Static }),
             Ok(Loading::Foreign) => return Some(Escape { file, reason: Reason::Foreign }),
             Ok(Loading::Dynamic(loader)) if loader.contains("musl") => {

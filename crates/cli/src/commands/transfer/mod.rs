@@ -6,6 +6,7 @@ mod save;
 use std::time::{Duration, Instant};
 
 use millpond::{GetOptions, Pond, PutSpec, Source};
+use millpond_wire::ErrorKind;
 use millpond_wire::message::TensorInfo;
 
 use crate::args::{CopyArgs, Global, PutArgs, ZeroArgs};
@@ -72,7 +73,11 @@ fn put_from(
 ) -> Outcome {
     let begun = Instant::now();
     let mut bar = Bar::new(printer, name);
-    let info = pond.put(spec, source, |progress| bar.at(progress))?;
+    let put = pond.put(spec, source, |progress| bar.at(progress));
+    let info = put.map_err(|error| {
+        let hint = format!("`--replace` takes its place; or `millpond tensor rm {name}` first");
+        CommandError::from(error).hint_for(ErrorKind::Exists, hint)
+    })?;
     drop(bar);
     say(&info, begun.elapsed(), printer)
 }

@@ -32,9 +32,13 @@ pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
     let target = if wait.is_zero() { Some(pond::target(&pond, &args.name)?) } else { None };
     let options = GetOptions::read_only().wait(wait);
     let lease = match target {
-        Some(target) => pond.lease(target, options)?,
-        None => pond.lease(args.name.as_str(), options)?,
+        Some(target) => pond.lease(target, options),
+        None => pond.lease(args.name.as_str(), options),
     };
+    let lease = lease.map_err(|error| {
+        let hint = "`--wait 5s` waits for its publish; `millpond ps` shows who writes";
+        CommandError::from(error).hint_for(ErrorKind::NotReady, hint)
+    })?;
     let header = header(args, lease.info())?;
     let begun = Instant::now();
     let bar = Bar::new(printer, args.name.as_str());

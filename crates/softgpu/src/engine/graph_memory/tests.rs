@@ -86,6 +86,15 @@ fn an_upload_takes_memory_and_leaves_it_free() {
     let f = fixture();
     let at = f.memory.reserve(STEP).unwrap();
     f.memory.begin(at, None).unwrap();
+    let beside = f.memory.reserve(STEP).unwrap();
+    f.memory.begin(beside, None).unwrap();
+    assert_eq!(f.used(), 2, "a graph has all its memory at once");
+    f.memory.rest(at);
+    f.memory.rest(beside);
+    assert!(!f.memory.is_in_use(at) && !f.memory.is_in_use(beside));
+    f.memory.trim();
+    f.memory.begin(at, None).unwrap();
+    f.memory.rest(at);
     assert_eq!((f.used(), f.memory.is_in_use(at)), (1, false));
     f.memory.begin(at, f.spot(STREAM)).unwrap();
     assert_eq!(f.used(), 1);

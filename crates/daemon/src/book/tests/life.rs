@@ -1,0 +1,97 @@
+//! How groups come, what they are called, and when they go.
+
+use super::*;
+
+#[test]
+fn a_program_never_gets_a_name_that_somebody_has_or_had() {
+    let mut play = Play::new();
+    let limit = Some(GroupLimit::Bytes(GIB));
+    let last = format!("run-{}", u64::MAX);
+    for chosen in [last.as_str(), "run-2"] {
+        play.join(join_of(Some(chosen), limit)).unwrap();
+    }
+    let names = [0; 3].map(|_| play.join(join_of(None, limit)).unwrap().0.to_string());
+    assert_eq!(names, ["run-1", "run-3", "run-4"]);
+    assert!(!play.inspect(&last).info.anonymous);
+    // What a program leaves behind still has the folder of its group in its environment.
+    play.shelf.groups.get_mut(&name("run-4")).unwrap().runner = None;
+    assert_eq!(play.ask(GroupWork::Remove(name("run-4"))), Ok(ReplyBody::Done));
+    assert_eq!(play.join(join_of(None, limit)).unwrap().0, name("run-5"));
+}
+
+#[test]
+fn a_program_that_runs_keeps_its_group_before_it_has_used_a_gpu() {
+    let mut play = Play::new();
+    let (group, ..) = play.join(join_of(None, Some(GroupLimit::Bytes(GIB)))).unwrap();
+    let refused = play.ask(GroupWork::Remove(group.clone())).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::InUse);
+    assert!(refused.message.contains(&std::process::id().to_string()), "{refused}");
+    play.member(group.as_str());
+}
+
+#[test]
+fn a_group_of_a_program_ends_with_it_also_if_its_files_are_broken() {
+    let mut play = Play::new();
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let by = GroupCaller { pid: child.id(), ..me() };
+    let group = match play.ask_as(by, GroupWork::Join(join_of(None, None))).unwrap() {
+        ReplyBody::GroupJoined { name, .. } => name,
+        other => panic!("{other:?}"),
+    };
+    child.wait().unwrap();
+    std::fs::File::create(play.shelf.folders.of(&group).join("ledger")).unwrap();
+    let late = Instant::now() + Duration::from_secs(60);
+    play.restart(&[]);
+    assert!(play.inspect(group.as_str()).info.broken);
+    play.shelf.look_after(late);
+    play.shelf.look_after(late + Duration::from_secs(60));
+    assert_eq!(play.ask(GroupWork::List), Ok(ReplyBody::Groups(Vec::new())));
+    assert!(!play.shelf.folders.of(&group).exists());
+}
+
+#[test]
+fn on_a_card_that_the_pond_does_not_have_a_limit_is_what_was_set() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    let folder = play.shelf.folders.of(&name("team"));
+    let member = Member::attach(&c_path(&folder).unwrap()).unwrap();
+    let elsewhere = member.device([9; 16]).unwrap();
+    for limit in [2 * GIB, GIB, 3 * GIB] {
+        play.make("team", limit);
+        assert_eq!(member.limit(elsewhere), limit / UNIT);
+    }
+    let none = Some(GroupLimit::Unlimited);
+    play.set(GroupSet { limit: none, ..GroupSet::of(name("team")) }).unwrap();
+    assert_eq!(member.limit(elsewhere), NO_LIMIT);
+}
+
+#[test]
+fn a_group_is_there_whole_or_not_at_all() {
+    const GROUPS: usize = 60;
+    let mut play = Play::new();
+    let groups = play.folder.path().join("groups");
+    std::fs::create_dir_all(groups.join(".new-team")).unwrap();
+    let seen = groups.clone();
+    let watch = std::thread::spawn(move || {
+        let mut half = Vec::new();
+        loop {
+            let entries: Vec<_> = std::fs::read_dir(&seen).unwrap().flatten().collect();
+            let names = entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
+            let names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+            let is_whole = |name: &&String| {
+                let size = |file| seen.join(name).join(file).metadata().map_or(0, |it| it.len());
+                size("limits") > 0 && size("ledger") > 0 && seen.join(name).join("exports").exists()
+            };
+            half.extend(names.iter().filter(|name| !is_whole(name)).cloned());
+            if names.len() == GROUPS {
+                return half;
+            }
+        }
+    });
+    for number in 0..GROUPS {
+        play.make(&format!("team-{number}"), GIB);
+    }
+    assert_eq!(watch.join().unwrap(), [""; 0], "a kill would leave these broken");
+    play.restart(&[]);
+    assert!(!groups.join(".new-team").exists());
+}

@@ -1,0 +1,88 @@
+//! The thread itself, asked from outside.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::{Ask, Cards, start};
+use super::*;
+
+/// Hang guard only.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Requests that wait at any time.
+const WAITING: u64 = 5000;
+
+/// A card that counts how often it is read, and how often its processes are.
+#[derive(Clone, Default)]
+struct Counted {
+    read: Arc<AtomicU64>,
+    processes: Arc<AtomicU64>,
+    takes: Duration,
+}
+
+impl Cards for Counted {
+    fn list(&self) -> Vec<(GpuUuid, u64)> {
+        vec![(GPU, 100 * GIB)]
+    }
+
+    fn used(&self, _: GpuUuid) -> Option<u64> {
+        self.read.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(self.takes);
+        Some(0)
+    }
+
+    fn processes(&self, _: GpuUuid) -> Option<Vec<(u32, u64)>> {
+        self.processes.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+#[test]
+fn who_asks_without_an_end_does_not_stop_the_daemon_from_looking() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = start(folder.path(), Arc::new(Charges::default())).unwrap();
+    let card = Counted::default();
+    let ask = |work| {
+        let ask = GroupAsk { conn: ConnId(1), number: 1, by: me(), work };
+        book.ask(Ask::Group(Box::new(ask)));
+    };
+    ask(GroupWork::Set(GroupSet { create: true, ..GroupSet::of(name("team")) }));
+    book.ask(Ask::Cards(Box::new(card.clone())));
+    for _ in 0..WAITING {
+        ask(GroupWork::List);
+    }
+    let began = Instant::now();
+    while card.read.load(Ordering::Relaxed) < 3 {
+        assert!(began.elapsed() < PATIENCE, "the cards were never read");
+        while let Some(told) = book.next() {
+            if let Told::Answer { answer, .. } = told {
+                answer.unwrap();
+                ask(GroupWork::List);
+            }
+        }
+    }
+    book.ask(Ask::Stop);
+}
+
+#[test]
+fn processes_are_read_also_where_a_reading_takes_longer_than_the_time_between_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = start(folder.path(), Arc::new(Charges::default())).unwrap();
+    let work = GroupWork::Set(GroupSet { create: true, ..GroupSet::of(name("team")) });
+    let ask = GroupAsk { conn: ConnId(1), number: 1, by: me(), work };
+    book.ask(Ask::Group(Box::new(ask)));
+    let path = c_path(&folder.path().join("groups/team")).unwrap();
+    let began = Instant::now();
+    let _member = loop {
+        assert!(began.elapsed() < PATIENCE, "no group was made");
+        if let Ok(member) = Member::attach(&path) {
+            break member;
+        }
+    };
+    // Every other look finds the reader at work, and so does every tenth.
+    let card = Counted { takes: Duration::from_millis(150), ..Counted::default() };
+    book.ask(Ask::Cards(Box::new(card.clone())));
+    while card.processes.load(Ordering::Relaxed) < 2 {
+        assert!(began.elapsed() < PATIENCE, "processes were never read");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    book.ask(Ask::Stop);
+}
