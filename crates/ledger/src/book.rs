@@ -12,6 +12,7 @@ use crate::layout::{Column, DeviceReading, SlotIndex, Totals, Uuid};
 use crate::limits::{Budget, Limits, Name};
 use crate::liveness::{self, Life, own_namespace};
 use crate::lock::Locked;
+use crate::member::Wait;
 use crate::path::Path;
 use crate::protocol::{self, Sound};
 use crate::region::Region;
@@ -111,9 +112,18 @@ impl Book {
         let region = match Region::reach(file.fd(), &head, false)? {
             Some(region) => region,
             None => {
-                let locked = Locked::within(ledger.as_c(), OPENING)?;
-                let head = Head::require(locked.fd())?;
-                Region::reach_or_make(locked.fd(), &head)?
+                let ending = Wait::new(Wait::FOR_THE_ENDING);
+                loop {
+                    let locked = Locked::within(ledger.as_c(), OPENING)?;
+                    let head = Head::require(locked.fd())?;
+                    match Region::reach_or_make(locked.fd(), &head) {
+                        Err(LedgerError::OutOfReach) if ending.may_go_on() => {
+                            drop(locked);
+                            ending.a_little();
+                        }
+                        region => break region?,
+                    }
+                }
             }
         };
         let guard = match region.memory() {

@@ -72,6 +72,28 @@ pub enum LedgerError {
     },
 }
 
+/// The file is there no more; who had it open has the last of it.
+pub(crate) const REMOVED: &str = "it was removed";
+/// Another file has its name, or another ledger is in it.
+pub(crate) const REPLACED: &str = "it was replaced";
+/// Somebody is making it, or was killed while doing so.
+pub(crate) const EMPTY: &str = "it is empty";
+
+impl LedgerError {
+    /// Whether the group's files may have gone, or have been exchanged, while they were being
+    /// opened: as when somebody takes a group away that nobody is in. Whoever makes groups begins
+    /// again then.
+    #[must_use]
+    pub fn has_moved(&self) -> bool {
+        matches!(
+            self,
+            Self::NoGroup(_)
+                | Self::Broken { what: REMOVED | REPLACED | EMPTY, .. }
+                | Self::System { call: "open", errno: libc::ENOENT }
+        )
+    }
+}
+
 /// Why memory was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Refused {

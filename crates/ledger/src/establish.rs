@@ -10,6 +10,9 @@ use crate::lock::Locked;
 use crate::path::Path;
 use crate::sys;
 
+/// How often a folder that goes meanwhile is made anew.
+const ATTEMPTS: u32 = 1000;
+
 /// A limit stated in the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitOf {
@@ -37,16 +40,26 @@ pub fn establish(
     name: &[u8],
     limits: &[LimitOf],
 ) -> Result<Established, LedgerError> {
-    make_folders(folder)?;
-    check_ours(folder)?;
     let access = Access { owner: None, everyone: false, explicit: false };
     let mut wanted = Limits::new(name)?;
     for limit in limits {
         let budget = Budget { asked: limit.units, effective: limit.units, ..Budget::default() };
         wanted.set(limit.device.as_ref(), &budget)?;
     }
-    let (made, found) =
-        make_files(folder, wanted, Memory::Segment, access, Locked::from_fd_waiting)?;
+    let attempt = || {
+        make_folders(folder)?;
+        check_ours(folder)?;
+        make_files(folder, wanted.clone(), Memory::Segment, access, Locked::from_fd_waiting)
+    };
+    let mut done = attempt();
+    // Somebody may be taking away the folder of the same name, which nobody was in.
+    for _ in 0..ATTEMPTS {
+        match done {
+            Err(error) if error.has_moved() => done = attempt(),
+            _ => break,
+        }
+    }
+    let (made, found) = done?;
     if made {
         return Ok(Established::Made);
     }

@@ -1,6 +1,6 @@
 //! The ledger file: what says which memory the ledger is in, and carries the locks.
 
-use crate::error::LedgerError;
+use crate::error::{EMPTY, LedgerError, REMOVED, REPLACED};
 use crate::layout::{HEAD, LEN, MAGIC, SLOTS, VERSION, byte};
 use crate::sys::{self, Fd};
 
@@ -89,7 +89,7 @@ impl Head {
     pub(crate) fn read(fd: &Fd) -> Result<Option<Self>, LedgerError> {
         let status = fd.status()?;
         if status.links == 0 {
-            return Err(broken("it was removed"));
+            return Err(broken(REMOVED));
         }
         if status.size == 0 {
             return Ok(None);
@@ -108,13 +108,13 @@ impl Head {
 
     /// [`Head::read`] for those who need one.
     pub(crate) fn require(fd: &Fd) -> Result<Self, LedgerError> {
-        Self::read(fd)?.ok_or(broken("it is empty"))
+        Self::read(fd)?.ok_or(broken(EMPTY))
     }
 
     /// [`Head::require`] for those who know which life of the ledger they belong to.
     pub(crate) fn same_life(fd: &Fd, nonce: u64) -> Result<Self, LedgerError> {
         let head = Self::require(fd)?;
-        if head.nonce == nonce { Ok(head) } else { Err(broken("it was replaced")) }
+        if head.nonce == nonce { Ok(head) } else { Err(broken(REPLACED)) }
     }
 
     /// Fills a file that is empty. Only under the lock. The magic makes it valid and comes last.

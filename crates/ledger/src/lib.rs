@@ -20,6 +20,7 @@
 //! | `exec` | like death; the new program attaches anew |
 //! | all descriptors closed | nothing: none is kept |
 //! | ledger removed, truncated, replaced, garbage | members go on with the credit they have and are refused more, by name |
+//! | the last member ends | the segment goes with it; the folder stays until somebody makes another group, or lists them, and takes it away |
 //! | limits removed, truncated, garbage | the same, until the file is right again |
 //! | nonsense in a slot | counts as much as it says, so its group may get no more until its owner ends |
 //!
@@ -38,6 +39,9 @@
 //!   those of the old one keep what they hold, and get no more.
 //! - A member of another pid namespace counts as ended when its lock is gone, and for 100 ms longer:
 //!   its process cannot be seen. A driver that takes longer holds more than the limit meanwhile.
+//! - Where nobody but members has the segment open (no daemon), it ends with the last of them: who comes
+//!   within the grace of that last one does not see what it held. A lock that is still held is waited
+//!   for.
 //! - While the kernel still tears down a killed process (its lock is held), what it has counts and
 //!   is not waited for: allocations are refused.
 //!
@@ -48,7 +52,8 @@
 //!   descriptor between calls
 //! - [`Book`]: the operator's side (daemon, command line)
 //! - [`Observer`]: reads only, without a slot
-//! - [`establish`]: makes a group's folder where there is no daemon
+//! - [`establish`]: makes a group's folder where there is no daemon; [`sweep_abandoned`] takes away
+//!   those that nobody is in any more
 //! - [`parse_size`], [`parse_bytes`]: sizes as people write them
 //! - [`protocol`]: the words' rules, generic over the atomics so that a model checker can run them
 
@@ -71,6 +76,7 @@ mod observer;
 mod path;
 pub mod protocol;
 mod region;
+mod remove;
 mod size;
 mod slots;
 mod sys;
@@ -86,4 +92,5 @@ pub use layout::{
 pub use limits::{Budget, NAME_MAX, Name};
 pub use member::Member;
 pub use observer::Observer;
+pub use remove::{remove_abandoned, sweep_abandoned};
 pub use size::{Size, parse_bytes, parse_size};

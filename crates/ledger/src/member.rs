@@ -3,8 +3,11 @@
 use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
+use core::time::Duration;
 
-use crate::error::{LedgerError, Refused};
+use crate::book::Patience;
+use crate::error::{LedgerError, REPLACED, Refused};
+use crate::establish::{Established, LimitOf, establish};
 use crate::file::Head;
 use crate::layout::{Column, DeviceIndex, Uuid};
 use crate::limits::Limits;
@@ -36,6 +39,16 @@ impl Member {
     pub fn attach(folder: &CStr) -> Result<Member, LedgerError> {
         Self::attach_as(folder)
     }
+
+    /// Takes a slot in the group of this folder, which is made when it is missing. Use this where
+    /// there is no daemon: a group that nobody is in may be taken away at any time.
+    pub fn join(
+        folder: &CStr,
+        name: &[u8],
+        limits: &[LimitOf],
+    ) -> Result<(Established, Member), LedgerError> {
+        Self::join_as(folder, name, limits)
+    }
 }
 
 impl<P: Protocol> Member<P> {
@@ -44,18 +57,29 @@ impl<P: Protocol> Member<P> {
     pub fn attach_as(folder: &CStr) -> Result<Self, LedgerError> {
         let ledger = Path::join(folder, c"ledger")?;
         let limits = Path::join(folder, c"limits")?;
-        Limits::load(limits.as_c())?;
+        Limits::open(limits.as_c(), false)?;
         let own = sys::open(ledger.as_c(), libc::O_RDWR, 0).map_err(|errno| match errno {
             libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
             errno => LedgerError::System { call: "open", errno },
         })?;
-        let mut locked = Locked::wait(ledger.as_c())?;
-        let head = Head::require(locked.fd())?;
-        if own.status()?.inode != locked.fd().status()?.inode {
-            return Err(LedgerError::Broken { file: "ledger", what: "it was replaced" });
-        }
-        let region = Region::reach_or_make(locked.fd(), &head)?;
-        let wait = Wait::new();
+        let ending = Wait::new(Wait::FOR_THE_ENDING);
+        let (mut locked, region) = loop {
+            let locked = Locked::wait(ledger.as_c())?;
+            let head = Head::require(locked.fd())?;
+            if own.status()?.inode != locked.fd().status()?.inode {
+                return Err(LedgerError::Broken { file: "ledger", what: REPLACED });
+            }
+            // Under the lock: before, somebody may be making it.
+            Limits::load(limits.as_c())?;
+            match Region::reach_or_make(locked.fd(), &head) {
+                Err(LedgerError::OutOfReach) if ending.may_go_on() => {
+                    drop(locked);
+                    ending.a_little();
+                }
+                region => break (locked, region?),
+            }
+        };
+        let wait = Wait::new(Wait::FOR_THE_DEAD);
         let slot = loop {
             match region.claim(locked.fd(), &own, P::HASTY) {
                 // Some of those who are in the way may be dead.
@@ -70,6 +94,29 @@ impl<P: Protocol> Member<P> {
         };
         let liveness = Liveness::keep(own)?;
         Ok(Self { region, slot, ledger, limits, _liveness: liveness, _protocol: PhantomData })
+    }
+
+    /// [`establish`] and a slot in what it made, again while somebody takes the folder away in
+    /// between: as long as nobody has a slot, nobody is in the group.
+    #[doc(hidden)]
+    pub fn join_as(
+        folder: &CStr,
+        name: &[u8],
+        limits: &[LimitOf],
+    ) -> Result<(Established, Self), LedgerError> {
+        const ATTEMPTS: u32 = 1000;
+        let attempt = || -> Result<_, LedgerError> {
+            let how = establish(folder, name, limits)?;
+            Ok((how, Self::attach_as(folder)?))
+        };
+        let mut joined = attempt();
+        for _ in 0..ATTEMPTS {
+            match &joined {
+                Err(error) if error.has_moved() => joined = attempt(),
+                _ => break,
+            }
+        }
+        joined
     }
 
     /// The number of a GPU in this group.
@@ -164,6 +211,14 @@ impl<P: Protocol> Member<P> {
         );
     }
 
+    /// Gives back what dead members had, unless somebody has the group's lock; says how many slots
+    /// that freed. [`crate::Book::reap`] for a process that may not handle signals.
+    pub fn reap(&self) -> Result<usize, LedgerError> {
+        let locked = Locked::within(self.ledger.as_c(), Patience(Duration::ZERO))?;
+        Head::same_life(locked.fd(), self.region.nonce())?;
+        Ok(self.region.reap(locked.fd(), P::HASTY)?.freed)
+    }
+
     /// The slot's place, for tests and logs.
     pub fn slot(&self) -> usize {
         self.slot
@@ -184,7 +239,7 @@ impl<P: Protocol> Member<P> {
 
     #[cold]
     fn take(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
-        let wait = Wait::new();
+        let wait = Wait::new(Wait::FOR_THE_DEAD);
         loop {
             let dying = match self.take_now(device, units)? {
                 (Outcome::Done, _) => return Ok(()),
@@ -222,25 +277,29 @@ impl<P: Protocol> Member<P> {
     }
 }
 
-/// Waiting for the dead: an allocation that would be refused only because of them waits, a step at
-/// a time and without the lock, for longer than any grace.
-struct Wait {
+/// Waiting for others to end, a step at a time and without the lock.
+pub(crate) struct Wait {
     begin: u64,
+    most: u64,
 }
 
 impl Wait {
-    const MOST_NANOS: u64 = 250_000_000;
+    /// An allocation that would be refused only because of the dead waits for longer than any grace.
+    const FOR_THE_DEAD: u64 = 250_000_000;
+    /// A segment ends with its last member's memory, and that member's lock with its files: some
+    /// time later, if a driver has to free much. Until then it looks like a member out of reach.
+    pub(crate) const FOR_THE_ENDING: u64 = 2_000_000_000;
     const STEP_NANOS: u32 = 1_000_000;
 
-    fn new() -> Self {
-        Self { begin: sys::monotonic_nanos() }
+    pub(crate) fn new(most: u64) -> Self {
+        Self { begin: sys::monotonic_nanos(), most }
     }
 
-    fn may_go_on(&self) -> bool {
-        sys::monotonic_nanos().saturating_sub(self.begin) < Self::MOST_NANOS
+    pub(crate) fn may_go_on(&self) -> bool {
+        sys::monotonic_nanos().saturating_sub(self.begin) < self.most
     }
 
-    fn a_little(&self) {
+    pub(crate) fn a_little(&self) {
         sys::sleep_nanos(Self::STEP_NANOS);
     }
 }

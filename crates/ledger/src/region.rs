@@ -57,7 +57,8 @@ impl Region {
             }
             Memory::Segment => match sys::segment_attach(head.segment, read_only) {
                 Ok(base) => base,
-                Err(libc::EINVAL | libc::EIDRM) => return Ok(None),
+                // The number is nobody's any more, or that of a stranger's segment.
+                Err(libc::EINVAL | libc::EIDRM | libc::EACCES) => return Ok(None),
                 Err(errno) => return Err(LedgerError::System { call: "shmat", errno }),
             },
         };
@@ -86,7 +87,7 @@ impl Region {
             return Err(LedgerError::OutOfReach);
         }
         let mode = if head.everyone { 0o666 } else { 0o600 };
-        let id = match sys::segment_new(LEN, mode) {
+        let id = match new_segment(mode) {
             Ok(id) => id,
             // Not built into this kernel, forbidden here, or all in use.
             Err(libc::ENOSYS | libc::EPERM | libc::EACCES | libc::ENOSPC) => {
@@ -157,5 +158,72 @@ impl Region {
 
     pub(crate) fn store(&self, offset: usize, value: u64) {
         self.word(offset).store(value, Ordering::Release);
+    }
+}
+
+/// Keys of new segments: from the making to the mark for removal, which takes the key away.
+const KEY: i32 = 0x4d50_4c00;
+const KEYS: i32 = 16;
+
+/// Makes a segment. The next call is to mark it for removal; who is killed in between leaves one
+/// that has its key still, and the next one removes it.
+fn new_segment(mode: i32) -> Result<i32, i32> {
+    let keys = KEY..KEY.saturating_add(KEYS);
+    for left in keys.clone().filter_map(|key| sys::segment_left(key, LEN)) {
+        sys::segment_end_with_users(left);
+    }
+    for key in keys {
+        match sys::segment_new(key, LEN, mode) {
+            // Somebody else is between the two calls.
+            Err(libc::EEXIST | libc::EACCES) => {}
+            done => return done,
+        }
+    }
+    sys::segment_new(libc::IPC_PRIVATE, LEN, mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exists(id: i32) -> bool {
+        sys::segment_len(id).is_some()
+    }
+
+    #[test]
+    fn a_segment_that_a_killed_process_left_is_removed_by_the_next() {
+        // Its creator is a child that makes it and is gone; a process of other tests may have a key.
+        let mut left = [0_i32; 2];
+        // SAFETY: two places for descriptors.
+        assert_eq!(unsafe { libc::pipe(left.as_mut_ptr()) }, 0);
+        // SAFETY: the child makes system calls only.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let id = (KEY..KEY + KEYS).find_map(|key| sys::segment_new(key, LEN, 0o600).ok());
+            let bytes = id.unwrap_or(-1).to_ne_bytes();
+            // SAFETY: the buffer is ours.
+            unsafe {
+                libc::write(left[1], bytes.as_ptr().cast(), 4);
+                libc::_exit(0);
+            }
+        }
+        let mut bytes = [0_u8; 4];
+        // SAFETY: the buffer is ours, and so is the child.
+        unsafe {
+            assert_eq!(libc::read(left[0], bytes.as_mut_ptr().cast(), 4), 4);
+            assert_eq!(libc::waitpid(child, core::ptr::null_mut(), 0), child);
+            libc::close(left[0]);
+            libc::close(left[1]);
+        }
+        let left = i32::from_ne_bytes(bytes);
+        assert!(left >= 0);
+        let new = new_segment(0o600).unwrap();
+        assert!(!exists(left) && exists(new) && new != left);
+        // One whose creator lives may be about to be used.
+        let next = new_segment(0o600).unwrap();
+        assert!(exists(new) && exists(next));
+        sys::segment_end_with_users(new);
+        sys::segment_end_with_users(next);
+        assert!(!exists(new) && !exists(next));
     }
 }

@@ -72,6 +72,53 @@ pub(crate) fn mkdir(path: &CStr, mode: u32) -> Result<(), c_int> {
     if done < 0 { Err(errno()) } else { Ok(()) }
 }
 
+pub(crate) fn remove_file(path: &CStr) -> Result<(), c_int> {
+    unlink(path, 0)
+}
+
+/// Only an empty one.
+pub(crate) fn remove_folder(path: &CStr) -> Result<(), c_int> {
+    unlink(path, libc::AT_REMOVEDIR)
+}
+
+fn unlink(path: &CStr, flags: c_int) -> Result<(), c_int> {
+    // SAFETY: the path ends with a zero and outlives the call.
+    let done = unsafe { libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), flags) };
+    if done < 0 { Err(errno()) } else { Ok(()) }
+}
+
+/// Calls `each` with the names of the folders in a folder, until it says no.
+pub(crate) fn each_folder(list: &Fd, mut each: impl FnMut(&CStr) -> bool) {
+    // Of each entry: number and position (8 bytes each), its length (2), its type (1), its name.
+    const NAME: usize = 19;
+    let mut entries = [0_u64; 512];
+    loop {
+        // SAFETY: the buffer is as long as the call is told.
+        let got = retry(|| unsafe {
+            let room = size_of_val(&entries);
+            libc::syscall(libc::SYS_getdents64, list.0, entries.as_mut_ptr(), room)
+        });
+        let Some(len) = usize::try_from(got).ok().filter(|len| *len > 0) else { return };
+        // SAFETY: the kernel has written so many bytes of the buffer, and any byte is a byte.
+        let mut rest = unsafe { core::slice::from_raw_parts(entries.as_ptr().cast::<u8>(), len) };
+        while let Some((entry, next)) = rest
+            .get(16..18)
+            .and_then(|len| <[u8; 2]>::try_from(len).ok())
+            .and_then(|len| rest.split_at_checked(u16::from_ne_bytes(len).into()))
+            .filter(|(entry, _)| entry.len() > NAME)
+        {
+            rest = next;
+            let name = entry.get(NAME..).and_then(|name| CStr::from_bytes_until_nul(name).ok());
+            let is_folder = entry.get(18) == Some(&libc::DT_DIR);
+            if let Some(name) = name.filter(|name| is_folder && !name.to_bytes().starts_with(b"."))
+                && !each(name)
+            {
+                return;
+            }
+        }
+    }
+}
+
 /// The inode behind a path, links followed; for namespaces.
 pub(crate) fn inode_of(path: &CStr) -> Option<u64> {
     // SAFETY: all zeroes are a valid `stat`, and the call writes only into it.
@@ -264,10 +311,27 @@ pub(crate) unsafe fn unmap(at: NonNull<u8>, len: usize) {
 }
 
 /// A new System V segment; see `region`.
-pub(crate) fn segment_new(len: usize, mode: c_int) -> Result<c_int, c_int> {
+/// A new segment with a key, or with none (`IPC_PRIVATE`).
+pub(crate) fn segment_new(key: c_int, len: usize, mode: c_int) -> Result<c_int, c_int> {
     // SAFETY: no memory is involved.
-    let id = unsafe { libc::shmget(libc::IPC_PRIVATE, len, libc::IPC_CREAT | mode) };
+    let id = unsafe { libc::shmget(key, len, libc::IPC_CREAT | libc::IPC_EXCL | mode) };
     if id < 0 { Err(errno()) } else { Ok(id) }
+}
+
+/// The segment with a key that its creator has left: it has ended, and nobody is attached.
+pub(crate) fn segment_left(key: c_int, len: usize) -> Option<c_int> {
+    // SAFETY: no memory is involved.
+    let id = unsafe { libc::shmget(key, 0, 0) };
+    // SAFETY: all zeroes are a valid structure, and the call writes only into it.
+    let mut info: libc::shmid_ds = unsafe { core::mem::zeroed() };
+    // SAFETY: the structure outlives the call.
+    if id < 0 || unsafe { libc::shmctl(id, libc::IPC_STAT, &raw mut info) } != 0 {
+        return None;
+    }
+    // A creator that cannot be seen from here has the number 0.
+    let ended = info.shm_cpid > 0 && !pid_exists(info.shm_cpid);
+    (ended && info.shm_nattch == 0 && info.shm_segsz == len && info.shm_perm.cuid == user())
+        .then_some(id)
 }
 
 pub(crate) fn segment_attach(id: c_int, read_only: bool) -> Result<NonNull<u8>, c_int> {

@@ -5,12 +5,12 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use millpond_ledger::{
     Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
-    NO_LIMIT, Observer, Patience, Refused, establish,
+    NO_LIMIT, Observer, Patience, Refused, establish, remove_abandoned, sweep_abandoned,
 };
 
 const GPU: [u8; 16] = [7; 16];
@@ -254,6 +254,98 @@ fn a_group_without_a_daemon() {
     let a = Member::attach(&c(&group)).unwrap();
     let d = a.device(GPU).unwrap();
     a.reserve(d, 100).unwrap();
+}
+
+#[test]
+fn a_group_that_nobody_is_in_is_taken_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = [LimitOf { device: None, units: 100 }];
+    let path = |name: &str| folder.path().join(name);
+    let (_, living) = Member::join(&c(&path("living")), b"living", &limits).unwrap();
+    drop(Member::join(&c(&path("left")), b"left", &limits).unwrap());
+    std::fs::write(path("left").join("exports"), b"notes").unwrap();
+    establish(&c(&path("founded")), b"founded", &limits).unwrap();
+    std::fs::create_dir(path("begun")).unwrap();
+    std::fs::create_dir(path("half")).unwrap();
+    std::fs::write(path("half").join("ledger"), b"").unwrap();
+    // What is no group's.
+    std::fs::create_dir(path("other")).unwrap();
+    std::fs::write(path("other").join("file"), b"kept").unwrap();
+    std::fs::write(path("context-GPU"), b"kept").unwrap();
+    std::fs::create_dir(path("broken")).unwrap();
+    std::fs::write(path("broken").join("ledger"), b"kept").unwrap();
+    assert_eq!(sweep_abandoned(&c(folder.path())), 4);
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["broken", "context-GPU", "living", "other"]);
+    // Who is in a group notices nothing.
+    let device = living.device(GPU).unwrap();
+    living.reserve(device, 100).unwrap();
+    assert_eq!(living.reserve(device, 1), Err(Refused::Limit));
+    assert_eq!(sweep_abandoned(c"/nowhere"), 0);
+}
+
+/// A group whose last member has just died still counts for it, where somebody keeps its memory.
+#[test]
+fn a_group_is_not_taken_away_before_the_driver_has_its_memory_back() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        assert!(!remove_abandoned(&c(group)).unwrap());
+        drop(a);
+        assert_eq!(book.reap(PATIENT).unwrap(), 0);
+        let begin = Instant::now();
+        while !remove_abandoned(&c(group)).unwrap() {
+            assert!(begin.elapsed() < Duration::from_secs(60));
+            book.reap(PATIENT).unwrap();
+        }
+        assert!(!group.exists());
+        assert_eq!(book.reap(PATIENT), Err(LedgerError::NoGroup("ledger")));
+    });
+}
+
+/// Whoever comes while the folder is being taken away is in a group with all others who are.
+#[test]
+fn taking_groups_away_disturbs_nobody_who_comes() {
+    const LIMIT: u64 = 100;
+    let folder = tempfile::tempdir().unwrap();
+    let above = c(folder.path());
+    let group = c(&folder.path().join("g"));
+    let limits = [LimitOf { device: None, units: LIMIT }];
+    let held = AtomicU64::new(0);
+    let done = AtomicBool::new(false);
+    let come = || {
+        for _ in 0..300 {
+            let (_, member) = Member::join(&group, b"g", &limits).unwrap();
+            let device = member.device(GPU).unwrap();
+            if member.reserve(device, 40).is_ok() {
+                let now = held.fetch_add(40, Ordering::AcqRel) + 40;
+                assert!(now <= LIMIT, "{now}");
+                held.fetch_sub(40, Ordering::AcqRel);
+                member.release(device, 40);
+            }
+        }
+    };
+    let sweep = || {
+        let mut gone = 0;
+        // Once more when nobody comes any more: then there is something to take away.
+        loop {
+            let last = done.load(Ordering::Acquire);
+            gone += sweep_abandoned(&above);
+            if last {
+                return gone;
+            }
+        }
+    };
+    let gone = std::thread::scope(|scope| {
+        let sweepers = [scope.spawn(sweep), scope.spawn(sweep)];
+        let coming = [0; 4].map(|_| scope.spawn(come));
+        let came = coming.map(|one| one.join());
+        done.store(true, Ordering::Release);
+        came.into_iter().for_each(Result::unwrap);
+        sweepers.into_iter().map(|sweeper| sweeper.join().unwrap()).sum::<usize>()
+    });
+    assert!(gone > 0, "nothing was ever taken away");
 }
 
 #[test]

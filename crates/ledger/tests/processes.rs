@@ -5,6 +5,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -525,6 +526,74 @@ fn a_group_that_root_makes_for_a_user() {
             let limits = fs::metadata(path.join("limits")).unwrap();
             assert_eq!((limits.uid(), limits.mode() & 0o777), (0, 0o644));
         }
+    }
+}
+
+/// The number of a segment that ended with its members may be that of a stranger's by now.
+#[test]
+fn a_strangers_segment_in_the_place_of_ours_is_left_alone() {
+    const USER: u32 = 54_321;
+    // SAFETY: asks who we are.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("SKIPPED: only root can start a member as another user");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let harness = folder.path().join("harness");
+    assert!(Command::new("cp").arg(HARNESS).arg(&harness).status().unwrap().success());
+    let path = folder.path().join("g");
+    let settings =
+        BookSettings { name: b"g", owner: Some(USER), everyone: false, memory: Memory::Segment };
+    let book = Book::create(&c(&path), settings).unwrap();
+    book.change(None, PATIENT, |budget| budget.effective = 1000).unwrap();
+    drop(book);
+    // SAFETY: a segment of this test's own.
+    let segment = unsafe { libc::shmget(libc::IPC_PRIVATE, 4096, libc::IPC_CREAT | 0o600) };
+    assert!(segment >= 0);
+    let ledger = fs::File::options().write(true).open(path.join("ledger")).unwrap();
+    ledger.write_all_at(&segment.to_le_bytes(), 24).unwrap();
+    let mut own =
+        Puppet::start(Command::new(&harness).arg("puppet").arg(&path).uid(USER).gid(USER));
+    let answer = own.ask("attach");
+    // SAFETY: made above.
+    unsafe { libc::shmctl(segment, libc::IPC_RMID, std::ptr::null_mut()) };
+    assert_eq!(answer, "slot 0");
+    assert_eq!(own.ask("reserve 1000"), "ok");
+    assert_eq!(own.ask("reserve 1"), "limit");
+}
+
+/// The last member's memory ends before its lock does: who comes between is not out of reach.
+#[test]
+fn who_comes_while_the_last_member_ends_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = c(&folder.path().join("g"));
+    establish(&path, b"g", &[]).unwrap();
+    let ledger = folder.path().join("g/ledger");
+    let lock = |kind: i32| {
+        let file = fs::File::options().read(true).write(true).open(&ledger).unwrap();
+        // SAFETY: all zeroes are a valid structure.
+        let mut range: libc::flock = unsafe { std::mem::zeroed() };
+        range.l_type = libc::c_short::try_from(kind).unwrap();
+        // The first slot's byte.
+        range.l_start = (1 << 40) + 1;
+        range.l_len = 1;
+        // SAFETY: the structure outlives the call.
+        let done = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw mut range) };
+        assert_eq!(done, 0);
+        file
+    };
+    for open in [false, true] {
+        let ending = lock(libc::F_WRLCK);
+        std::thread::scope(|scope| {
+            let coming = scope.spawn(|| match open {
+                true => Book::open(&path).map(drop),
+                false => Member::attach(&path).map(drop),
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            drop(ending);
+            coming.join().unwrap().unwrap();
+        });
     }
 }
 

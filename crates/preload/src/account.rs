@@ -3,13 +3,13 @@
 //! A call that takes memory is made between [`Reservation::new`] and [`Reservation::keep`]: what is
 //! not kept goes back when the reservation is dropped. Without a usable ledger there is no memory.
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Book, Column, DeviceIndex, LedgerError, LimitOf, NO_LIMIT, Patience, Refused, Size, UNIT, Uuid,
-    establish, units_for,
+    Column, DeviceIndex, Established, LedgerError, LimitOf, NO_LIMIT, Refused, Size, UNIT, Uuid,
+    sweep_abandoned, units_for,
 };
 
 use crate::driver::others;
@@ -58,11 +58,7 @@ pub(crate) fn look_for_the_dead() -> bool {
     {
         return false;
     }
-    folder_for_reading(settings).is_some_and(|folder| {
-        let reaped = Book::open(folder.as_c_str())
-            .and_then(|book| book.reap(Patience(core::time::Duration::ZERO)));
-        reaped.is_ok_and(|freed| freed > 0)
-    })
+    member().is_some_and(|member| member.reap().is_ok_and(|freed| freed > 0))
 }
 
 #[cold]
@@ -83,21 +79,19 @@ fn attach(state: &'static State) -> Option<&'static Member> {
     }
     // Before the driver is there, nobody can say which cards a limit by card means.
     let ready = |settings: &&settings::Settings| !settings.needs_devices() || device_count() > 0;
-    let next = match settings::get().filter(ready).map(folder) {
+    let next = match settings::get().filter(ready).map(|settings| join(state, settings)) {
         None => NONE,
         Some(None) => BROKEN,
-        Some(Some(folder)) => match Member::attach_as(folder.as_c_str()) {
-            Ok(member) => {
-                // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
-                unsafe { (*state.member.get()).write(member) };
-                ATTACHED
-            }
-            Err(error) => {
-                complain(state, format_args!("{error}; this program gets no GPU memory"));
-                // A full or busy group may have room later.
-                if matches!(error, LedgerError::Full | LedgerError::Busy) { NONE } else { BROKEN }
-            }
-        },
+        Some(Some(Ok(member))) => {
+            // SAFETY: `BUSY` is ours, so nobody else reads or writes the place.
+            unsafe { (*state.member.get()).write(member) };
+            ATTACHED
+        }
+        Some(Some(Err(error))) => {
+            complain(state, format_args!("{error}; this program gets no GPU memory"));
+            // A full or busy group may have room later.
+            if matches!(error, LedgerError::Full | LedgerError::Busy) { NONE } else { BROKEN }
+        }
     };
     state.attached.store(next, Ordering::Release);
     // SAFETY: written above.
@@ -111,12 +105,12 @@ pub(crate) fn complain(state: &State, text: core::fmt::Arguments<'_>) {
     }
 }
 
-/// The folder of the group that the settings mean, made when it is a stated limit.
-fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
-    let state = state::get()?;
+/// A slot in the group that the settings mean, which is made when they state a limit; `None` when they
+/// mean none, which was said.
+fn join(state: &State, settings: &settings::Settings) -> Option<Result<Member, LedgerError>> {
     match &settings.source {
         Source::None => None,
-        Source::Ledger(folder) => Some(*folder),
+        Source::Ledger(folder) => Some(Member::attach_as(folder.as_c_str())),
         Source::Bad { variable, text, why } => {
             match why {
                 settings::Why::Size(why) => complain(
@@ -151,22 +145,33 @@ fn folder(settings: &settings::Settings) -> Option<Text<1024>> {
             let limits = stated_limits(*all, some);
             let (folder, name) = stated_folder(settings.group.as_bytes(), *all, some, &limits)?;
             let limits = limits.entries.get(..limits.count)?;
-            match establish(folder.as_c_str(), name.as_bytes(), limits) {
-                Ok(millpond_ledger::Established::JoinedWithOtherLimits) => say(
-                    Level::Warn,
-                    format_args!(
-                        "the group '{}' exists with other limits; those hold",
-                        Shown(name.as_bytes())
+            let joined = Member::join_as(folder.as_c_str(), name.as_bytes(), limits);
+            Some(joined.map(|(how, member)| {
+                match how {
+                    Established::JoinedWithOtherLimits => say(
+                        Level::Warn,
+                        format_args!(
+                            "the group '{}' exists with other limits; those hold",
+                            Shown(name.as_bytes())
+                        ),
                     ),
-                ),
-                Ok(_) => {}
-                Err(error) => {
-                    complain(state, format_args!("{error}; this program gets no GPU memory"));
-                    return None;
+                    // Who makes a group takes away those that nobody is in any more.
+                    Established::Made => sweep(),
+                    Established::Joined => {}
                 }
-            }
-            Some(folder)
+                member
+            }))
         }
+    }
+}
+
+/// Takes away this user's groups that nobody is in.
+fn sweep() {
+    let mut above = Line::new();
+    // SAFETY: no conditions.
+    let _ = write!(above, "{FOLDER}/millpond-{}\0", unsafe { libc::geteuid() });
+    if let Ok(above) = CStr::from_bytes_until_nul(above.as_bytes()) {
+        sweep_abandoned(above);
     }
 }
 

@@ -221,12 +221,59 @@ fn a_context_ends_with_all_that_it_had() {
 }
 
 #[test]
+fn a_context_ends_with_what_was_opened_in_it() {
+    let machine = Machine::new().limited("96M");
+    let owner = machine.start("proc2", "context alloc=20 export wait");
+    let handle = owner.said.last().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let mut other = Machine::new().limited("32M");
+    other.share_devices(&machine);
+    let open = format!("open={handle}");
+    for (begin, end) in
+        [("context", "uncontext"), ("context", "reset"), ("newcontext", "endcontext")]
+    {
+        let steps = format!("{begin} {open} {open} info {end} {begin} info {open} info close info");
+        let said = other.run("proc2", &steps);
+        assert_eq!(
+            said,
+            format!(
+                "{begin}=0, open=0, open=0, info=0 32 12, {end}=0, {begin}=0, info=0 32 32, \
+                 open=0, info=0 32 12, close=0, info=0 32 32"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_context_ends_with_what_was_freed_in_its_streams() {
+    for (begin, end) in
+        [("context", "uncontext"), ("context", "reset"), ("newcontext", "endcontext")]
+    {
+        let machine = Machine::new().limited("64M");
+        let steps = format!("{begin} stream alloc=20 afree {end} {begin} info");
+        let said = machine.run("proc2", &steps);
+        assert!(said.ends_with("info=0 64 64"), "{steps}: {said}");
+        assert_eq!(machine.card_used(), 0);
+    }
+}
+
+#[test]
 fn contexts_count() {
     let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
     assert_eq!(machine.run("proc2", "context info"), "context=0, info=0 64 54");
     let _holder = machine.start("proc2", "context wait");
     let said = machine.run("proc2", "context info alloc=44 alloc=2");
     assert_eq!(said, "context=0, info=0 64 44, alloc=0, alloc=2");
+}
+
+#[test]
+fn a_context_is_measured_by_what_it_takes() {
+    let limited = || Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+    // Imports are charged, and NVML counts them to whoever made them. Hidden behind one, a context
+    // is taken for 16 MiB, and so is one that no hook saw.
+    let said = limited().run("proc2", "create=20 import map=20 context info");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 8");
+    let said = limited().run("proc2", "hiddennew alloc=2 info newcontext info");
+    assert_eq!(said, "hiddennew=0, alloc=0, info=0 64 46, newcontext=0, info=0 64 36");
 }
 
 #[test]
@@ -279,6 +326,43 @@ fn a_reset_gives_the_context_back_until_it_is_made_anew() {
 }
 
 #[test]
+fn a_primary_context_that_no_hook_has_seen_is_charged_once_and_given_back() {
+    for (steps, answers) in [
+        // Seen by an allocation, then held by a hooked call as well.
+        (
+            "hidden alloc=2 info context info unhidden uncontext context info",
+            "hidden=0, alloc=0, info=0 64 42, context=0, info=0 64 42, unhidden=0, uncontext=0, \
+             context=0, info=0 64 44",
+        ),
+        // First seen by the hooked call.
+        (
+            "hidden context info uncontext info alloc=2 info",
+            "hidden=0, context=0, info=0 64 44, uncontext=0, info=0 64 44, alloc=0, info=0 64 42",
+        ),
+        // Released by a hooked call alone.
+        (
+            "hidden alloc=2 info uncontext context info",
+            "hidden=0, alloc=0, info=0 64 42, uncontext=0, context=0, info=0 64 44",
+        ),
+        // Beside one of the program's own.
+        (
+            "newcontext info hidden alloc=2 info context info",
+            "newcontext=0, info=0 64 44, hidden=0, alloc=0, info=0 64 32, context=0, info=0 64 32",
+        ),
+        // One of the program's own.
+        (
+            "hiddennew alloc=2 info context info",
+            "hiddennew=0, alloc=0, info=0 64 42, context=0, info=0 64 32",
+        ),
+    ] {
+        let machine = Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+        // An ordinary one, by which the size is known.
+        let _other = machine.start("proc2", "context wait");
+        assert_eq!(machine.run("proc2", steps), answers);
+    }
+}
+
+#[test]
 fn two_processes_share_one_limit_and_a_kill_gives_room_back() {
     let machine = Machine::new().limited("64M");
     let mut one = machine.start("proc2", "context create=40 wait alloc=10 wait");
@@ -307,6 +391,34 @@ fn what_the_dead_held_is_soon_shown_as_free() {
         other.said == ["info=0 64 64"]
     });
     assert!(shown, "{:?}", other.said);
+}
+
+#[test]
+fn looking_for_the_dead_leaves_the_programs_signals_alone() {
+    use millpond_ledger::{Book, BookSettings, Member, Memory, Patience};
+    // As where the system has no segments.
+    let machine = Machine::new().limited("64M");
+    let folder = machine.group_folder();
+    let above = std::path::Path::new(folder.to_str().unwrap()).parent().unwrap();
+    std::fs::create_dir_all(above).unwrap();
+    let settings = BookSettings { name: b"g", owner: None, everyone: false, memory: Memory::File };
+    let book = Book::create(&folder, settings).unwrap();
+    let patience = Patience(std::time::Duration::from_secs(10));
+    let units = 64 << 20 >> 12;
+    book.change(None, patience, |budget| (budget.asked, budget.effective) = (units, units))
+        .unwrap();
+    // So that nobody takes the group away before the programs are in it.
+    let _member = Member::attach(&folder).unwrap();
+    let _one = machine.start("proc2", "context create=40 wait");
+    let mut other = machine.start("proc2", "context wait info wait");
+    let handled = |program: &Running| {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", program.pid())).unwrap();
+        status.lines().find(|line| line.starts_with("SigCgt")).unwrap().to_owned()
+    };
+    let before = handled(&other);
+    other.go_on();
+    assert_eq!(other.said, ["info=0 64 24"]);
+    assert_eq!(handled(&other), before);
 }
 
 #[test]
@@ -549,6 +661,29 @@ fn a_legacy_import_is_the_owners_within_the_group() {
     let said = other.run("proc2", &format!("context create=20 open={handle} info"));
     assert_eq!(said, "context=0, create=0, open=2, info=0 32 12");
     owner.go_on();
+}
+
+#[test]
+fn who_makes_a_group_takes_away_those_that_nobody_is_in() {
+    let (left, living, new) = (Machine::new(), Machine::new(), Machine::new());
+    let (left, living, new) = (left.limited("64M"), living.limited("64M"), new.limited("64M"));
+    let there =
+        |machine: &Machine| std::path::Path::new(machine.group_folder().to_str().unwrap()).exists();
+    left.run("proc2", "context create=10");
+    let mut other = living.start("proc2", "context create=40 wait create=30 wait");
+    assert!(there(&living));
+    // One sweep looks at some of the folders, and other programs have theirs.
+    let gone = (0..100).any(|_| {
+        new.run("proc2", "context create=10");
+        let gone = !there(&left);
+        let _ = std::fs::remove_dir_all(new.group_folder().to_str().unwrap());
+        gone
+    });
+    assert!(gone);
+    // Who is in one notices nothing.
+    assert!(there(&living));
+    other.go_on();
+    assert_eq!(other.said, ["create=2"]);
 }
 
 #[test]

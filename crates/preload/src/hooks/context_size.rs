@@ -14,48 +14,88 @@ pub(super) fn with_overhead(bytes: u64) -> u64 {
     if bytes < LARGE { bytes } else { bytes.saturating_add(bytes / 64) }
 }
 
-/// What NVML says that this process has on a GPU, less what is known to be something else. NVML
-/// takes 20 ms to start, so the answer is kept; `None` where NVML is missing or counts other process numbers than ours.
-#[cold]
-pub(super) fn measure(ordinal: c_int, others_bytes: u64) -> Option<u64> {
-    const MOST: usize = 256;
-    let uuid = account::uuid_of(ordinal)?;
-    // SAFETY: the text ends with a zero; the library is the driver's own and stays loaded.
-    let library =
-        unsafe { libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-    if library.is_null() {
-        crate::resolve::forget_errors();
-        return None;
+/// Reads what NVML counts to this process on a GPU. NVML takes 20 ms to start, so what was measured is
+/// kept.
+pub(super) struct Meter {
+    device: usize,
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        // SAFETY: no conditions; the count of users goes back to what it was.
+        unsafe { others::nvmlShutdown() };
     }
-    // SAFETY: no conditions.
-    if unsafe { others::nvmlInit_v2() } != status::SUCCESS {
-        return None;
+}
+
+impl Meter {
+    /// `None` where NVML is missing.
+    #[cold]
+    pub(super) fn new(ordinal: c_int) -> Option<Self> {
+        let uuid = account::uuid_of(ordinal)?;
+        // SAFETY: the text ends with a zero; the library is the driver's own and stays loaded.
+        let library = unsafe {
+            libc::dlopen(c"libnvidia-ml.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL)
+        };
+        if library.is_null() {
+            crate::resolve::forget_errors();
+            return None;
+        }
+        // SAFETY: no conditions.
+        if unsafe { others::nvmlInit_v2() } != status::SUCCESS {
+            return None;
+        }
+        let mut meter = Self { device: 0 };
+        let text = uuid_text(uuid);
+        // SAFETY: a text that ends with a zero, and a pointer to a device.
+        let status = unsafe {
+            others::nvmlDeviceGetHandleByUUID(text.as_ptr().cast(), &raw mut meter.device)
+        };
+        (status == status::SUCCESS).then_some(meter)
     }
-    let text = uuid_text(uuid);
-    let (mut device, mut count) = (0_usize, 256_u32);
-    let mut processes = [NvmlProcess::default(); MOST];
-    // SAFETY: pointers to values of the right types, and `count` entries.
-    let found = unsafe {
-        let status = others::nvmlDeviceGetHandleByUUID(text.as_ptr().cast(), &raw mut device);
-        status == status::SUCCESS
-            && others::nvmlDeviceGetComputeRunningProcesses_v3(
-                device,
+
+    /// What this process has; `None` where it has nothing, or NVML counts other process numbers than
+    /// ours.
+    pub(super) fn used(&self) -> Option<u64> {
+        const MOST: usize = 256;
+        let mut count = 256_u32;
+        let mut processes = [NvmlProcess::default(); MOST];
+        // SAFETY: pointers to values of the right types, and `count` entries.
+        let status = unsafe {
+            others::nvmlDeviceGetComputeRunningProcesses_v3(
+                self.device,
                 &raw mut count,
                 processes.as_mut_ptr(),
-            ) == status::SUCCESS
-    };
-    // SAFETY: no conditions; the count of users goes back to what it was.
-    unsafe {
-        others::nvmlShutdown();
+            )
+        };
+        if status != status::SUCCESS {
+            return None;
+        }
+        // SAFETY: no conditions.
+        let own = u32::try_from(unsafe { libc::getpid() }).ok()?;
+        let count = usize::try_from(count).unwrap_or(0).min(MOST);
+        let used = processes.get(..count)?.iter().find(|process| process.pid == own)?.used;
+        (used != u64::MAX).then_some(used)
     }
-    if !found {
-        return None;
+}
+
+/// What this process has, in bytes: by NVML, if it lists it, and by the book.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) nvml: Option<u64>,
+    pub(super) book: u64,
+}
+
+/// What a context has taken, from before it was made to after, less what other threads took. Neither
+/// reading has all that the other has: imports are in the book, and NVML counts them to their makers;
+/// what nobody could measure is in the book as what it was taken for. `None` when that hides it.
+pub(super) fn taken(before: Reading, after: Reading) -> Option<u64> {
+    let others = after.book.saturating_sub(before.book);
+    let now = after.nvml?.saturating_sub(others);
+    match before.nvml {
+        Some(had) => Some(now.saturating_sub(had)),
+        // Without a context it was not listed: what it had is in the reading of now.
+        None => Some(now.saturating_sub(before.book)).filter(|left| *left > 0 || before.book == 0),
     }
-    // SAFETY: no conditions.
-    let own = u32::try_from(unsafe { libc::getpid() }).ok()?;
-    let count = usize::try_from(count).unwrap_or(0).min(MOST);
-    let used = processes.get(..count)?.iter().find(|process| process.pid == own)?.used;
-    (used != u64::MAX).then(|| used.saturating_sub(others_bytes))
 }
 
 /// `GPU-` and the UUID as NVML writes it, with a zero at the end.
@@ -152,6 +192,24 @@ pub(super) mod sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_context_took_is_told_from_the_rest() {
+        let taken = |nvml: (Option<u64>, Option<u64>), book: (u64, u64)| {
+            let before = Reading { nvml: nvml.0, book: book.0 };
+            taken(before, Reading { nvml: nvml.1, book: book.1 })
+        };
+        assert_eq!(taken((None, Some(518)), (0, 0)), Some(518));
+        assert_eq!(taken((None, Some(538)), (20, 20)), Some(518));
+        // A context that was taken for more, an import of 900, another thread's 40.
+        assert_eq!(taken((Some(518), Some(1036)), (640, 640)), Some(518));
+        assert_eq!(taken((Some(518), Some(1036)), (1540, 1540)), Some(518));
+        assert_eq!(taken((None, Some(558)), (0, 40)), Some(518));
+        // Hidden behind an import, and where NVML does not say.
+        assert_eq!(taken((None, Some(518)), (900, 900)), None);
+        assert_eq!(taken((None, None), (0, 0)), None);
+        assert_eq!(taken((None, Some(0)), (0, 0)), Some(0));
+    }
 
     #[test]
     fn uuids_are_written_as_nvml_does() {

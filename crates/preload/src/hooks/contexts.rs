@@ -5,8 +5,9 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{Column, UNIT, units_for};
 
-use super::context_size::{measure, sizes, with_overhead};
-use super::{arrays, linear, pools, written};
+use super::context_size::{Meter, Reading, sizes, taken, with_overhead};
+use super::pending::{self, Waited};
+use super::{arrays, imports, linear, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Source};
@@ -33,24 +34,47 @@ pub(crate) fn current_number() -> u16 {
 }
 
 /// A context that came to be without a hooked call: it is there, so it is charged, unless the device
-/// has one that is known; then this is another name of that.
+/// has one that is known; then this is another name of that. Where the primary context is there and
+/// not charged, this is taken for it.
 #[cold]
 fn adopt(context: usize) -> u16 {
     let (Some(state), Some(ordinal)) = (state::get(), account::current_device()) else { return 0 };
     let Some(device) = account::device_state(ordinal) else { return 0 };
-    let here = |known: &Context| {
-        known.handle.load(Ordering::Acquire) != 0
-            && word_of(known.word.load(Ordering::Acquire)).0 == ordinal
-    };
-    if device.primary_charge.load(Ordering::Acquire) != 0 || state.contexts.iter().any(here) {
+    if device.primary_charge.load(Ordering::Acquire) != 0 {
         return 0;
     }
+    let _alone = Alone::with(device);
+    let number = number_of(context);
+    if number != 0 || device.primary_charge.load(Ordering::Acquire) != 0 {
+        return number;
+    }
     let Some(account) = Account::of(ordinal) else { return 0 };
+    if primary_is_active(ordinal) == Some(true) {
+        note(context, ordinal, 0);
+        device.primary_context.store(context, Ordering::Release);
+        charge_primary(account, device);
+        return number_of(context);
+    }
+    if is_known_on(state, ordinal) {
+        return 0;
+    }
+    let units = charge_existing(account);
+    note(context, ordinal, units);
+    number_of(context)
+}
+
+/// Charges a context that is there already; says how much.
+fn charge_existing(account: Account) -> u32 {
     let units = expected_units(account, account.context_bytes());
     account.charge(units);
     account.add_column(Column::Contexts, i64::from(units));
-    note(context, ordinal, units);
-    number_of(context)
+    units
+}
+
+/// Charges a primary context that is there already. The caller is alone.
+fn charge_primary(account: Account, device: &Device) {
+    let units = charge_existing(account);
+    device.primary_charge.store(CHARGED | u64::from(units), Ordering::Release);
 }
 
 /// What a context is taken for.
@@ -122,13 +146,40 @@ fn end_closed(number: u16, known: &Context) {
     let (ordinal, units) = word_of(known.word.swap(0, Ordering::AcqRel));
     let stack = known.stack.swap(0, Ordering::AcqRel);
     let heap = known.heap.swap(0, Ordering::AcqRel);
-    linear::forget_context(number);
-    arrays::forget_context(number);
+    forget(number);
     known.handle.store(0, Ordering::Release);
     if let Some(account) = Account::of(ordinal) {
         account.release(units.saturating_add(stack).saturating_add(heap));
         account.add_column(Column::Contexts, -i64::from(units));
     }
+}
+
+/// What a context held is gone.
+fn forget(number: u16) {
+    linear::forget_context(number);
+    arrays::forget_context(number);
+    imports::forget_context(number);
+}
+
+/// After the end of a context: with the last one of a device, all work there has ended, and with any
+/// the pools may have given something back.
+fn work_ended(state: &State, ordinal: c_int) {
+    if state.pending_count.load(Ordering::Acquire) > 0
+        && account::device_state(ordinal)
+            .is_some_and(|device| device.primary_charge.load(Ordering::Acquire) == 0)
+        && !is_known_on(state, ordinal)
+    {
+        pending::release(state, Waited::Device(ordinal));
+    }
+    pools::settle_all();
+}
+
+/// Whether some context on a device is known.
+fn is_known_on(state: &State, ordinal: c_int) -> bool {
+    state.contexts.iter().any(|known| {
+        known.handle.load(Ordering::Acquire) != 0
+            && word_of(known.word.load(Ordering::Acquire)).0 == ordinal
+    })
 }
 
 /// Makes a context between reservation and note; says what it was charged.
@@ -140,7 +191,9 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
         say_why(account, reserved, known.is_some());
         return (status::OUT_OF_MEMORY, 0);
     }
-    let before = account.own_used().saturating_sub(u64::from(reserved));
+    let meter = known.is_none().then(|| Meter::new(ordinal)).flatten();
+    let book = || account.own_used().saturating_sub(u64::from(reserved)).saturating_mul(UNIT);
+    let before = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
     let status = call();
     if status != status::SUCCESS {
         account.release(reserved);
@@ -148,14 +201,16 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     }
     let mut units = reserved;
     if known.is_none() {
-        // One that cannot be measured stays what it was taken for, and nobody tries again.
+        // One that cannot be measured stays what it was taken for, and nobody tries again, unless
+        // that was for this process's own reasons.
         let guessed = u64::from(reserved).saturating_mul(UNIT);
-        let measured = measure(ordinal, before.saturating_mul(UNIT)).map(with_overhead);
+        let after = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
+        let measured = taken(before, after).map(with_overhead);
         if let Some(bytes) = measured {
             sizes::keep(ordinal, bytes);
         }
         let bytes = measured.unwrap_or(guessed);
-        if bytes > 0 {
+        if bytes > 0 && (measured.is_some() || before.book == 0) {
             account.note_context_bytes(bytes);
         }
         units = units_for(bytes);
@@ -259,6 +314,15 @@ fn hold_primary(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
     let _alone = Alone::with(device);
     let status = if device.primary_charge.load(Ordering::Acquire) & CHARGED != 0 {
         call()
+    } else if primary_is_active(ordinal) == Some(true) {
+        // Somebody made it without a hooked call: it is there, and this takes no more.
+        let status = call();
+        if status == status::SUCCESS
+            && let Some(account) = Account::of(ordinal)
+        {
+            charge_primary(account, device);
+        }
+        status
     } else {
         let (status, units) = make(ordinal, call);
         if status == status::SUCCESS {
@@ -307,7 +371,9 @@ fn primary_gone(ordinal: c_int, device: &Device) {
             pools::settle_graphs(account, 0, true);
         }
     }
-    pools::settle_all();
+    if let Some(state) = state::get() {
+        work_ended(state, ordinal);
+    }
 }
 
 /// Whether the driver has the primary context; `None` when it does not say.
@@ -360,8 +426,7 @@ fn reset(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
         if let Some(state) = state::get() {
             let primary = device.primary_context.load(Ordering::Acquire);
             let number = find(state, primary).map_or(0, |found| found.0);
-            linear::forget_context(number);
-            arrays::forget_context(number);
+            forget(number);
         }
         pools::settle_all();
     } else {
@@ -461,7 +526,11 @@ fn destroy(context: usize, call: impl FnOnce() -> Status) -> Status {
     });
     let status = call();
     match closed {
-        Some((number, known)) if status == status::SUCCESS => end_closed(number, known),
+        Some((number, known)) if status == status::SUCCESS => {
+            let (ordinal, _) = word_of(known.word.load(Ordering::Acquire));
+            end_closed(number, known);
+            work_ended(state, ordinal);
+        }
         Some((_, known)) => known.handle.store(context, Ordering::Release),
         None => {}
     }
@@ -499,7 +568,9 @@ pub(crate) unsafe fn cuCtxDetach(context: usize) -> Status {
         && let Some((_, known)) = find(state, context)
         && known.holds.fetch_sub(1, Ordering::AcqRel) <= 1
     {
+        let (ordinal, _) = word_of(known.word.load(Ordering::Acquire));
         end(state, context);
+        work_ended(state, ordinal);
     }
     status
 }

@@ -5,6 +5,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 
 use millpond_ledger::{Column, units_for};
 
+use super::contexts::current_number;
 use super::physical::{Counted, note_handle};
 use super::{key, linear, written};
 use crate::account::{self, Account, Reservation};
@@ -13,8 +14,72 @@ use crate::settings::{self, Text};
 use crate::state;
 use crate::types::{AllocationProperties, ExternalMemory, IpcHandle, Location, Status, status};
 
+/// What was opened or imported outside of handles: units, device, context, how often it is open, and
+/// whether somebody else pays. The bits between are the table's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Opened {
+    units: u32,
+    ordinal: c_int,
+    /// In which context, or 0.
+    context: u16,
+    shared: bool,
+}
+
 const MARK: u64 = 1 << 63;
 const SHARED: u64 = 1 << 62;
+const ONE_OPEN: u64 = 1 << 46;
+/// So many opens are not counted down any more: such memory is charged until its context ends.
+const MOST_OPENS: u64 = 0x3ff;
+
+impl Opened {
+    /// Opened once.
+    fn pack(self) -> u64 {
+        MARK | ONE_OPEN
+            | if self.shared { SHARED } else { 0 }
+            | (u64::from(self.context & 0x3ff) << 36)
+            | (u64::from(self.ordinal.unsigned_abs() & 0xf) << 32)
+            | u64::from(self.units)
+    }
+
+    fn unpack(word: u64) -> Self {
+        let [a, b, c, d, ..] = word.to_le_bytes();
+        Self {
+            units: u32::from_le_bytes([a, b, c, d]),
+            ordinal: c_int::try_from(word >> 32 & 0xf).unwrap_or(0),
+            context: u16::try_from(word >> 36 & 0x3ff).unwrap_or(0),
+            shared: word & SHARED != 0,
+        }
+    }
+
+    fn opens(word: u64) -> u64 {
+        (word / ONE_OPEN) & MOST_OPENS
+    }
+
+    fn once_more(word: u64) -> u64 {
+        if Self::opens(word) < MOST_OPENS { word + ONE_OPEN } else { word }
+    }
+
+    /// Nobody has it open any more.
+    fn leave(self) {
+        if !self.shared {
+            account::release(self.ordinal, self.units);
+        } else if let Some(account) = Account::of(self.ordinal) {
+            account.add_column(Column::Shared, -i64::from(self.units));
+        }
+    }
+}
+
+/// Forgets what was opened in a context: it has ended, and that with it.
+pub(crate) fn forget_context(number: u16) {
+    if number != 0
+        && let Some(state) = state::get()
+    {
+        state.others.sweep_keys(
+            |word| Opened::unpack(word).context == number,
+            |_, word| Opened::unpack(word).leave(),
+        );
+    }
+}
 
 /// The device of an imported allocation; `None` when it is not on a device.
 fn device_of(handle: u64) -> Option<c_int> {
@@ -155,16 +220,15 @@ unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Sta
     // SAFETY: the call has succeeded.
     let at = unsafe { written(pointer) };
     // The same handle opened again is the same pointer: opens are counted.
-    let more = |word: u64| Some(word + (1 << 40));
-    if state.others.update(at, more).is_some() {
+    if state.others.update(at, |word| Some(Opened::once_more(word))).is_some() {
         return status;
     }
     let Some(ordinal) = account::current_device() else { return status };
     let bytes = linear::size_at(at).unwrap_or(0);
     let units = units_for(bytes.checked_next_multiple_of(linear::BLOCK).unwrap_or(u64::MAX));
-    let place = u64::from(units) | u64::from(ordinal.unsigned_abs() & 0xff) << 32 | 1 << 40 | MARK;
+    let opened = Opened { units, ordinal, context: current_number(), shared: false };
     if Exports::open(false).is_some_and(|exports| exports.has(hash_of(handle))) {
-        state.others.insert_counted(at, place | SHARED);
+        state.others.insert_counted(at, Opened { shared: true, ..opened }.pack());
         if let Some(account) = Account::of(ordinal) {
             account.add_column(Column::Shared, i64::from(units));
         }
@@ -174,7 +238,7 @@ unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Sta
     match Reservation::new(ordinal, u64::from(units) * millpond_ledger::UNIT) {
         Some(reservation) => {
             reservation.keep();
-            state.others.insert_counted(at, place);
+            state.others.insert_counted(at, opened.pack());
             status
         }
         None => {
@@ -210,27 +274,23 @@ pub(crate) unsafe fn cuIpcCloseMemHandle(pointer: u64) -> Status {
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { real::cuIpcCloseMemHandle(pointer) };
     let Some(state) = state::get() else { return call() };
-    let opens = |word: u64| word >> 40 & 0xffff;
-    let less = |word: u64| (opens(word) > 1).then(|| word - (1 << 40));
+    let less = |word: u64| match Opened::opens(word) {
+        0 | 1 => None,
+        MOST_OPENS => Some(word),
+        _ => Some(word - ONE_OPEN),
+    };
     // The note goes first: another thread may open something else at the same address at once.
     let taken = state.others.update(pointer, less);
     let status = call();
     let Some(word) = taken else { return status };
     if status != status::SUCCESS {
-        let again = |word: u64| Some(word + (1 << 40));
-        if state.others.update(pointer, again).is_none() {
-            state.others.insert_counted(pointer, word);
+        if state.others.update(pointer, |word| Some(Opened::once_more(word))).is_none() {
+            state.others.insert_counted(pointer, Opened::unpack(word).pack());
         }
         return status;
     }
-    if opens(word) <= 1 {
-        let [a, b, c, d, ordinal, ..] = word.to_le_bytes();
-        let (units, ordinal) = (u32::from_le_bytes([a, b, c, d]), c_int::from(ordinal));
-        if word & SHARED == 0 {
-            account::release(ordinal, units);
-        } else if let Some(account) = Account::of(ordinal) {
-            account.add_column(Column::Shared, -i64::from(units));
-        }
+    if Opened::opens(word) <= 1 {
+        Opened::unpack(word).leave();
     }
     status
 }
@@ -286,10 +346,9 @@ pub(crate) unsafe fn cuImportExternalMemory(
     if status == status::SUCCESS
         && let Some(state) = state::get()
     {
-        let units = u64::from(reservation.keep());
-        let word = MARK | 1 << 40 | u64::from(ordinal.unsigned_abs() & 0xff) << 32 | units;
+        let opened = Opened { units: reservation.keep(), ordinal, context: 0, shared: false };
         // SAFETY: the call has succeeded.
-        state.others.insert(key(unsafe { written(memory) }), word);
+        state.others.insert(key(unsafe { written(memory) }), opened.pack());
     }
     status
 }
@@ -300,11 +359,27 @@ pub(crate) unsafe fn cuDestroyExternalMemory(memory: usize) -> Status {
     let status = unsafe { real::cuDestroyExternalMemory(memory) };
     if let Some(word) = taken {
         if status == status::SUCCESS {
-            let [a, b, c, d, ordinal, ..] = word.to_le_bytes();
-            account::release(c_int::from(ordinal), u32::from_le_bytes([a, b, c, d]));
+            Opened::unpack(word).leave();
         } else if let Some(state) = state::get() {
             state.others.insert(key(memory), word);
         }
     }
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_what_is_open() {
+        let opened = Opened { units: u32::MAX, ordinal: 15, context: 512, shared: true };
+        let mut word = opened.pack() | crate::table::LIFE;
+        assert_eq!((Opened::unpack(word), Opened::opens(word)), (opened, 1));
+        for _ in 0..2000 {
+            word = Opened::once_more(word);
+        }
+        assert_eq!((Opened::unpack(word), Opened::opens(word)), (opened, MOST_OPENS));
+        assert!(!Opened::unpack(Opened { shared: false, ..opened }.pack()).shared);
+    }
 }

@@ -216,6 +216,14 @@ static void *pools(void *number) {
     return (void *)wrong;
 }
 
+/* The driver's own function, found by the loader's own dlsym. */
+static void *real(const char *name) {
+    void *(*next)(void *, const char *) = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    if (!next) next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    if (!next) next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
+    return next(driver, name);
+}
+
 static void say(const char *step, int status) {
     printf("%s=%d\n", step, status);
     fflush(stdout);
@@ -255,6 +263,20 @@ static void step(char *text) {
             refused += status != NULL;
         }
         say(text, refused);
+    } else if (!strcmp(text, "hidden") || !strcmp(text, "unhidden") || !strcmp(text, "hiddennew")) {
+        /* what no hook sees: the driver's own function */
+        if (!strcmp(text, "hidden")) {
+            int (*retain)(handle *, int) = real("cuDevicePrimaryCtxRetain");
+            int status = retain(&context, 0);
+            if (!status) p_cuCtxSetCurrent(context);
+            say(text, status);
+        } else if (!strcmp(text, "hiddennew")) {
+            int (*create)(handle *, unsigned, int) = real("cuCtxCreate_v2");
+            say(text, create(&context, 0, 0));
+        } else {
+            int (*release)(int) = real("cuDevicePrimaryCtxRelease_v2");
+            say(text, release(0));
+        }
     } else if (!strcmp(text, "reset")) {
         say(text, p_cuDevicePrimaryCtxReset_v2(0));
     } else if (!strcmp(text, "uncontext")) {

@@ -6,11 +6,14 @@
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use millpond::{GroupDetails, GroupDevice, GroupInfo, GroupLimit, GroupName, GroupSet};
 use millpond_cuda::{Driver, DriverChoice, Nvml};
-use millpond_ledger::{Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, Size, UNIT};
+use millpond_ledger::{
+    Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, Size, UNIT, remove_abandoned,
+    sweep_abandoned,
+};
 use millpond_wire::message::{MemberDevice, MemberInfo};
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
@@ -60,9 +63,13 @@ impl Alone {
         self.has(name).then(|| self.path(name))
     }
 
-    /// Those that somebody is in, or nobody can be in, because their files are broken. A folder that nobody is in any more is only a limit that was
-    /// stated once; nobody takes it away, because the next program may state it again.
+    /// Those that somebody is in, or nobody can be in, because their files are broken. A folder that
+    /// nobody is in any more is only a limit that was stated once, and is taken away: the next
+    /// program states it again.
     pub fn list(&self) -> Vec<GroupInfo> {
+        if let Ok(folder) = c_path(&self.folder) {
+            sweep_abandoned(&folder);
+        }
         let names = self.names();
         let cards = if names.is_empty() { Vec::new() } else { cards() };
         let infos = names.iter().map(|name| self.details(name, &cards).info);
@@ -162,16 +169,34 @@ impl Alone {
         if !self.has(name) {
             return Err(unknown(name));
         }
+        let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
         let mut living = 0u64;
         if let Ok(book) = open(&self.path(name)) {
-            let counted = book.members(|member| living += u64::from(member.alive));
-            counted.map_err(|error| failed(format!("group '{name}'"), error))?;
+            book.members(|member| living += u64::from(member.alive)).map_err(wrong)?;
         }
         if living > 0 {
             let count = crate::units::count(living, "process").replace("processs", "processes");
             let message = format!("group '{name}' has {count}");
             let hint = format!("end them first: `millpond ps --group {name}`");
             return Err(Failure::new(ErrorKind::InUse, message).hint(hint).into());
+        }
+        // Under the group's lock, for as long as somebody may still be coming or just going.
+        let folder = c_path(&self.path(name)).map_err(wrong)?;
+        let end = Instant::now() + PATIENCE.0;
+        loop {
+            match remove_abandoned(&folder) {
+                Ok(true) => return Ok(()),
+                Ok(false) if Instant::now() >= end => return Err(wrong(LedgerError::Busy)),
+                Ok(false) => {
+                    if let Ok(book) = open(&self.path(name)) {
+                        let _ = book.reap(PATIENCE);
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(error) if error.has_moved() => return Ok(()),
+                // Nobody can be in what is no ledger any more.
+                Err(_) => break,
+            }
         }
         std::fs::remove_dir_all(self.path(name))
             .map_err(|error| failed(format!("removing '{}'", self.path(name).display()), error))
@@ -203,8 +228,11 @@ impl Alone {
 }
 
 fn open(folder: &Path) -> Result<Book, LedgerError> {
-    let folder = CString::new(folder.as_os_str().as_bytes()).map_err(|_| LedgerError::BadName)?;
-    Book::open(&folder)
+    Book::open(&c_path(folder)?)
+}
+
+fn c_path(path: &Path) -> Result<CString, LedgerError> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| LedgerError::BadName)
 }
 
 fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), LedgerError> {
