@@ -92,5 +92,5 @@ pub use layout::{
 pub use limits::{Budget, NAME_MAX, Name};
 pub use member::Member;
 pub use observer::Observer;
-pub use remove::{remove_abandoned, sweep_abandoned};
+pub use remove::{REST, remove_abandoned, sweep_abandoned};
 pub use size::{Size, parse_bytes, parse_size};

@@ -92,6 +92,8 @@ impl<P: Protocol> Member<P> {
                 slot => break slot?,
             }
         };
+        // When somebody last came: a group that nobody is in rests before it is taken away.
+        own.touch();
         let liveness = Liveness::keep(own)?;
         Ok(Self { region, slot, ledger, limits, _liveness: liveness, _protocol: PhantomData })
     }

@@ -5,6 +5,7 @@
 //! it meanwhile and waits for its lock finds that it was removed, and begins again.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
 use crate::error::LedgerError;
 use crate::file::{Head, Memory, any_member};
@@ -12,6 +13,9 @@ use crate::layout::{SLOTS, byte, head};
 use crate::path::Path;
 use crate::region::Region;
 use crate::sys;
+
+/// How long a group that nobody is in stays for those who may come again.
+pub const REST: Duration = Duration::from_secs(3600);
 
 /// The most folders that one sweep looks at: the rest is for the next one.
 const MOST: usize = 256;
@@ -76,9 +80,19 @@ fn take_away(folder: &CStr, ledger: &CStr) -> Result<bool, LedgerError> {
     Ok(true)
 }
 
-/// [`remove_abandoned`] for the groups in this user's folder `above`; says how many are gone. Allocates
-/// nothing, waits for nobody, and looks at a limited number of them.
-pub fn sweep_abandoned(above: &CStr) -> usize {
+/// Whether nobody has come to the group, or changed its limits, for so many seconds.
+fn rests(folder: &CStr, seconds: i64) -> Result<bool, LedgerError> {
+    let files = [Path::join(folder, c"ledger")?, Path::join(folder, c"limits")?];
+    let written = files.iter().filter_map(|file| sys::written_at(file.as_c()));
+    let Some(last) = written.chain(sys::written_at(folder)).max() else { return Ok(false) };
+    Ok(sys::wall_seconds().saturating_sub(last) >= seconds)
+}
+
+/// [`remove_abandoned`] for the groups in this user's folder `above` to which nobody has come for some
+/// time, and whose limits nobody has changed; says how many are gone. Allocates nothing, waits for
+/// nobody, and looks at a limited number of them.
+pub fn sweep_abandoned(above: &CStr, rest: Duration) -> usize {
+    let rest = i64::try_from(rest.as_secs()).unwrap_or(i64::MAX);
     let Ok(list) = sys::open(above, libc::O_RDONLY | libc::O_DIRECTORY, 0) else { return 0 };
     if !list.status().is_ok_and(|status| status.owner == sys::user()) {
         return 0;
@@ -86,6 +100,7 @@ pub fn sweep_abandoned(above: &CStr) -> usize {
     let (mut seen, mut gone) = (0_usize, 0_usize);
     sys::each_folder(&list, |name| {
         if let Ok(folder) = Path::join(above, name)
+            && rests(folder.as_c(), rest).is_ok_and(|rests| rests)
             && remove_abandoned(folder.as_c()).is_ok_and(|removed| removed)
         {
             gone = gone.saturating_add(1);

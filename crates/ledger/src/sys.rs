@@ -130,6 +130,26 @@ pub(crate) fn inode_of(path: &CStr) -> Option<u64> {
     (done == 0).then_some(stat.st_ino)
 }
 
+/// When a file or folder was last written, in seconds of the clock on the wall.
+pub(crate) fn written_at(path: &CStr) -> Option<i64> {
+    // SAFETY: all zeroes are a valid `stat`, and the call writes only into it.
+    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+    let flags = libc::AT_SYMLINK_NOFOLLOW;
+    // SAFETY: path and buffer outlive the call.
+    let done = unsafe {
+        libc::syscall(libc::SYS_newfstatat, libc::AT_FDCWD, path.as_ptr(), &raw mut stat, flags)
+    };
+    (done == 0).then_some(stat.st_mtime)
+}
+
+/// Seconds of the clock on the wall.
+pub(crate) fn wall_seconds() -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure outlives the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+    now.tv_sec
+}
+
 /// Where a link points to; nothing when it cannot be read.
 pub(crate) fn read_link<'a>(path: &CStr, into: &'a mut [u8]) -> &'a [u8] {
     // SAFETY: path and buffer outlive the call, and the buffer is as long as the call is told.
@@ -161,6 +181,13 @@ impl Fd {
             mode: stat.st_mode,
             inode: stat.st_ino,
         })
+    }
+
+    /// Sets the time at which the file was last written to now; nobody depends on it.
+    pub(crate) fn touch(&self) {
+        let (path, times) = (null::<u8>(), null::<libc::timespec>());
+        // SAFETY: without a path the descriptor itself is meant, without times now.
+        unsafe { libc::syscall(libc::SYS_utimensat, self.0, path, times, 0) };
     }
 
     /// Reads until the buffer is full or the file ends.

@@ -274,7 +274,8 @@ fn a_group_that_nobody_is_in_is_taken_away() {
     std::fs::write(path("context-GPU"), b"kept").unwrap();
     std::fs::create_dir(path("broken")).unwrap();
     std::fs::write(path("broken").join("ledger"), b"kept").unwrap();
-    assert_eq!(sweep_abandoned(&c(folder.path())), 4);
+    assert_eq!(sweep_abandoned(&c(folder.path()), millpond_ledger::REST), 0, "somebody may come");
+    assert_eq!(sweep_abandoned(&c(folder.path()), Duration::ZERO), 4);
     let mut names: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
@@ -283,7 +284,7 @@ fn a_group_that_nobody_is_in_is_taken_away() {
     let device = living.device(GPU).unwrap();
     living.reserve(device, 100).unwrap();
     assert_eq!(living.reserve(device, 1), Err(Refused::Limit));
-    assert_eq!(sweep_abandoned(c"/nowhere"), 0);
+    assert_eq!(sweep_abandoned(c"/nowhere", Duration::ZERO), 0);
 }
 
 /// A group whose last member has just died still counts for it, where somebody keeps its memory.
@@ -331,7 +332,7 @@ fn taking_groups_away_disturbs_nobody_who_comes() {
         // Once more when nobody comes any more: then there is something to take away.
         loop {
             let last = done.load(Ordering::Acquire);
-            gone += sweep_abandoned(&above);
+            gone += sweep_abandoned(&above, Duration::ZERO);
             if last {
                 return gone;
             }

@@ -8,8 +8,8 @@ use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Column, DeviceIndex, Established, LedgerError, LimitOf, NO_LIMIT, Refused, Size, UNIT, Uuid,
-    sweep_abandoned, units_for,
+    Column, DeviceIndex, Established, LedgerError, LimitOf, NO_LIMIT, REST, Refused, Size, UNIT,
+    Uuid, sweep_abandoned, units_for,
 };
 
 use crate::driver::others;
@@ -165,13 +165,13 @@ fn join(state: &State, settings: &settings::Settings) -> Option<Result<Member, L
     }
 }
 
-/// Takes away this user's groups that nobody is in.
+/// Takes away this user's groups that nobody is in, nor has come to for some time.
 fn sweep() {
     let mut above = Line::new();
     // SAFETY: no conditions.
     let _ = write!(above, "{FOLDER}/millpond-{}\0", unsafe { libc::geteuid() });
     if let Ok(above) = CStr::from_bytes_until_nul(above.as_bytes()) {
-        sweep_abandoned(above);
+        sweep_abandoned(above, REST);
     }
 }
 

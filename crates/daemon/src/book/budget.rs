@@ -50,12 +50,26 @@ impl Card {
         self.used.unwrap_or(0).saturating_sub(known)
     }
 
+    /// What strangers and all groups have, or were promised. A slot may say anything: the sum must
+    /// not saturate, or it would hide what others have.
+    fn claims(&self, groups: &[Share]) -> u128 {
+        let strangers = u128::from(self.strangers(groups));
+        groups.iter().fold(strangers, |sum, group| sum + u128::from(group.claim()))
+    }
+
+    /// What is left for memory that no group pays for; `None` if nothing was promised, and the card
+    /// itself is the limit, or while it has not said what is in use.
+    #[must_use]
+    pub fn unpromised(&self, groups: &[Share]) -> Option<u64> {
+        self.used.filter(|_| groups.iter().any(|group| group.min > 0))?;
+        let claims = u64::try_from(self.claims(groups)).unwrap_or(u64::MAX);
+        Some(self.total.saturating_sub(claims))
+    }
+
     /// The limit that each group's members obey, in the same order.
     #[must_use]
     pub fn effective(&self, groups: &[Share]) -> Vec<u64> {
-        // A slot may say anything: the sum must not saturate, or it would hide what others have.
-        let strangers = u128::from(self.strangers(groups));
-        let claims = groups.iter().fold(strangers, |sum, group| sum + u128::from(group.claim()));
+        let claims = self.claims(groups);
         let promises = groups.iter().filter(|group| group.min > 0).count();
         groups
             .iter()
@@ -143,6 +157,17 @@ mod tests {
     fn a_limit_over_the_card_is_the_card() {
         let card = Card { total: 10 * GIB, used: Some(0) };
         assert_eq!(card.effective(&[share(20 * GIB, 0, 0)]), [10 * GIB]);
+    }
+
+    #[test]
+    fn promises_are_kept_from_memory_that_no_group_pays_for() {
+        let card = Card { total: 100 * GIB, used: Some(30 * GIB) };
+        let groups = [share(60 * GIB, 0, 10 * GIB), share(80 * GIB, 20 * GIB, 5 * GIB)];
+        // Strangers have 15, the first group 10, the second is promised 20.
+        assert_eq!(card.unpromised(&groups), Some(55 * GIB));
+        assert_eq!(card.unpromised(&groups[..1]), None, "nothing is promised");
+        assert_eq!(Card { used: None, ..card }.unpromised(&groups), None);
+        assert_eq!(Card { used: Some(200 * GIB), ..card }.unpromised(&groups), Some(0));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Charges {
 struct Inner {
     slabs: HashMap<SlabId, Slab>,
     payers: HashMap<u32, Arc<Account>>,
+    /// Units that groups leave to memory that nobody pays for, where something is promised to one.
+    unpromised: HashMap<GpuUuid, u64>,
     /// The slabs of the daemon before are known.
     complete: bool,
 }
@@ -55,6 +57,15 @@ impl Charges {
         self.lock().payers = payers;
     }
 
+    /// Says what is left for slabs that no group pays for; `None` is whatever the card has.
+    pub fn set_unpromised(&self, device: GpuUuid, units: Option<u64>) {
+        let mut inner = self.lock();
+        match units {
+            Some(units) => inner.unpromised.insert(device, units),
+            None => inner.unpromised.remove(&device),
+        };
+    }
+
     /// Charges a slab that is about to be made.
     ///
     /// # Errors
@@ -82,6 +93,9 @@ impl Charges {
                 Ok(Err(())) => return Err(over_limit(account, device, slab_bytes)),
                 Err(error) => return Err(cannot_ask(account, error)),
             }
+        } else if let Some(left) = inner.unpromised.get_mut(&device) {
+            *left =
+                left.checked_sub(slab.units).ok_or_else(|| promised(device, slab_bytes, *left))?;
         }
         inner.slabs.insert(id, slab);
         Ok(())
@@ -97,6 +111,8 @@ impl Charges {
             if let Err(error) = released {
                 tracing::warn!(group = %account.name, "a slab is still charged: {error}");
             }
+        } else if let Some(left) = inner.unpromised.get_mut(&slab.device) {
+            *left = left.saturating_add(slab.units);
         }
     }
 
@@ -151,6 +167,19 @@ fn over_limit(account: &Account, device: GpuUuid, slab_bytes: u64) -> Failure {
     failure.requested_bytes = Some(slab_bytes);
     failure.free_bytes = Some(bytes(limit.saturating_sub(held)));
     failure.capacity_bytes = Some(bytes(limit));
+    failure
+}
+
+fn promised(device: GpuUuid, slab_bytes: u64, left: u64) -> Failure {
+    let message = format!(
+        "no room for {} on {device}: {} are left beside what is held and what groups are promised",
+        format_bytes(slab_bytes),
+        format_bytes(bytes(left)),
+    );
+    let mut failure = Failure::new(ErrorKind::GpuFull, message)
+        .hint("delete something, or lower a promise (MIN in `millpond group ls`) with `group set`");
+    failure.requested_bytes = Some(slab_bytes);
+    failure.free_bytes = Some(bytes(left));
     failure
 }
 

@@ -22,6 +22,7 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -87,6 +88,8 @@ pub enum Told {
     },
     /// What groups hold on the cards.
     Readings(Vec<GroupReading>),
+    /// Users whose memory in the pond is charged to a group.
+    Charged(BTreeSet<u32>),
 }
 
 /// The thread, from outside.

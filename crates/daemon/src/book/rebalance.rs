@@ -42,6 +42,7 @@ impl Shelf {
         for (device, card) in cards {
             let standings = self.standings(device);
             let shares: Vec<Share> = standings.iter().map(Standing::share).collect();
+            self.charges.set_unpromised(device, card.unpromised(&shares));
             let effective = card.effective(&shares);
             for index in Card::order(&shares) {
                 if let (Some(standing), Some(effective)) =

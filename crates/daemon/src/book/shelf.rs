@@ -233,6 +233,7 @@ impl Shelf {
                 payers.extend(group.users.iter().map(|user| (*user, Arc::clone(account))));
             }
         }
+        self.told.push(Told::Charged(payers.keys().copied().collect()));
         self.charges.set_payers(payers);
     }
 

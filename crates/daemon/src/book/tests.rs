@@ -29,6 +29,7 @@ struct Play {
     folder: tempfile::TempDir,
     events: Vec<(EventKind, String, String)>,
     readings: Vec<GroupReading>,
+    charged: std::collections::BTreeSet<u32>,
 }
 
 fn me() -> GroupCaller {
@@ -52,7 +53,8 @@ impl Play {
         let folder = tempfile::tempdir().unwrap();
         let (shelf, charges) = shelf_in(folder.path());
         charges.adopt([]);
-        Self { shelf, charges, folder, events: Vec::new(), readings: Vec::new() }
+        let (events, readings) = (Vec::new(), Vec::new());
+        Self { shelf, charges, folder, events, readings, charged: [].into() }
     }
 
     /// The daemon dies; the next one has the folders, and these slabs from its journal.
@@ -72,6 +74,7 @@ impl Play {
                     self.events.push((kind, group.to_string(), text));
                 }
                 Told::Readings(readings) => self.readings = readings,
+                Told::Charged(users) => self.charged = users,
             }
         }
         found.unwrap()
@@ -229,11 +232,39 @@ fn all_promises_fit_the_card() {
 }
 
 #[test]
+fn the_ponds_memory_that_no_group_pays_for_leaves_what_was_promised() {
+    let mut play = Play::new();
+    play.make("team", 80 * GIB);
+    let set = GroupSet { min_bytes: Some(60 * GIB), ..GroupSet::of(name("team")) };
+    play.set(set).unwrap();
+    let used = |play: &mut Play, used| {
+        let reading = CardReading { device: GPU, used_bytes: Some(used), processes: None };
+        play.shelf.read(vec![reading]);
+        play.shelf.rebalance();
+    };
+    used(&mut play, 10 * GIB);
+    let (first, second) = (SlabId::random(), SlabId::random());
+    play.charges.charge(first, GPU, 25 * GIB, 1001).unwrap();
+    let failure = play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err();
+    assert_eq!((failure.kind, failure.free_bytes), (ErrorKind::GpuFull, Some(5 * GIB)));
+    assert!(failure.hint.unwrap().contains("group ls"));
+    // The card says what was charged, or it is given back.
+    used(&mut play, 35 * GIB);
+    play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err();
+    play.charges.give_back(first);
+    play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap();
+    // Without a promise the card is the limit.
+    play.set(GroupSet { min_bytes: Some(0), ..GroupSet::of(name("team")) }).unwrap();
+    play.charges.charge(first, GPU, 90 * GIB, 1001).unwrap();
+}
+
+#[test]
 fn the_ponds_memory_is_charged_refused_given_back_and_counted_anew() {
     let mut play = Play::new();
     play.make("team", GIB);
     let users = Some(vec![1000]);
     play.set(GroupSet { users: users.clone(), ..GroupSet::of(name("team")) }).unwrap();
+    assert_eq!(play.charged, [1000].into());
     let (first, second) = (SlabId::random(), SlabId::random());
     play.charges.charge(first, GPU, 700 * MIB, 1000).unwrap();
     let failure = play.charges.charge(second, GPU, 400 * MIB, 1000).unwrap_err();

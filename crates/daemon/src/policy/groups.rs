@@ -3,12 +3,15 @@
 //! The policy knows who asks and who is the operator; the files, and so who may use a group, are
 //! known elsewhere. No answer is waited for here: it comes to [`Pond::group_answered`].
 
+use std::collections::BTreeSet;
+
 use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
-use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
 
 use super::owner::Caller;
 use super::pond::{Answer, Pond};
 use super::ports::{ConnId, Ports};
+use super::slabs::Slab;
 
 /// Something about a group that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +131,18 @@ impl<P: Ports> Pond<P> {
         self.group_readings = readings;
     }
 
+    /// Whose memory is charged to a group. What they do not use any more is not kept for them: the
+    /// programs of the group could not have it.
+    pub fn charged_users(&mut self, ports: &mut P, users: BTreeSet<u32>) {
+        self.charged_users = users;
+        let is_charged = |slab: &Slab<P::Fd>| self.charged_users.contains(&slab.pool.owner.user);
+        let empty = self.slabs.iter().filter(|(_, slab)| slab.tensors == 0 && is_charged(slab));
+        let empty: Vec<SlabId> = empty.map(|(id, _)| id).collect();
+        for slab in empty {
+            self.drop_slab(ports, slab);
+        }
+    }
+
     /// The cards that an earlier daemon saw, with their sizes: limits follow before the driver has
     /// answered again.
     #[must_use]
@@ -138,8 +153,8 @@ impl<P: Ports> Pond<P> {
 
     /// Every slab with its owner: what is to be in the groups' accounts.
     #[must_use]
-    pub fn slab_charges(&self) -> Vec<(millpond_wire::SlabId, GpuUuid, u64, u32)> {
-        let charge = |(id, slab): (millpond_wire::SlabId, &super::slabs::Slab<P::Fd>)| {
+    pub fn slab_charges(&self) -> Vec<(SlabId, GpuUuid, u64, u32)> {
+        let charge = |(id, slab): (SlabId, &Slab<P::Fd>)| {
             (id, slab.pool.device, slab.bytes, slab.pool.owner.user)
         };
         self.slabs.iter().map(charge).collect()

@@ -1,6 +1,6 @@
 //! The state of a pond, and the way of a request to its handler.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_wire::message::{
     DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
@@ -127,6 +127,8 @@ pub struct Pond<P: Ports> {
     pub(super) gave_back_ms: Option<u64>,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
+    /// Users whose memory is charged to a group.
+    pub(super) charged_users: BTreeSet<u32>,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
     /// What only the event loop knows about itself, for `status`.

@@ -94,6 +94,7 @@ impl<P: Ports> Pond<P> {
             ends: super::life::Ends::default(),
             limits_told: BTreeMap::new(),
             group_readings: Vec::new(),
+            charged_users: std::collections::BTreeSet::new(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use millpond::{GroupDetails, GroupDevice, GroupInfo, GroupLimit, GroupName, GroupSet};
 use millpond_cuda::{Driver, DriverChoice, Nvml};
 use millpond_ledger::{
-    Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, Size, UNIT, remove_abandoned,
-    sweep_abandoned,
+    Book, Budget, LedgerError, MemberReading, NO_LIMIT, Patience, REST, Size, UNIT,
+    remove_abandoned, sweep_abandoned,
 };
 use millpond_wire::message::{MemberDevice, MemberInfo};
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
@@ -64,11 +64,11 @@ impl Alone {
     }
 
     /// Those that somebody is in, or nobody can be in, because their files are broken. A folder that
-    /// nobody is in any more is only a limit that was stated once, and is taken away: the next
-    /// program states it again.
+    /// nobody is in any more is only a limit that was stated once, and is taken away after an hour:
+    /// the next program states it again.
     pub fn list(&self) -> Vec<GroupInfo> {
         if let Ok(folder) = c_path(&self.folder) {
-            sweep_abandoned(&folder);
+            sweep_abandoned(&folder, REST);
         }
         let names = self.names();
         let cards = if names.is_empty() { Vec::new() } else { cards() };

@@ -79,3 +79,26 @@ fn what_is_kept_for_a_user_is_given_back_before_the_groups_no_is_passed_on() {
     play.pond.slab_made(&mut play.world, again, Err(refused()));
     assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
 }
+
+#[test]
+fn what_a_group_pays_for_is_not_kept_when_nobody_uses_it() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(7);
+    let (other, _) = play.client(8);
+    for (conn, name) in [(conn, "kept"), (other, "others")] {
+        let (tensor, _) = play.create(conn, spec(name, 32 * MIB));
+        play.delete(conn, tensor.tensor);
+    }
+    let (used, _) = play.create(conn, spec("small", MIB / 2));
+    assert_eq!(play.slab_bytes(), 66 * MIB);
+    play.pond.charged_users(&mut play.world, [7].into());
+    assert_eq!(play.slab_bytes(), 34 * MIB, "what is in use stays, and what is others'");
+    play.delete(conn, used.tensor);
+    assert_eq!(play.slab_bytes(), 32 * MIB);
+    // Without a group it is kept again.
+    play.pond.charged_users(&mut play.world, [8].into());
+    assert_eq!(play.slab_bytes(), 0);
+    let (again, _) = play.create(conn, spec("again", 32 * MIB));
+    play.delete(conn, again.tensor);
+    assert_eq!(play.slab_bytes(), 32 * MIB);
+}
