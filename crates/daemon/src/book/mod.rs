@@ -25,6 +25,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -102,9 +103,9 @@ pub type BookThread = SideThread<Ask, Told>;
 /// What the system says.
 pub fn start(runtime_dir: &Path, charges: Arc<Charges>) -> std::io::Result<BookThread> {
     let folders = Folders::of_pond(runtime_dir);
-    SideThread::start("millpond-book", move |Inside { asks, asked, speaker }| {
+    SideThread::start("millpond-book", move |Inside { asks, asked, speaker, ends }| {
         let shelf = Shelf::open(folders, charges);
-        Serving::new(shelf, speaker, asks).serve(&asked);
+        Serving::new(shelf, speaker, asks).serve(&asked, &ends);
     })
 }
 
@@ -137,13 +138,17 @@ impl Serving {
         }
     }
 
-    fn serve(mut self, asked: &Receiver<Ask>) {
+    fn serve(mut self, asked: &Receiver<Ask>, ends: &AtomicBool) {
         loop {
             let ask = if self.shelf.is_empty() {
                 asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
                 asked.recv_timeout(self.due().saturating_duration_since(Instant::now()))
             };
+            if ends.load(Ordering::Relaxed) {
+                // Who was not answered asks the next daemon.
+                return;
+            }
             match ask {
                 Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(ask) => self.take(ask),
