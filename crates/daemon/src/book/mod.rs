@@ -197,7 +197,21 @@ impl Serving {
             .spawn(move || readings::serve(&*cards, &asked, &book));
         match started {
             Ok(_) => self.reader = Some(ask),
-            Err(error) => tracing::error!("the cards cannot be read: {error}"),
+            Err(error) => {
+                tracing::error!("the cards cannot be read: {error}");
+                self.shelf.unreadable();
+            }
+        }
+        // At once: no limit of an earlier daemon is raised before.
+        self.ask_reader();
+    }
+
+    fn ask_reader(&mut self) {
+        if !self.reading
+            && let Some(reader) = &self.reader
+        {
+            self.reading = reader.send(self.owes_processes).is_ok();
+            self.owes_processes &= !self.reading;
         }
     }
 
@@ -205,12 +219,7 @@ impl Serving {
         let now = Instant::now();
         let reconcile = now.duration_since(self.reconciled) >= RECONCILE_EVERY;
         self.owes_processes |= reconcile;
-        if !self.reading
-            && let Some(reader) = &self.reader
-        {
-            self.reading = reader.send(self.owes_processes).is_ok();
-            self.owes_processes &= !self.reading;
-        }
+        self.ask_reader();
         if reconcile {
             self.reconciled = now;
             self.shelf.look_after(now);

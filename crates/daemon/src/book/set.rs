@@ -224,6 +224,9 @@ impl Shelf {
                     (account.budget(*device), self.groups.get_mut(name))
             {
                 group.ceiling(*device).lowered_from(budget.effective);
+                if change.asked.is_some() {
+                    group.set_here.insert(*device);
+                }
             }
             let uuid = device.map(|device| device.0);
             account

@@ -36,7 +36,9 @@ pub(super) struct Group {
     pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
     ceilings: HashMap<GpuUuid, Ceiling>,
     /// An earlier daemon has made it.
-    found: bool,
+    pub found: bool,
+    /// GPUs on which its limit was set by this daemon.
+    pub set_here: HashSet<GpuUuid>,
     /// GPUs on which it holds more than its limit, and that was said.
     pub over: HashSet<GpuUuid>,
     pub lying: bool,
@@ -49,6 +51,8 @@ pub(super) struct Group {
 pub(super) struct CardState {
     pub uuid: GpuUuid,
     pub card: Card,
+    /// It was read since this daemon began; some cards do not say what is in use even then.
+    pub read: bool,
     /// Processes with what they use, in units.
     pub processes: Vec<(u32, Identity, u64)>,
 }
@@ -124,6 +128,7 @@ impl Shelf {
         let state = |(uuid, total): &(GpuUuid, u64)| CardState {
             uuid: *uuid,
             card: Card { total: total / UNIT, used: None },
+            read: false,
             processes: Vec::new(),
         };
         self.cards = cards.iter().map(state).collect();
@@ -137,6 +142,7 @@ impl Shelf {
             let Some(state) = self.cards.iter_mut().find(|card| card.uuid == reading.device) else {
                 continue;
             };
+            state.read = true;
             state.card.used = reading.used_bytes.map(|used| used / UNIT);
             if let Some(processes) = reading.processes {
                 let known = |(pid, used): (u32, u64)| {
@@ -145,6 +151,11 @@ impl Shelf {
                 state.processes = processes.into_iter().filter_map(known).collect();
             }
         }
+    }
+
+    /// Nobody will read the cards.
+    pub fn unreadable(&mut self) {
+        self.cards.iter_mut().for_each(|card| card.read = true);
     }
 
     /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
@@ -284,6 +295,7 @@ impl Group {
             memories: HashMap::new(),
             ceilings: HashMap::new(),
             found: false,
+            set_here: HashSet::new(),
             over: HashSet::new(),
             stuck_told: false,
             idle_since: None,

@@ -1,6 +1,7 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
 mod life;
+mod restart;
 mod thread;
 
 use std::path::Path;
