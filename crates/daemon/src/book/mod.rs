@@ -17,6 +17,7 @@ mod processes;
 mod readings;
 mod rebalance;
 mod reconcile;
+mod rights;
 mod set;
 mod shelf;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::account::{Account, Waits};
 use super::budget::Card;
 use super::charges::Charges;
 use super::drift::{Ceiling, Memory};
-use super::folders::{Folders, Found, Runner};
+use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
@@ -31,6 +31,8 @@ pub(super) struct Group {
     pub account: Result<Arc<Account>, String>,
     pub anonymous: bool,
     pub runner: Option<Runner>,
+    /// Who made it, if it was not the operator.
+    pub maker: Option<Maker>,
     /// Whose memory in the pond is charged to it.
     pub users: Vec<u32>,
     pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
@@ -91,7 +93,7 @@ impl Shelf {
             waits: Waits::default(),
             folders,
         };
-        for Found { name, book, runner } in shelf.folders.scan() {
+        for Found { name, book, runner, maker } in shelf.folders.scan() {
             let account = match book {
                 Ok(book) => Ok(Arc::new(Account::new(name.clone(), book))),
                 Err(error) => {
@@ -99,7 +101,7 @@ impl Shelf {
                     Err(error.to_string())
                 }
             };
-            let group = Group { found: true, ..Group::new(account, runner) };
+            let group = Group { found: true, maker, ..Group::new(account, runner) };
             shelf.groups.insert(name, group);
         }
         shelf.payers_changed();
@@ -213,6 +215,7 @@ impl Shelf {
 
     fn remove(&mut self, by: GroupCaller, name: &GroupName) -> Result<ReplyBody, Failure> {
         let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
+        self.check_is_theirs(by, "remove", name)?;
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
             let word = if processes == 1 { "process" } else { "processes" };
@@ -292,6 +295,7 @@ impl Group {
             users: users.get(..known.unwrap_or(0)).unwrap_or_default().to_vec(),
             account,
             runner,
+            maker: None,
             memories: HashMap::new(),
             ceilings: HashMap::new(),
             found: false,

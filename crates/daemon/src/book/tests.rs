@@ -2,6 +2,7 @@
 
 mod life;
 mod restart;
+mod rights;
 mod thread;
 
 use std::path::Path;
