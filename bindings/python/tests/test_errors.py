@@ -86,3 +86,11 @@ def test_a_pond_that_is_closed_says_so(pond):
     with millpond.Pond(pond.runtime_dir, program="test") as other:
         other.status()
     assert other.closed
+
+
+def test_an_error_that_is_made_in_python_has_what_others_have(name):
+    with pytest.raises(millpond.NotFound) as caught:
+        millpond.get(name)
+    assert type(caught.value.similar) is type(millpond.NotFound("x").similar) is type(millpond.Error.similar)
+    full = millpond.GpuFull("x")
+    assert (full.requested, full.free, full.capacity, full.holders) == (None, None, None, ())
