@@ -132,7 +132,8 @@ impl Lease {
                     file_offset: begin + offset,
                 });
                 let file = OwnedFd::from(file);
-                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)?;
+                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)
+                    .map_err(|error| super::named(error, &label))?;
                 // Whoever writes on finds itself behind the tensor.
                 rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(begin + bytes))
                     .map_err(|errno| Error::in_file(&label, &errno.into()))?;
