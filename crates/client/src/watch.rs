@@ -82,6 +82,8 @@ impl Link {
             let mut state = self.lock();
             state.strays.push(lease);
             self.watch_if_possible(&mut state);
+        } else {
+            self.delete_made(&[lease]);
         }
     }
 

@@ -109,6 +109,12 @@ impl Lease {
         &self.info
     }
 
+    /// Gives up a tensor without a name that was made with this lease: it is deleted when the lease
+    /// goes back. A pond that is gone is not waited for; it is told when it comes back.
+    pub(super) fn abandon(self) {
+        self.link.lock().made.insert(self.lease, self.info.tensor);
+    }
+
     /// Writes the tensor's bytes out.
     ///
     /// # Errors
