@@ -111,7 +111,7 @@ pub enum Error {
 
     // Repeat after a moment.
     /// No answer came in time.
-    #[error("no answer to {what} within {after:?}")]
+    #[error("no answer to {what} within {after:.1?}")]
     Timeout {
         /// What was asked.
         what: &'static str,
