@@ -54,7 +54,8 @@ def test_no_pond_says_how_to_start_one(tmp_path):
     with pytest.raises(millpond.NoPond, match="millpond serve") as caught:
         millpond.Pond(tmp_path)
     assert isinstance(caught.value, ConnectionError)
-    assert (caught.value.code, caught.value.hint) == ("no_pond", "start one with `millpond serve`")
+    hint = f"start one with `millpond serve --runtime-dir {tmp_path}`"
+    assert (caught.value.code, caught.value.hint) == ("no_pond", hint)
 
 
 def test_bad_arguments_are_told_before_anything_happens():
