@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod book;
+mod descriptors;
 pub mod driver;
 pub mod journal;
 pub mod policy;

@@ -104,8 +104,6 @@ struct Server {
     keeper_retry: Option<(Instant, Duration)>,
     /// Connections that have not said hello, oldest first.
     ungreeted: VecDeque<(Instant, ConnId)>,
-    /// Connections that there are descriptors for.
-    most_conns: usize,
     stopping: Option<Instant>,
     restarting: bool,
     /// The keeper knows that clients are served.
@@ -259,7 +257,6 @@ impl Server {
             spare: clients::spare_fd(),
             keeper_retry: None,
             ungreeted: VecDeque::new(),
-            most_conns: clients::most_conns(),
             stopping: None,
             restarting: false,
             announced: false,

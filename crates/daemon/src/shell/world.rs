@@ -18,6 +18,7 @@ use super::page::Page;
 use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::book::{self, BookThread};
+use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{ConnId, GroupAsk, Held, PortError, Ports};
@@ -305,12 +306,13 @@ impl Ports for World {
 
     fn peer_pidfd(&mut self, conn: ConnId) -> Option<SharedFd> {
         let found = self.conns.get(&conn)?;
-        if self.conns.len() + self.held.len() >= super::clients::most_descriptors() {
-            tracing::error!("no descriptor is left for the end of another client");
+        // It fails if the process is gone.
+        let pidfd = millpond_wire::fd::peer_pidfd(found).ok()?;
+        if let Err(short) = descriptors::may_hold(&pidfd) {
+            tracing::error!("the end of another client cannot be watched: {short}");
             return None;
         }
-        // It fails if the process is gone.
-        millpond_wire::fd::peer_pidfd(found).ok().map(Arc::new)
+        Some(Arc::new(pidfd))
     }
 
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {
