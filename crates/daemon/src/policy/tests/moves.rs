@@ -352,7 +352,9 @@ fn a_second_move_waits(play: &mut Play) -> (ConnId, TensorInfo, Vec<u64>) {
     for user in [2, 3] {
         let (conn, _) = play.client(user);
         let (other, _) = play.create(conn, spec("y", 40 * MIB));
-        (0..8).for_each(|_| drop(play.start_move(conn, put(other.tensor, MIB))));
+        for _ in 0..8 {
+            play.start_move(conn, put(other.tensor, MIB));
+        }
     }
     play.start_move(second, put(x.tensor, MIB));
     play.mover_runs();
