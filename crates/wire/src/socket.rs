@@ -42,6 +42,9 @@ pub enum SocketError {
     /// The peer broke a rule of the protocol.
     #[error("{0}")]
     Lying(&'static str),
+    /// A message was taken, but not the descriptors that came with it, or not all of them.
+    #[error("this process has no descriptors left for those that came with a message")]
+    OutOfDescriptors,
     /// The peer is gone.
     #[error("the peer hung up")]
     HungUp,
@@ -252,7 +255,8 @@ pub fn send(
 ///
 /// # Errors
 /// [`SocketError::HungUp`] at the end; [`SocketError::Lying`] for a message that is too large or
-/// has too many descriptors, which are all closed.
+/// has too many descriptors, [`SocketError::OutOfDescriptors`] for more than this process can open;
+/// they are all closed.
 pub fn receive(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -285,8 +289,14 @@ pub fn receive(
     if message.flags.intersects(ReturnFlags::TRUNC) {
         return Err(SocketError::Lying("a message was larger than 64 KiB"));
     }
-    if message.flags.intersects(ReturnFlags::CTRUNC) || fds.len() > limits::MESSAGE_FDS {
+    let cut = message.flags.intersects(ReturnFlags::CTRUNC);
+    if fds.len() > limits::MESSAGE_FDS || (cut && fds.len() == limits::MESSAGE_FDS) {
         return Err(SocketError::Lying("a message came with more than 128 descriptors"));
+    }
+    if cut {
+        // There is room for all that a message may have: some are missing because no number was
+        // free.
+        return Err(SocketError::OutOfDescriptors);
     }
     if message.bytes == 0 {
         return Err(SocketError::HungUp);
@@ -333,6 +343,21 @@ mod tests {
             assert!(taken.len() < 10);
         };
         assert!(refused.is_later(), "{refused}");
+    }
+
+    #[test]
+    fn more_descriptors_than_allowed_are_the_senders_fault() {
+        let (a, b) = pair().unwrap();
+        let null = File::open("/dev/null").unwrap();
+        let many = [null.as_fd(); limits::MESSAGE_FDS + 1];
+        let mut space =
+            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS + 1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
+        let bytes = [IoSlice::new(b"x")];
+        rustix::net::sendmsg(&a, &bytes, &mut control, SendFlags::empty()).unwrap();
+        let result = receive(&b, &mut [0; 8], true);
+        assert!(matches!(result, Err(SocketError::Lying(_))), "{result:?}");
     }
 
     #[test]

@@ -224,6 +224,7 @@ impl Error {
                 Error::Untrusted { path, owner, expected }
             }
             SocketError::Lying(what) => Error::Protocol(what.to_owned()),
+            SocketError::OutOfDescriptors => Error::out_of_descriptors(),
             SocketError::HungUp => {
                 Error::NoPond { path: path.to_owned(), reason: "it hung up".to_owned() }
             }
@@ -242,6 +243,14 @@ impl Error {
                 };
                 Error::NoPond { path, reason }
             }
+        }
+    }
+
+    /// This process could not take what came with an answer.
+    pub(crate) fn out_of_descriptors() -> Self {
+        Error::System {
+            what: "taking the descriptors of an answer".to_owned(),
+            reason: "this process has too many open files (`ulimit -n`)".to_owned(),
         }
     }
 

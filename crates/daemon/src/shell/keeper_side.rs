@@ -128,7 +128,7 @@ impl Server {
     fn start_keeper(&mut self) -> Result<u32, String> {
         let holds = self.world.held.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
         let mut started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.in_full())?;
         let pid = started.child.id();
         let watcher = &mut self.world.watcher;
         let watched = watcher.add(&started.pidfd, Source::KeeperGone).and_then(|keeper| {

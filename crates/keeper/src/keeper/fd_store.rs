@@ -158,6 +158,11 @@ impl FdStore {
             };
             match (told, task) {
                 (Ok(true), Task::Forget(name)) => {
+                    // One that is kept again right after stays in the table.
+                    let again = |task: &Task| matches!(task, Task::Keep(kept, _) if *kept == name);
+                    if self.waiting.iter().any(again) {
+                        continue;
+                    }
                     if let Some(slot) = self.slots.remove(&name) {
                         self.write(slot, "");
                         self.free.push(slot);
@@ -319,5 +324,29 @@ mod tests {
         assert_eq!(told.len(), 4000);
         assert!(told[..2000].iter().all(|line| line.starts_with("FDSTORE=1")));
         assert!(read_table(&store.table).unwrap().1.is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_again_before_it_was_forgotten_is_in_the_table() {
+        let (table, fd) = (memfd(), memfd());
+        let (mut store, peer) = store(&table);
+        let keys: Vec<HoldKey> = (0..2000).map(|n| format!("k/{n}").parse().unwrap()).collect();
+        keys.iter().for_each(|key| store.keep(key, &fd));
+        assert!(!store.waiting.is_empty(), "nobody reads");
+        store.forget(&keys[0], &fd);
+        store.keep(&keys[0], &fd);
+        let mut told = Vec::new();
+        while !store.waiting.is_empty() {
+            told.extend(said(&peer));
+            store.flush();
+        }
+        told.extend(said(&peer));
+        let name = name_of(&keys[0], &fd);
+        assert_eq!(told.last(), Some(&format!("FDSTORE=1 FDNAME={name} FDPOLL=0")));
+        let (_, names) = read_table(&store.table).unwrap();
+        assert!(names.iter().any(|(listed, _)| *listed == name), "or nobody would forget it");
+        assert_eq!(names.len(), keys.len());
+        store.forget(&keys[0], &fd);
+        assert_eq!(said(&peer), [format!("FDSTOREREMOVE=1 FDNAME={name}")]);
     }
 }
