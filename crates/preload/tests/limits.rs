@@ -72,6 +72,39 @@ fn what_a_pool_has_is_used_again_at_the_limit() {
 }
 
 #[test]
+fn a_capture_ends_with_its_stream_its_context_and_a_wrong_end() {
+    // While there is one, nothing is waited for at the limit.
+    let again = "async=60 afree async=60";
+    for (broken, status) in [
+        ("context stream begin", 2),
+        ("context stream begin end", 0),
+        ("context stream begin endstream stream", 0),
+        ("context stream begin otherend stream", 0),
+        ("context stream begin reset context stream", 0),
+        ("newcontext stream begin endcontext newcontext stream", 0),
+    ] {
+        let machine = Machine::new().limited("96M");
+        let steps = match status {
+            0 => format!("{broken} {again}"),
+            // In another stream, where the driver refuses it too.
+            _ => format!("{broken} stream {again}"),
+        };
+        let said = machine.run("proc2", &steps);
+        let last = said.rsplit(", ").next().unwrap();
+        assert_eq!(last == "async=0", status == 0, "{steps}: {said}");
+    }
+}
+
+#[test]
+fn an_end_that_is_refused_ends_no_capture() {
+    let machine = Machine::new().limited("96M");
+    let said = machine
+        .run("proc2", "context stream keep async=60 afree sync info begin unmatched create=90 end");
+    // To make room the pool is trimmed, which must not break the first capture.
+    assert!(said.contains("info=0 96 32, begin=0, unmatched=903 901, create=0, end=0"), "{said}");
+}
+
+#[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
     let said = machine.run(

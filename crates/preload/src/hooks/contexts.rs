@@ -7,7 +7,7 @@ use millpond_ledger::{Column, UNIT, units_for};
 
 use super::context_size::{Meter, Reading, sizes, taken, with_overhead};
 use super::pending::{self, Waited};
-use super::{arrays, imports, linear, pools, written};
+use super::{arrays, captures, imports, linear, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Source};
@@ -83,7 +83,7 @@ fn expected_units(account: Account, known: Option<u64>) -> u32 {
     units_for(known.unwrap_or_else(guess))
 }
 
-fn number_of(context: usize) -> u16 {
+pub(super) fn number_of(context: usize) -> u16 {
     let Some(state) = state::get() else { return 0 };
     find(state, context).map_or(0, |found| found.0)
 }
@@ -159,6 +159,7 @@ fn forget(number: u16) {
     linear::forget_context(number);
     arrays::forget_context(number);
     imports::forget_context(number);
+    captures::forget_context(number);
 }
 
 /// After the end of a context: with the last one of a device, all work there has ended, and with any
