@@ -705,6 +705,14 @@ fn who_makes_a_group_takes_away_those_that_nobody_is_in() {
     left.run("proc2", "context create=10");
     let mut other = living.start("proc2", "context create=40 wait create=30 wait");
     assert!(there(&living));
+    // Nobody has come to either for long.
+    let then = std::time::SystemTime::now() - 2 * millpond_ledger::REST;
+    for machine in [&left, &living] {
+        let folder = machine.group_folder().into_string().unwrap();
+        for file in [format!("{folder}/ledger"), format!("{folder}/limits"), folder] {
+            std::fs::File::open(file).unwrap().set_modified(then).unwrap();
+        }
+    }
     // One sweep looks at some of the folders, and other programs have theirs.
     let gone = (0..100).any(|_| {
         new.run("proc2", "context create=10");
