@@ -101,7 +101,7 @@ pub(crate) struct Device {
     pub(crate) pool_changes: AtomicU32,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
-    /// Arrays that share blocks: how many, their units, their blocks.
+    /// As `Context::small_arrays`, of contexts that nobody can tell apart.
     pub(crate) small_arrays: AtomicU64,
 }
 
@@ -156,6 +156,8 @@ pub(crate) struct Context {
     pub(crate) heap: AtomicU32,
     /// How often it is held.
     pub(crate) holds: AtomicU32,
+    /// Arrays that share blocks: how many, their units, their blocks.
+    pub(crate) small_arrays: AtomicU64,
 }
 
 /// One piece of physical memory: charged until its last handle and its last mapping are gone.

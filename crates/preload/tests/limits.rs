@@ -245,6 +245,36 @@ fn small_allocations_share_blocks() {
 }
 
 #[test]
+fn small_arrays_share_blocks_of_their_context_only() {
+    let machine = Machine::new().limited("24M");
+    let said = machine.run(
+        "proc2",
+        "newcontext array=0.5 array=0.5 info newcontext array=0.5 info endarray info endcontext",
+    );
+    assert!(said.contains("array=0, info=0 24 22, newcontext=0, array=0, info=0 24 20"), "{said}");
+    assert!(said.ends_with("endarray=0, info=0 24 22, endcontext=0"), "{said}");
+    let said = machine.run("proc2", "newcontext array=0.5 array=0.5 endcontext context info");
+    assert!(said.ends_with("info=0 24 24"), "{said}");
+}
+
+#[test]
+fn stacks_are_charged_also_in_a_context_that_no_hook_has_seen() {
+    // 64 bytes more for each of 132 x 2048 threads: 16.5 MiB.
+    for context in ["context", "hidden", "newcontext", "hiddennew"] {
+        let machine = Machine::new().limited("96M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+        let _other = machine.start("proc2", "context wait");
+        let steps = format!("{context} stack=1088 info stack=1024 info stack=2048 info");
+        let said = machine.run("proc2", &steps);
+        assert_eq!(
+            said,
+            format!(
+                "{context}=0, stack=0, info=0 96 59, stack=0, info=0 96 76, stack=2, info=0 96 76"
+            )
+        );
+    }
+}
+
+#[test]
 fn a_context_ends_with_all_that_it_had() {
     let machine = Machine::new().limited("64M");
     let said = machine.run("proc2", "newcontext alloc=20 array=20 endcontext context info");
@@ -301,10 +331,12 @@ fn contexts_count() {
 #[test]
 fn a_context_is_measured_by_what_it_takes() {
     let limited = || Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
-    // Imports are charged, and NVML counts them to whoever made them. Hidden behind one, a context
-    // is taken for 16 MiB, and so is one that no hook saw.
+    // Imports are charged, and NVML counts them to whoever made them.
     let said = limited().run("proc2", "create=20 import map=20 context info");
-    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 8");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 14");
+    let said = limited().run("proc2", "create=4 import map=4 context info");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 46");
+    // One that no hook saw is taken for 16 MiB.
     let said = limited().run("proc2", "hiddennew alloc=2 info newcontext info");
     assert_eq!(said, "hiddennew=0, alloc=0, info=0 64 46, newcontext=0, info=0 64 36");
 }

@@ -35,6 +35,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuCtxSetCurrent, cuCtxSetCurrent, (handle)) \
     X(cuCtxCreate_v2, cuCtxCreate, (handle *, unsigned, int)) \
     X(cuCtxDestroy_v2, cuCtxDestroy, (handle)) \
+    X(cuCtxSetLimit, cuCtxSetLimit, (unsigned, size_t)) \
     X(cuMemGetInfo_v2, cuMemGetInfo, (size_t *, size_t *)) \
     X(cuMemAlloc_v2, cuMemAlloc, (ptr *, size_t)) \
     X(cuMemAllocPitch_v2, cuMemAllocPitch, (ptr *, size_t *, size_t, size_t, unsigned)) \
@@ -296,6 +297,8 @@ static void step(char *text) {
         say(text, p_cuCtxCreate_v2(&context, 0, 0));
     } else if (!strcmp(text, "endcontext")) {
         say(text, p_cuCtxDestroy_v2(context));
+    } else if (!strcmp(text, "stack")) {
+        say(text, p_cuCtxSetLimit(0, (size_t)atol(word)));
     } else if (!strcmp(text, "alloc")) {
         int status = p_cuMemAlloc_v2(&at, mib);
         if (!status) held[held_count++] = at;
