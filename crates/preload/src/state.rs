@@ -59,6 +59,8 @@ pub(crate) struct State {
     /// How many of the places for pools were ever taken.
     pub(crate) pool_count: AtomicUsize,
     pub(crate) pools: [Pool; POOLS],
+    /// Whether a thread is noting a new pool.
+    pub(crate) noting_pool: AtomicU32,
     pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) next_object: AtomicUsize,
     pub(crate) linear: Table<{ 1 << 17 }, 1024>,
