@@ -101,10 +101,20 @@ fn settle(
     taken: bool,
     read: impl Fn() -> Option<u32>,
 ) {
-    match settled(word, held, taken, read) {
+    match settled(word, held, taken, read, changes_soon) {
         Change::More(units) => account.charge(units),
         Change::Less(units) => account.release(units),
     }
+}
+
+/// Whether another thread changes the word in a moment: some microseconds, which is little beside what
+/// it takes a pool to grow.
+fn changes_soon(word: &AtomicU64, seen: u64) -> bool {
+    const SPINS: u32 = 250;
+    (0..SPINS).any(|_| {
+        core::hint::spin_loop();
+        word.load(Ordering::Relaxed) != seen
+    })
 }
 
 /// What the account needs to say what a word says.
@@ -122,8 +132,18 @@ enum Change {
 /// call that finds what is charged changes nothing, so it overtakes nobody: therefore who lowers the
 /// charge reads once more before anything is given back. If the pool has grown since, either that
 /// reading shows it, or the one who made it grow has seen the lower charge.
-fn settled(word: &AtomicU64, held: u32, taken: bool, read: impl Fn() -> Option<u32>) -> Change {
-    let mut held = held;
+///
+/// More than was charged and held is mostly what other threads hold for calls that are about to settle:
+/// they are waited for a moment (`soon`), because charged here it would be counted twice until then.
+fn settled(
+    word: &AtomicU64,
+    held: u32,
+    taken: bool,
+    read: impl Fn() -> Option<u32>,
+    soon: impl Fn(&AtomicU64, u64) -> bool,
+) -> Change {
+    let (mut held, mut taken) = (held, taken);
+    let mut patience = 8_u32;
     loop {
         let before = word.load(Ordering::SeqCst);
         let old = charged_units(before);
@@ -132,13 +152,21 @@ fn settled(word: &AtomicU64, held: u32, taken: bool, read: impl Fn() -> Option<u
         if now == old && held > 0 {
             return Change::Less(held);
         }
-        let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(now);
+        let has = old.saturating_add(held);
+        let waits = now > has && patience > 0;
+        let noted = if waits { has } else { now };
+        let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(noted);
         if word.compare_exchange(before, next, Ordering::SeqCst, Ordering::Relaxed).is_err() {
             continue;
         }
-        let has = old.saturating_add(held);
+        if waits {
+            held = 0;
+            patience = if soon(word, next) { patience - 1 } else { 0 };
+            continue;
+        }
         if now < old && read().is_none_or(|again| again > now) {
-            held = has - now;
+            // What it was charged before is in this now, and stays if the pool says nothing more.
+            (held, taken) = (has - now, true);
             continue;
         }
         return if now > has { Change::More(now - has) } else { Change::Less(has - now) };
@@ -631,17 +659,26 @@ mod tests {
         charged_units(word.load(Ordering::Relaxed))
     }
 
+    fn settle_alone(
+        word: &AtomicU64,
+        held: u32,
+        taken: bool,
+        read: impl Fn() -> Option<u32>,
+    ) -> Change {
+        settled(word, held, taken, read, |_, _| false)
+    }
+
     #[test]
     fn a_charge_becomes_what_is_there() {
         let word = charged(0);
-        assert_eq!(settled(&word, 10, true, || Some(8)), Change::Less(2));
-        assert_eq!(settled(&word, 8, true, || Some(8)), Change::Less(8));
-        assert_eq!(settled(&word, 8, true, || Some(20)), Change::More(4));
-        assert_eq!(settled(&word, 0, true, || Some(4)), Change::Less(16));
+        assert_eq!(settle_alone(&word, 10, true, || Some(8)), Change::Less(2));
+        assert_eq!(settle_alone(&word, 8, true, || Some(8)), Change::Less(8));
+        assert_eq!(settle_alone(&word, 8, true, || Some(20)), Change::More(4));
+        assert_eq!(settle_alone(&word, 0, true, || Some(4)), Change::Less(16));
         assert_eq!(units(&word), 4);
         // Unreadable: a call that went well keeps what it had, another gives it back.
-        assert_eq!(settled(&word, 3, true, || None), Change::Less(0));
-        assert_eq!(settled(&word, 3, false, || None), Change::Less(3));
+        assert_eq!(settle_alone(&word, 3, true, || None), Change::Less(0));
+        assert_eq!(settle_alone(&word, 3, false, || None), Change::Less(3));
         assert_eq!(units(&word), 7);
     }
 
@@ -650,11 +687,11 @@ mod tests {
         // One thread has waited and reads 32 of 64. Before it writes that down, another makes the pool
         // grow again, finds 64 as charged, and gives its reservation back.
         let (word, pool, reads) = (charged(64), Cell::new(32_u32), Cell::new(0));
-        let change = settled(&word, 0, true, || {
+        let change = settle_alone(&word, 0, true, || {
             let seen = pool.get();
             if reads.replace(reads.get() + 1) == 0 {
                 pool.set(64);
-                let other = settled(&word, 32, true, || Some(pool.get()));
+                let other = settle_alone(&word, 32, true, || Some(pool.get()));
                 assert_eq!(other, Change::Less(32));
             }
             Some(seen)
@@ -662,10 +699,35 @@ mod tests {
         assert_eq!((change, units(&word)), (Change::Less(0), 64));
         // After it has written: the other sees the lower charge, and keeps its reservation.
         let (word, pool) = (charged(64), Cell::new(32_u32));
-        assert_eq!(settled(&word, 0, true, || Some(pool.get())), Change::Less(32));
+        assert_eq!(settle_alone(&word, 0, true, || Some(pool.get())), Change::Less(32));
         pool.set(64);
-        assert_eq!(settled(&word, 32, true, || Some(pool.get())), Change::Less(0));
+        assert_eq!(settle_alone(&word, 32, true, || Some(pool.get())), Change::Less(0));
         assert_eq!(units(&word), 64);
+    }
+
+    #[test]
+    fn what_others_hold_for_their_growth_is_not_charged_twice() {
+        // Two threads have made a pool grow by 32 each, and hold that. The first to look sees both.
+        let word = charged(0);
+        let first = settled(
+            &word,
+            32,
+            true,
+            || Some(64),
+            |word, _| {
+                assert_eq!(settle_alone(word, 32, true, || Some(64)), Change::Less(0));
+                true
+            },
+        );
+        assert_eq!((first, units(&word)), (Change::Less(0), 64));
+        // Nobody holds it: then it is charged here.
+        let word = charged(0);
+        let alone = settled(&word, 32, true, || Some(64), |_, _| false);
+        assert_eq!((alone, units(&word)), (Change::More(32), 64));
+        // Others that come and go do not keep it for ever.
+        let busy = |word: &AtomicU64, _: u64| word.fetch_add(1 << 32, Ordering::Relaxed) != 0;
+        let word = charged(0);
+        assert_eq!(settled(&word, 32, true, || Some(64), busy), Change::More(32));
     }
 
     #[test]
