@@ -71,6 +71,35 @@ fn a_child_that_loses_its_environment_escapes_and_is_seen_as_somebody_else() {
 }
 
 #[test]
+fn memory_whose_exporter_died_is_seen_while_an_importer_has_it() {
+    let place = Place::new();
+    place.limit("team-a", &size(limit(256)));
+    let tenant = binaries::tenant().to_str().unwrap();
+    let (mut owner, mut importer) = (start(&place, &[tenant]), start(&place, &[tenant]));
+    let before = others(&place);
+    let id = owner.ask(&format!("alloc linear {}", 64 * unit()));
+    let handle = owner.ask(&format!("export {id}"));
+    let opened = importer.ask(&format!("open {handle}"));
+    let used = || bytes(&place.account("team-a")["used_bytes"]);
+    let both =
+        eventually("the owner's charge", || Some(used()).filter(|used| *used >= 64 * unit()));
+    owner.kill();
+    eventually("the end of the owner's charge", || (used() <= both - 64 * unit()).then_some(()));
+    // Nobody pays for it now, and nobody is promised it.
+    eventually("what nobody pays for", || {
+        let drift = |process: &serde_json::Value| {
+            let device = &process["devices"][0];
+            let folded = device["folded_bytes"].as_u64().unwrap_or(0);
+            folded + device["drift_bytes"].as_u64().unwrap_or(0)
+        };
+        let seen: u64 = place.processes("team-a").iter().map(drift).sum();
+        (seen + others(&place) >= before + 64 * unit()).then_some(())
+    });
+    importer.ask(&format!("free {opened}"));
+    eventually("its end on the card", || (others(&place) <= before).then_some(()));
+}
+
+#[test]
 fn what_the_loader_reads_from_files_needs_no_environment() {
     let Some(way) = namespace::unshare(&["--mount"]) else {
         skip("`unshare --mount` is not permitted here");

@@ -84,6 +84,8 @@ macro_rules! hooked_entry_points {
             track cuStreamBeginRecaptureToGraph_ptsz(stream: usize, mode: u32, graph: usize, callback: usize, data: *mut c_void);
             track cuStreamEndCapture(stream: usize, graph: *mut usize);
             track cuStreamEndCapture_ptsz(stream: usize, graph: *mut usize);
+            track cuStreamDestroy(stream: usize);
+            track cuStreamDestroy_v2(stream: usize);
             reserve cuGraphInstantiate(exec: *mut usize, graph: usize, node: *mut usize, log: *mut c_char, bytes: usize);
             reserve cuGraphInstantiate_v2(exec: *mut usize, graph: usize, node: *mut usize, log: *mut c_char, bytes: usize);
             reserve cuGraphInstantiateWithFlags(exec: *mut usize, graph: usize, flags: u64);

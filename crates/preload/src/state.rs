@@ -25,6 +25,9 @@ pub(crate) const OBJECTS: usize = 1 << 18;
 /// Streams that memory outside of pools was freed in, and that nobody has waited for since.
 pub(crate) const PENDING: usize = 256;
 
+/// Captures that are told apart.
+pub(crate) const CAPTURES: usize = 256;
+
 /// Exported descriptors that are remembered at once.
 pub(crate) const EXPORTS: usize = 4096;
 
@@ -38,6 +41,9 @@ pub(crate) struct State {
     pub(crate) devices: [Device; DEVICES],
     /// Streams that are being captured.
     pub(crate) captures: AtomicU32,
+    /// Which those are, as far as there is room to note them, and how many more.
+    pub(crate) capturing: [Capture; CAPTURES],
+    pub(crate) unnoted_captures: AtomicU32,
     /// Some graph may hold allocation nodes.
     pub(crate) allocation_nodes: AtomicU32,
     /// Some graph allocates what it does not free.
@@ -53,6 +59,8 @@ pub(crate) struct State {
     /// How many of the places for pools were ever taken.
     pub(crate) pool_count: AtomicUsize,
     pub(crate) pools: [Pool; POOLS],
+    /// Whether a thread is noting a new pool.
+    pub(crate) noting_pool: AtomicU32,
     pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) next_object: AtomicUsize,
     pub(crate) linear: Table<{ 1 << 17 }, 1024>,
@@ -95,7 +103,7 @@ pub(crate) struct Device {
     pub(crate) pool_changes: AtomicU32,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
-    /// Arrays that share blocks: how many, their units, their blocks.
+    /// As `Context::small_arrays`, of contexts that nobody can tell apart.
     pub(crate) small_arrays: AtomicU64,
 }
 
@@ -116,6 +124,15 @@ pub(crate) struct Pool {
     pub(crate) life: AtomicU32,
     /// Threads that ask it something now and did not get its handle from the program.
     pub(crate) readers: AtomicU32,
+}
+
+/// A capture that has begun.
+#[repr(C)]
+pub(crate) struct Capture {
+    /// In which stream; 0 when the entry is free.
+    pub(crate) stream: AtomicUsize,
+    /// In which context, or 0.
+    pub(crate) context: AtomicU32,
 }
 
 /// Memory that is the card's again when a stream has come to its end.
@@ -141,6 +158,8 @@ pub(crate) struct Context {
     pub(crate) heap: AtomicU32,
     /// How often it is held.
     pub(crate) holds: AtomicU32,
+    /// Arrays that share blocks: how many, their units, their blocks.
+    pub(crate) small_arrays: AtomicU64,
 }
 
 /// One piece of physical memory: charged until its last handle and its last mapping are gone.

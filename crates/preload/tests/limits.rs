@@ -75,6 +75,39 @@ fn what_a_pool_has_is_used_again_at_the_limit() {
 }
 
 #[test]
+fn a_capture_ends_with_its_stream_its_context_and_a_wrong_end() {
+    // While there is one, nothing is waited for at the limit.
+    let again = "async=60 afree async=60";
+    for (broken, status) in [
+        ("context stream begin", 2),
+        ("context stream begin end", 0),
+        ("context stream begin endstream stream", 0),
+        ("context stream begin otherend stream", 0),
+        ("context stream begin reset context stream", 0),
+        ("newcontext stream begin endcontext newcontext stream", 0),
+    ] {
+        let machine = Machine::new().limited("96M");
+        let steps = match status {
+            0 => format!("{broken} {again}"),
+            // In another stream, where the driver refuses it too.
+            _ => format!("{broken} stream {again}"),
+        };
+        let said = machine.run("proc2", &steps);
+        let last = said.rsplit(", ").next().unwrap();
+        assert_eq!(last == "async=0", status == 0, "{steps}: {said}");
+    }
+}
+
+#[test]
+fn an_end_that_is_refused_ends_no_capture() {
+    let machine = Machine::new().limited("96M");
+    let said = machine
+        .run("proc2", "context stream keep async=60 afree sync info begin unmatched create=90 end");
+    // To make room the pool is trimmed, which must not break the first capture.
+    assert!(said.contains("info=0 96 32, begin=0, unmatched=903 901, create=0, end=0"), "{said}");
+}
+
+#[test]
 fn graphs_are_charged_when_they_run() {
     let machine = Machine::new().limited("96M");
     let said = machine.run(
@@ -215,6 +248,36 @@ fn small_allocations_share_blocks() {
 }
 
 #[test]
+fn small_arrays_share_blocks_of_their_context_only() {
+    let machine = Machine::new().limited("24M");
+    let said = machine.run(
+        "proc2",
+        "newcontext array=0.5 array=0.5 info newcontext array=0.5 info endarray info endcontext",
+    );
+    assert!(said.contains("array=0, info=0 24 22, newcontext=0, array=0, info=0 24 20"), "{said}");
+    assert!(said.ends_with("endarray=0, info=0 24 22, endcontext=0"), "{said}");
+    let said = machine.run("proc2", "newcontext array=0.5 array=0.5 endcontext context info");
+    assert!(said.ends_with("info=0 24 24"), "{said}");
+}
+
+#[test]
+fn stacks_are_charged_also_in_a_context_that_no_hook_has_seen() {
+    // 64 bytes more for each of 132 x 2048 threads: 16.5 MiB.
+    for context in ["context", "hidden", "newcontext", "hiddennew"] {
+        let machine = Machine::new().limited("96M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
+        let _other = machine.start("proc2", "context wait");
+        let steps = format!("{context} stack=1088 info stack=1024 info stack=2048 info");
+        let said = machine.run("proc2", &steps);
+        assert_eq!(
+            said,
+            format!(
+                "{context}=0, stack=0, info=0 96 59, stack=0, info=0 96 76, stack=2, info=0 96 76"
+            )
+        );
+    }
+}
+
+#[test]
 fn a_context_ends_with_all_that_it_had() {
     let machine = Machine::new().limited("64M");
     let said = machine.run("proc2", "newcontext alloc=20 array=20 endcontext context info");
@@ -271,10 +334,12 @@ fn contexts_count() {
 #[test]
 fn a_context_is_measured_by_what_it_takes() {
     let limited = || Machine::new().limited("64M").with("MILLPOND_SOFT_CONTEXT_BYTES", "10M");
-    // Imports are charged, and NVML counts them to whoever made them. Hidden behind one, a context
-    // is taken for 16 MiB, and so is one that no hook saw.
+    // Imports are charged, and NVML counts them to whoever made them.
     let said = limited().run("proc2", "create=20 import map=20 context info");
-    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 8");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 14");
+    let said = limited().run("proc2", "create=4 import map=4 context info");
+    assert_eq!(said, "create=0, import=0, map=0, context=0, info=0 64 46");
+    // One that no hook saw is taken for 16 MiB.
     let said = limited().run("proc2", "hiddennew alloc=2 info newcontext info");
     assert_eq!(said, "hiddennew=0, alloc=0, info=0 64 46, newcontext=0, info=0 64 36");
 }

@@ -71,6 +71,14 @@ fn role() {
             say("freed");
             wait_for_parent();
         }
+        "small" => {
+            let (first, second) = (linear(4096), linear(8192));
+            // SAFETY: the ranges are the memory's.
+            ok(unsafe { bridge::cuMemsetD8_v2(second, 5, 4096) });
+            let _ = first;
+            say(export(second));
+            wait_for_parent();
+        }
         "holder" => {
             let at = open().unwrap();
             say(read(at));
@@ -107,6 +115,25 @@ fn what_others_have_open_stays_when_the_exporter_frees_it() {
     assert_eq!(folder.used(), 3 * PAGE);
     holder.go_on();
     assert_eq!(holder.answer(), "closed");
+    assert_eq!(folder.used(), 0);
+}
+
+#[test]
+fn small_memory_that_others_have_open_keeps_its_block() {
+    let folder = Folder::new();
+    let mut exporter = folder.child("small", &[]);
+    let handle = exporter.answer();
+    let env = [(HANDLE, handle.as_str())];
+    let mut holders: Vec<_> = (0..2).map(|_| folder.child("holder", &env)).collect();
+    holders.iter_mut().for_each(|holder| assert_eq!(holder.answer(), "5"));
+    assert_eq!(folder.used(), PAGE);
+    exporter.kill();
+    for holder in &mut holders {
+        assert_eq!(folder.used(), PAGE, "as on the card");
+        holder.go_on();
+        assert_eq!(holder.answer(), "closed");
+        assert!(holder.child.wait().unwrap().success());
+    }
     assert_eq!(folder.used(), 0);
 }
 

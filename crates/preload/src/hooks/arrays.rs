@@ -1,11 +1,11 @@
 //! Arrays and mipmaps.
 //!
 //! Their size on the card is the driver's secret, but it tells it for a twin whose memory is left to
-//! the program ("deferred mapping"): the twin takes nothing. Small arrays share blocks of 2 MiB that
-//! nobody can see, so they are charged together, by the most blocks that they needed at once.
+//! the program ("deferred mapping"): the twin takes nothing. Small arrays of a context share blocks of
+//! 2 MiB that nobody can see, so they are charged together, by the most blocks that they needed at once.
 
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_ledger::units_for;
 
@@ -108,14 +108,21 @@ fn pack(count: u64, units: u64, blocks: u64) -> u64 {
     count << 44 | (units & 0xfff_ffff) << 16 | (blocks & 0xffff)
 }
 
-/// Adds a small array to the others; `false` means out of memory.
-fn join_small(ordinal: c_int, units: u32) -> bool {
-    let (Some(device), Some(account)) = (account::device_state(ordinal), Account::of(ordinal))
-    else {
+/// Where a context's small arrays are counted.
+fn small_of(ordinal: c_int, context: u16) -> Option<&'static AtomicU64> {
+    match usize::from(context).checked_sub(1) {
+        Some(place) => state::get()?.contexts.get(place).map(|known| &known.small_arrays),
+        None => account::device_state(ordinal).map(|device| &device.small_arrays),
+    }
+}
+
+/// Adds a small array to the others of its context; `false` means out of memory.
+fn join_small(ordinal: c_int, context: u16, units: u32) -> bool {
+    let (Some(small), Some(account)) = (small_of(ordinal, context), Account::of(ordinal)) else {
         return false;
     };
     loop {
-        let word = device.small_arrays.load(Ordering::Acquire);
+        let word = small.load(Ordering::Acquire);
         let (count, sum, blocks) = unpack(word);
         // More than the word can count.
         if count + 1 >= 1 << 20 {
@@ -129,7 +136,7 @@ fn join_small(ordinal: c_int, units: u32) -> bool {
         }
         let next = pack(count + 1, sum, needed);
         let order = (Ordering::AcqRel, Ordering::Relaxed);
-        if device.small_arrays.compare_exchange(word, next, order.0, order.1).is_ok() {
+        if small.compare_exchange(word, next, order.0, order.1).is_ok() {
             return true;
         }
         account.release(more);
@@ -137,17 +144,17 @@ fn join_small(ordinal: c_int, units: u32) -> bool {
 }
 
 /// Takes a small array out. The blocks go back with the last.
-fn leave_small(ordinal: c_int, units: u32) {
-    let Some(device) = account::device_state(ordinal) else { return };
+fn leave_small(ordinal: c_int, context: u16, units: u32) {
+    let Some(small) = small_of(ordinal, context) else { return };
     loop {
-        let word = device.small_arrays.load(Ordering::Acquire);
+        let word = small.load(Ordering::Acquire);
         let (count, sum, blocks) = unpack(word);
         let next = match count {
             0 | 1 => 0,
             _ => pack(count - 1, sum.saturating_sub(u64::from(units)), blocks),
         };
         let order = (Ordering::AcqRel, Ordering::Relaxed);
-        if device.small_arrays.compare_exchange(word, next, order.0, order.1).is_ok() {
+        if small.compare_exchange(word, next, order.0, order.1).is_ok() {
             if next == 0 {
                 let blocks = u32::try_from(blocks).unwrap_or(0);
                 account::release(ordinal, blocks.saturating_mul(BLOCK_UNITS));
@@ -168,9 +175,10 @@ unsafe fn create(
     call: impl FnOnce() -> Status,
 ) -> Status {
     let Some(ordinal) = account::current_device() else { return call() };
+    let context = current_number();
     let note = |units: u32, kind: Kind| {
         if let Some(state) = state::get() {
-            let entry = Entry { ordinal, units, context: current_number(), kind };
+            let entry = Entry { ordinal, units, context, kind };
             // SAFETY: only called after `call` has succeeded.
             state.arrays.insert(key(unsafe { written(array) }), entry.pack());
         }
@@ -193,14 +201,14 @@ unsafe fn create(
     }
     if bytes < BLOCK {
         let units = units_for(bytes);
-        if !join_small(ordinal, units) {
+        if !join_small(ordinal, context, units) {
             return status::OUT_OF_MEMORY;
         }
         let status = call();
         if status == status::SUCCESS {
             note(units, Kind::Small);
         } else {
-            leave_small(ordinal, units);
+            leave_small(ordinal, context, units);
         }
         return status;
     }
@@ -218,7 +226,7 @@ unsafe fn create(
 fn leave(entry: Entry) {
     match entry.kind {
         Kind::Own => account::release(entry.ordinal, entry.units),
-        Kind::Small => leave_small(entry.ordinal, entry.units),
+        Kind::Small => leave_small(entry.ordinal, entry.context, entry.units),
     }
 }
 

@@ -78,23 +78,35 @@ impl Meter {
     }
 }
 
-/// What this process has, in bytes: by NVML, if it lists it, and by the book.
-#[derive(Clone, Copy)]
+/// What this process has, in bytes: by NVML, if it lists it, and by the book, with the imports that
+/// are in the book.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Reading {
     pub(super) nvml: Option<u64>,
     pub(super) book: u64,
+    pub(super) imports: u64,
+}
+
+impl Reading {
+    /// What the book has and NVML counts to this process too.
+    fn made(self) -> u64 {
+        self.book.saturating_sub(self.imports)
+    }
 }
 
 /// What a context has taken, from before it was made to after, less what other threads took. Neither
 /// reading has all that the other has: imports are in the book, and NVML counts them to their makers;
 /// what nobody could measure is in the book as what it was taken for. `None` when that hides it.
 pub(super) fn taken(before: Reading, after: Reading) -> Option<u64> {
-    let others = after.book.saturating_sub(before.book);
+    let others = after.made().saturating_sub(before.made());
     let now = after.nvml?.saturating_sub(others);
     match before.nvml {
         Some(had) => Some(now.saturating_sub(had)),
         // Without a context it was not listed: what it had is in the reading of now.
-        None => Some(now.saturating_sub(before.book)).filter(|left| *left > 0 || before.book == 0),
+        None => {
+            let made = before.made();
+            Some(now.saturating_sub(made)).filter(|left| *left > 0 || made == 0)
+        }
     }
 }
 
@@ -195,17 +207,21 @@ mod tests {
 
     #[test]
     fn what_a_context_took_is_told_from_the_rest() {
-        let taken = |nvml: (Option<u64>, Option<u64>), book: (u64, u64)| {
-            let before = Reading { nvml: nvml.0, book: book.0 };
-            taken(before, Reading { nvml: nvml.1, book: book.1 })
+        let with_imports = |nvml: (Option<u64>, Option<u64>), book: (u64, u64), imports: u64| {
+            let before = Reading { nvml: nvml.0, book: book.0, imports };
+            taken(before, Reading { nvml: nvml.1, book: book.1, imports })
         };
+        let taken = |nvml, book| with_imports(nvml, book, 0);
         assert_eq!(taken((None, Some(518)), (0, 0)), Some(518));
         assert_eq!(taken((None, Some(538)), (20, 20)), Some(518));
         // A context that was taken for more, an import of 900, another thread's 40.
         assert_eq!(taken((Some(518), Some(1036)), (640, 640)), Some(518));
         assert_eq!(taken((Some(518), Some(1036)), (1540, 1540)), Some(518));
         assert_eq!(taken((None, Some(558)), (0, 40)), Some(518));
-        // Hidden behind an import, and where NVML does not say.
+        // Imports of 900, or of less than a context, beside 20 of its own.
+        assert_eq!(with_imports((None, Some(518)), (900, 900), 900), Some(518));
+        assert_eq!(with_imports((None, Some(538)), (24, 24), 4), Some(518));
+        // Hidden behind what only the book has, and where NVML does not say.
         assert_eq!(taken((None, Some(518)), (900, 900)), None);
         assert_eq!(taken((None, None), (0, 0)), None);
         assert_eq!(taken((None, Some(0)), (0, 0)), Some(0));

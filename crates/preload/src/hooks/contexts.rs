@@ -7,7 +7,7 @@ use millpond_ledger::{Column, UNIT, units_for};
 
 use super::context_size::{Meter, Reading, sizes, taken, with_overhead};
 use super::pending::{self, Waited};
-use super::{arrays, imports, linear, pools, written};
+use super::{arrays, captures, imports, linear, physical, pools, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Source};
@@ -83,7 +83,7 @@ fn expected_units(account: Account, known: Option<u64>) -> u32 {
     units_for(known.unwrap_or_else(guess))
 }
 
-fn number_of(context: usize) -> u16 {
+pub(super) fn number_of(context: usize) -> u16 {
     let Some(state) = state::get() else { return 0 };
     find(state, context).map_or(0, |found| found.0)
 }
@@ -123,6 +123,7 @@ fn note(context: usize, ordinal: c_int, units: u32) {
             known.holds.store(1, Ordering::Relaxed);
             known.stack.store(0, Ordering::Relaxed);
             known.heap.store(0, Ordering::Relaxed);
+            known.small_arrays.store(0, Ordering::Relaxed);
             known.handle.store(context, Ordering::Release);
             return;
         }
@@ -159,6 +160,7 @@ fn forget(number: u16) {
     linear::forget_context(number);
     arrays::forget_context(number);
     imports::forget_context(number);
+    captures::forget_context(number);
 }
 
 /// After the end of a context: with the last one of a device, all work there has ended, and with any
@@ -193,7 +195,12 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
     }
     let meter = known.is_none().then(|| Meter::new(ordinal)).flatten();
     let book = || account.own_used().saturating_sub(u64::from(reserved)).saturating_mul(UNIT);
-    let before = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
+    let reading = || Reading {
+        nvml: meter.as_ref().and_then(Meter::used),
+        book: book(),
+        imports: u64::from(physical::imported_units(ordinal)).saturating_mul(UNIT),
+    };
+    let before = if known.is_none() { reading() } else { Reading::default() };
     let status = call();
     if status != status::SUCCESS {
         account.release(reserved);
@@ -204,8 +211,7 @@ fn make(ordinal: c_int, call: impl FnOnce() -> Status) -> (Status, u32) {
         // One that cannot be measured stays what it was taken for, and nobody tries again, unless
         // that was for this process's own reasons.
         let guessed = u64::from(reserved).saturating_mul(UNIT);
-        let after = Reading { nvml: meter.as_ref().and_then(Meter::used), book: book() };
-        let measured = taken(before, after).map(with_overhead);
+        let measured = taken(before, reading()).map(with_overhead);
         if let Some(bytes) = measured {
             sizes::keep(ordinal, bytes);
         }
@@ -617,15 +623,12 @@ pub(crate) unsafe fn cuCtxSetLimit(limit: u32, value: usize) -> Status {
     if limit != STACK && limit != HEAP {
         return call();
     }
-    let mut context = 0;
-    // SAFETY: the pointer is to a context.
-    let status = unsafe { others::cuCtxGetCurrent(&raw mut context) };
     let (Some(ordinal), Some(state)) = (account::current_device(), state::get()) else {
         return call();
     };
-    let Some((_, known)) = find(state, context).filter(|_| status == status::SUCCESS) else {
-        return call();
-    };
+    // By its number, which also notes one that no hook has seen.
+    let place = usize::from(current_number()).checked_sub(1);
+    let Some(known) = place.and_then(|place| state.contexts.get(place)) else { return call() };
     let asked = account::bytes(value);
     let bytes = if limit == STACK {
         asked.saturating_sub(STACK_DEFAULT).saturating_mul(resident_threads(ordinal))

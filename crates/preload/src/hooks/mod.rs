@@ -6,6 +6,7 @@
 #![allow(non_snake_case, reason = "the functions have the names of the C functions")]
 
 mod arrays;
+mod captures;
 mod context_size;
 mod contexts;
 pub(crate) mod exports;
@@ -31,6 +32,7 @@ pub use imports::import_shared;
 /// The bodies, each under its function's name.
 mod bodies {
     pub(super) use super::arrays::*;
+    pub(super) use super::captures::*;
     pub(super) use super::contexts::*;
     pub(super) use super::exports::*;
     pub(super) use super::graphs::*;

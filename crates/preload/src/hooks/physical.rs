@@ -80,6 +80,19 @@ pub(crate) fn drop_holder(state: &State, place: usize) {
     }
 }
 
+/// What imports of memory are charged on a device. It looks at every place, so it is for rare moments.
+#[cold]
+pub(super) fn imported_units(ordinal: c_int) -> u32 {
+    let Some(state) = state::get() else { return 0 };
+    let imported = kind_word(Counted::Imported, ordinal);
+    let units = state.objects.iter().filter_map(|object| {
+        let held = object.holders.load(Ordering::Acquire) > 0;
+        (held && object.kind.load(Ordering::Relaxed) == imported)
+            .then(|| object.units.load(Ordering::Relaxed))
+    });
+    units.fold(0, u32::saturating_add)
+}
+
 /// One holder more, unless the last one has gone.
 pub(crate) fn hold(object: &Object) -> bool {
     let more = |holders: u32| (holders > 0).then(|| holders.saturating_add(1));

@@ -94,10 +94,6 @@ pub(super) fn charged_units(word: u64) -> u32 {
 }
 
 /// Brings a charge to what is there now, with `held` units already reserved for it.
-///
-/// The word's count goes up each time, so a reading that another thread's settling has overtaken is
-/// taken again: a charge never falls below what is there. When it cannot be read, what was reserved
-/// for a call that went well (`taken`) stays charged until it can.
 fn settle(
     word: &AtomicU64,
     account: Account,
@@ -105,22 +101,75 @@ fn settle(
     taken: bool,
     read: impl Fn() -> Option<u32>,
 ) {
+    match settled(word, held, taken, read, changes_soon) {
+        Change::More(units) => account.charge(units),
+        Change::Less(units) => account.release(units),
+    }
+}
+
+/// Whether another thread changes the word in a moment: some microseconds, which is little beside what
+/// it takes a pool to grow.
+fn changes_soon(word: &AtomicU64, seen: u64) -> bool {
+    const SPINS: u32 = 250;
+    (0..SPINS).any(|_| {
+        core::hint::spin_loop();
+        word.load(Ordering::Relaxed) != seen
+    })
+}
+
+/// What the account needs to say what a word says.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    More(u32),
+    Less(u32),
+}
+
+/// Writes down what is there now. When it cannot be read, what was reserved for a call that went well
+/// (`taken`) stays charged until it can.
+///
+/// A charge never falls below what is there, although threads read and write in any order. The word's
+/// count goes up with each change, so a reading that another change has overtaken is taken again. A
+/// call that finds what is charged changes nothing, so it overtakes nobody: therefore who lowers the
+/// charge reads once more before anything is given back. If the pool has grown since, either that
+/// reading shows it, or the one who made it grow has seen the lower charge.
+///
+/// More than was charged and held is mostly what other threads hold for calls that are about to settle:
+/// they are waited for a moment (`soon`), because charged here it would be counted twice until then.
+fn settled(
+    word: &AtomicU64,
+    held: u32,
+    taken: bool,
+    read: impl Fn() -> Option<u32>,
+    soon: impl Fn(&AtomicU64, u64) -> bool,
+) -> Change {
+    let (mut held, mut taken) = (held, taken);
+    let mut patience = 8_u32;
     loop {
-        let before = word.load(Ordering::Acquire);
+        let before = word.load(Ordering::SeqCst);
         let old = charged_units(before);
         let kept = if taken { old.saturating_add(held) } else { old };
         let now = read().unwrap_or(kept);
-        let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(now);
-        if word.compare_exchange(before, next, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            continue;
+        if now == old && held > 0 {
+            return Change::Less(held);
         }
         let has = old.saturating_add(held);
-        if now > has {
-            account.charge(now - has);
-        } else {
-            account.release(has - now);
+        let waits = now > has && patience > 0;
+        let noted = if waits { has } else { now };
+        let next = ((before >> 32).wrapping_add(1) << 32) | u64::from(noted);
+        if word.compare_exchange(before, next, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+            continue;
         }
-        return;
+        if waits {
+            held = 0;
+            patience = if soon(word, next) { patience - 1 } else { 0 };
+            continue;
+        }
+        if now < old && read().is_none_or(|again| again > now) {
+            // What it was charged before is in this now, and stays if the pool says nothing more.
+            (held, taken) = (has - now, true);
+            continue;
+        }
+        return if now > has { Change::More(now - has) } else { Change::Less(has - now) };
     }
 }
 
@@ -203,22 +252,27 @@ fn entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'stati
     find(state, handle).or_else(|| new_entry(state, handle, ordinal))
 }
 
+/// Notes a new pool, one thread at a time: of two that come with one handle, the second could find a
+/// place that has become free before the first one's, and the pool would be charged twice.
 #[cold]
 fn new_entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'static Pool> {
-    let order = (Ordering::AcqRel, Ordering::Acquire);
-    for (place, pool) in state.pools.iter().enumerate() {
-        let taken = pool.handle.compare_exchange(0, handle, order.0, order.1);
-        if taken == Err(handle) {
-            return Some(pool);
-        }
-        if taken.is_ok() {
-            let device = u32::try_from(ordinal).map_or(NO_DEVICE, |ordinal| ordinal + 1);
-            pool.device.store(device, Ordering::Release);
-            state.pool_count.fetch_max(place + 1, Ordering::AcqRel);
-            return Some(pool);
-        }
+    let order = (Ordering::Acquire, Ordering::Relaxed);
+    while state.noting_pool.compare_exchange(0, 1, order.0, order.1).is_err() {
+        // SAFETY: no conditions.
+        unsafe { libc::sched_yield() };
     }
-    None
+    let entry = find(state, handle).or_else(|| {
+        let free = |pool: &&Pool| pool.handle.load(Ordering::Acquire) == 0;
+        let place = state.pools.iter().position(|pool| free(&pool))?;
+        let pool = state.pools.get(place)?;
+        let device = u32::try_from(ordinal).map_or(NO_DEVICE, |ordinal| ordinal + 1);
+        pool.device.store(device, Ordering::Relaxed);
+        pool.handle.store(handle, Ordering::Release);
+        state.pool_count.fetch_max(place + 1, Ordering::AcqRel);
+        Some(pool)
+    });
+    state.noting_pool.store(0, Ordering::Release);
+    entry
 }
 
 /// The device of a pool; `None` when it has none.
@@ -315,8 +369,9 @@ unsafe fn allocate(
     let Some(ordinal) = pool_device(pool, device) else { return call() };
     let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
-    let Some(worst) = bytes.checked_next_multiple_of(step) else { return status::OUT_OF_MEMORY };
-    let worst = units_for(worst);
+    // A step is a power of two: rounding up to one needs no division.
+    let Some(most) = bytes.checked_add(step - 1) else { return status::OUT_OF_MEMORY };
+    let worst = units_for(most & !(step - 1));
     if !account.reserve(worst) && !reserve_after_waiting(state, account, worst, order) {
         return status::OUT_OF_MEMORY;
     }
@@ -583,6 +638,122 @@ pub(crate) fn give_back_unused(ordinal: c_int) {
         unsafe { real::cuDeviceGraphMemTrim(ordinal) };
         if let Some(account) = Account::of(ordinal) {
             settle_graphs(account, 0, true);
+        }
+    }
+}
+
+const _: () = assert!(STEP.is_power_of_two() && MOST_STEP.is_power_of_two());
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::cell::Cell;
+
+    /// A word with this charge.
+    fn charged(units: u64) -> AtomicU64 {
+        AtomicU64::new(7 << 32 | units)
+    }
+
+    fn units(word: &AtomicU64) -> u32 {
+        charged_units(word.load(Ordering::Relaxed))
+    }
+
+    fn settle_alone(
+        word: &AtomicU64,
+        held: u32,
+        taken: bool,
+        read: impl Fn() -> Option<u32>,
+    ) -> Change {
+        settled(word, held, taken, read, |_, _| false)
+    }
+
+    #[test]
+    fn a_charge_becomes_what_is_there() {
+        let word = charged(0);
+        assert_eq!(settle_alone(&word, 10, true, || Some(8)), Change::Less(2));
+        assert_eq!(settle_alone(&word, 8, true, || Some(8)), Change::Less(8));
+        assert_eq!(settle_alone(&word, 8, true, || Some(20)), Change::More(4));
+        assert_eq!(settle_alone(&word, 0, true, || Some(4)), Change::Less(16));
+        assert_eq!(units(&word), 4);
+        // Unreadable: a call that went well keeps what it had, another gives it back.
+        assert_eq!(settle_alone(&word, 3, true, || None), Change::Less(0));
+        assert_eq!(settle_alone(&word, 3, false, || None), Change::Less(3));
+        assert_eq!(units(&word), 7);
+    }
+
+    #[test]
+    fn what_grows_while_a_charge_is_lowered_stays_charged() {
+        // One thread has waited and reads 32 of 64. Before it writes that down, another makes the pool
+        // grow again, finds 64 as charged, and gives its reservation back.
+        let (word, pool, reads) = (charged(64), Cell::new(32_u32), Cell::new(0));
+        let change = settle_alone(&word, 0, true, || {
+            let seen = pool.get();
+            if reads.replace(reads.get() + 1) == 0 {
+                pool.set(64);
+                let other = settle_alone(&word, 32, true, || Some(pool.get()));
+                assert_eq!(other, Change::Less(32));
+            }
+            Some(seen)
+        });
+        assert_eq!((change, units(&word)), (Change::Less(0), 64));
+        // After it has written: the other sees the lower charge, and keeps its reservation.
+        let (word, pool) = (charged(64), Cell::new(32_u32));
+        assert_eq!(settle_alone(&word, 0, true, || Some(pool.get())), Change::Less(32));
+        pool.set(64);
+        assert_eq!(settle_alone(&word, 32, true, || Some(pool.get())), Change::Less(0));
+        assert_eq!(units(&word), 64);
+    }
+
+    #[test]
+    fn what_others_hold_for_their_growth_is_not_charged_twice() {
+        // Two threads have made a pool grow by 32 each, and hold that. The first to look sees both.
+        let word = charged(0);
+        let first = settled(
+            &word,
+            32,
+            true,
+            || Some(64),
+            |word, _| {
+                assert_eq!(settle_alone(word, 32, true, || Some(64)), Change::Less(0));
+                true
+            },
+        );
+        assert_eq!((first, units(&word)), (Change::Less(0), 64));
+        // Nobody holds it: then it is charged here.
+        let word = charged(0);
+        let alone = settled(&word, 32, true, || Some(64), |_, _| false);
+        assert_eq!((alone, units(&word)), (Change::More(32), 64));
+        // Others that come and go do not keep it for ever.
+        let busy = |word: &AtomicU64, _: u64| word.fetch_add(1 << 32, Ordering::Relaxed) != 0;
+        let word = charged(0);
+        assert_eq!(settled(&word, 32, true, || Some(64), busy), Change::More(32));
+    }
+
+    #[test]
+    fn threads_that_come_with_one_pool_note_it_once() {
+        let place = state::map::<State>(false).unwrap();
+        // SAFETY: all zero is a state, and the mapping stays.
+        let state: &'static State = unsafe { &*place.as_ptr() };
+        let (first, shared) = (&state.pools[0], 0x2000_usize);
+        for _ in 0..20_000 {
+            // A place before the free ones, which another thread is about to empty.
+            first.handle.store(0x1000, Ordering::Release);
+            let begin = std::sync::Barrier::new(3);
+            let at = || {
+                begin.wait();
+                core::ptr::from_ref(new_entry(state, shared, 0).unwrap()).addr()
+            };
+            let (one, other) = std::thread::scope(|scope| {
+                let threads = (scope.spawn(at), scope.spawn(at));
+                begin.wait();
+                first.handle.store(0, Ordering::Release);
+                (threads.0.join().unwrap(), threads.1.join().unwrap())
+            });
+            assert_eq!(one, other);
+            for pool in &state.pools[..3] {
+                pool.handle.store(0, Ordering::Release);
+            }
         }
     }
 }

@@ -39,6 +39,13 @@ impl Location {
     }
 }
 
+/// What another process opens.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IpcHandle {
+    pub bytes: [u8; 64],
+}
+
 #[repr(C)]
 pub struct AllocationProp {
     pub kind: c_uint,
@@ -223,6 +230,9 @@ functions! {
     cuMemMap: "cuMemMap" = "cuMemMap"(pointer: u64, bytes: usize, offset: usize, handle: u64, flags: u64);
     cuMemUnmap: "cuMemUnmap" = "cuMemUnmap"(pointer: u64, bytes: usize);
     cuMemSetAccess: "cuMemSetAccess" = "cuMemSetAccess"(pointer: u64, bytes: usize, access: *const AccessDesc, count: usize);
+    cuIpcGetMemHandle: "cuIpcGetMemHandle" = "cuIpcGetMemHandle"(handle: *mut IpcHandle, pointer: u64);
+    cuIpcOpenMemHandle: "cuIpcOpenMemHandle_v2" = "cuIpcOpenMemHandle"(pointer: *mut u64, handle: IpcHandle, flags: c_uint);
+    cuIpcCloseMemHandle: "cuIpcCloseMemHandle" = "cuIpcCloseMemHandle"(pointer: u64);
     cuArray3DCreate: "cuArray3DCreate_v2" = "cuArray3DCreate"(array: *mut Handle, descriptor: *const ArrayDescriptor);
     cuArrayDestroy: "cuArrayDestroy" = "cuArrayDestroy"(array: Handle);
     cuMipmappedArrayCreate: "cuMipmappedArrayCreate" = "cuMipmappedArrayCreate"(array: *mut Handle, descriptor: *const ArrayDescriptor, levels: c_uint);

@@ -14,6 +14,8 @@
 //! alloc KIND BYTES   ok ID      kinds: linear pitch managed async pool vmm handle array mipmap
 //!                               graph context
 //! free ID | all      ok
+//! export ID          ok HEX                 cuIpcGetMemHandle of linear memory
+//! open HEX           ok ID                  cuIpcOpenMemHandle
 //! info               ok FREE TOTAL          cuMemGetInfo
 //! total              ok TOTAL               cuDeviceTotalMem
 //! nvml               ok TOTAL FREE USED OWN nvmlDeviceGetMemoryInfo, this process's own reading

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 
 use crate::cuda::{
-    AccessDesc, AllocNodeParams, AllocationProp, ArrayDescriptor, Cuda, Fault, Handle, Location,
-    PoolProps,
+    AccessDesc, AllocNodeParams, AllocationProp, ArrayDescriptor, Cuda, Fault, Handle, IpcHandle,
+    Location, PoolProps,
 };
 
 /// `CUDA_ERROR_INVALID_VALUE`.
@@ -39,6 +39,8 @@ pub enum Held {
         pointer: u64,
     },
     Context(Handle),
+    /// Another process's, opened by its handle.
+    Opened(u64),
 }
 
 /// The driver with what memory needs beside it.
@@ -190,6 +192,25 @@ impl Memory {
         Ok(Held::Graph { graph, exec, pointer: params.pointer })
     }
 
+    /// The handle of linear memory, for another process.
+    pub fn export(&self, held: &Held) -> Result<IpcHandle, Fault> {
+        let Held::Pointer(pointer) = held else {
+            return Err(Fault { code: INVALID_VALUE, call: "kind" });
+        };
+        let mut handle = IpcHandle { bytes: [0; 64] };
+        // SAFETY: the answer has room, and the memory is ours.
+        unsafe { self.cuda.cuIpcGetMemHandle(&raw mut handle, *pointer) }?;
+        Ok(handle)
+    }
+
+    /// Opens another process's memory.
+    pub fn open(&self, handle: IpcHandle) -> Result<Held, Fault> {
+        let mut pointer = 0;
+        // SAFETY: the answer has room. 1 is the only flag, and must be set.
+        unsafe { self.cuda.cuIpcOpenMemHandle(&raw mut pointer, handle, 1) }?;
+        Ok(Held::Opened(pointer))
+    }
+
     /// Gives memory back.
     pub fn give(&self, held: Held) -> Result<(), Fault> {
         let cuda = &self.cuda;
@@ -212,6 +233,7 @@ impl Memory {
                     .and_then(|()| cuda.cuGraphDestroy(graph))
                     .and_then(|()| cuda.cuDeviceGraphMemTrim(self.device)),
                 Held::Context(context) => cuda.cuCtxDestroy(context),
+                Held::Opened(pointer) => cuda.cuIpcCloseMemHandle(pointer),
             }
         }
     }

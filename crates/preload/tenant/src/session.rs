@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::ptr::null_mut;
 
 use crate::bench;
-use crate::cuda::{Cuda, Fault};
+use crate::cuda::{Cuda, Fault, IpcHandle};
 use crate::memory::{Held, Memory};
 use crate::nvml::{Nvml, spelled};
 
@@ -114,6 +114,20 @@ impl Session {
             ["free", id] => {
                 let held = self.held.remove(&number(id)?).ok_or(bad("id"))?;
                 self.memory.give(held).map(|()| String::new())
+            }
+            ["export", id] => {
+                let held = self.held.get(&number(id)?).ok_or(bad("id"))?;
+                let handle = self.memory.export(held)?;
+                Ok(handle.bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+            }
+            ["open", text] => {
+                let mut handle = IpcHandle { bytes: [0; 64] };
+                for (place, byte) in handle.bytes.iter_mut().enumerate() {
+                    let digits = text.get(2 * place..2 * place + 2).ok_or(bad("handle"))?;
+                    *byte = u8::from_str_radix(digits, 16).map_err(|_| bad("handle"))?;
+                }
+                let held = self.memory.open(handle)?;
+                Ok(self.keep(held).to_string())
             }
             ["info"] => {
                 let (mut free, mut total) = (0, 0);

@@ -35,6 +35,7 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuCtxSetCurrent, cuCtxSetCurrent, (handle)) \
     X(cuCtxCreate_v2, cuCtxCreate, (handle *, unsigned, int)) \
     X(cuCtxDestroy_v2, cuCtxDestroy, (handle)) \
+    X(cuCtxSetLimit, cuCtxSetLimit, (unsigned, size_t)) \
     X(cuMemGetInfo_v2, cuMemGetInfo, (size_t *, size_t *)) \
     X(cuMemAlloc_v2, cuMemAlloc, (ptr *, size_t)) \
     X(cuMemAllocPitch_v2, cuMemAllocPitch, (ptr *, size_t *, size_t, size_t, unsigned)) \
@@ -56,6 +57,10 @@ typedef struct { char bytes[64]; } ipc_handle;
     X(cuDeviceSetMemPool, cuDeviceSetMemPool, (int, handle)) \
     X(cuStreamSynchronize, cuStreamSynchronize, (handle)) \
     X(cuStreamCreate, cuStreamCreate, (handle *, unsigned)) \
+    X(cuStreamDestroy_v2, cuStreamDestroy, (handle)) \
+    X(cuStreamWaitEvent, cuStreamWaitEvent, (handle, handle, unsigned)) \
+    X(cuEventCreate, cuEventCreate, (handle *, unsigned)) \
+    X(cuEventRecord, cuEventRecord, (handle, handle)) \
     X(cuStreamBeginCapture_v2, cuStreamBeginCapture, (handle, unsigned)) \
     X(cuStreamEndCapture, cuStreamEndCapture, (handle, handle *)) \
     X(cuCtxSynchronize, cuCtxSynchronize, (handle)) \
@@ -216,6 +221,13 @@ static void *pools(void *number) {
     return (void *)wrong;
 }
 
+static void *end_elsewhere(void *unused) {
+    (void)unused;
+    handle graph = NULL;
+    p_cuCtxSetCurrent(context);
+    return (void *)(intptr_t)p_cuStreamEndCapture(stream, &graph);
+}
+
 /* The driver's own function, found by the loader's own dlsym. */
 static void *real(const char *name) {
     void *(*next)(void *, const char *) = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
@@ -285,6 +297,8 @@ static void step(char *text) {
         say(text, p_cuCtxCreate_v2(&context, 0, 0));
     } else if (!strcmp(text, "endcontext")) {
         say(text, p_cuCtxDestroy_v2(context));
+    } else if (!strcmp(text, "stack")) {
+        say(text, p_cuCtxSetLimit(0, (size_t)atol(word)));
     } else if (!strcmp(text, "alloc")) {
         int status = p_cuMemAlloc_v2(&at, mib);
         if (!status) held[held_count++] = at;
@@ -392,6 +406,30 @@ static void step(char *text) {
         if (!status) status = ended;
         if (!status) status = p_cuGraphInstantiateWithFlags(&graph_exec, graph, 0);
         say(text, status);
+    } else if (!strcmp(text, "begin")) {
+        say(text, p_cuStreamBeginCapture_v2(stream, 0));
+    } else if (!strcmp(text, "end")) {
+        handle graph = NULL;
+        say(text, p_cuStreamEndCapture(stream, &graph));
+    } else if (!strcmp(text, "otherend")) {
+        pthread_t thread;
+        void *status = NULL;
+        pthread_create(&thread, NULL, end_elsewhere, NULL);
+        pthread_join(thread, &status);
+        say(text, (int)(intptr_t)status);
+    } else if (!strcmp(text, "unmatched")) {
+        /* a second capture, whose end is first asked for in a stream that it has spread to */
+        handle one, two, event, graph;
+        p_cuStreamCreate(&one, 1);
+        p_cuStreamCreate(&two, 1);
+        p_cuEventCreate(&event, 2);
+        p_cuStreamBeginCapture_v2(one, 0);
+        p_cuEventRecord(event, one);
+        p_cuStreamWaitEvent(two, event, 0);
+        int status = p_cuStreamEndCapture(two, &graph);
+        printf("unmatched=%d %d\n", status, p_cuStreamEndCapture(one, &graph));
+    } else if (!strcmp(text, "endstream")) {
+        say(text, p_cuStreamDestroy_v2(stream));
     } else if (!strcmp(text, "launch")) {
         say(text, p_cuGraphLaunch(graph_exec, stream));
     } else if (!strcmp(text, "trim")) {

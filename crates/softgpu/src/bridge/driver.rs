@@ -139,7 +139,7 @@ pub unsafe extern "C" fn cuGetProcAddress(
 }
 
 /// `cuGetExportTable`: no table is given out. They are NVIDIA's private interfaces, and a program
-/// that finds none does without.
+/// that finds none does without. The answer is the card's for an id that it does not know.
 ///
 /// # Safety
 /// The first pointer is null or valid for writing.
@@ -147,6 +147,6 @@ pub unsafe extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const
     guard(|| {
         // SAFETY: as the caller promised.
         unsafe { Out::new(table)? }.set(std::ptr::null());
-        Err(Status::NOT_FOUND)
+        Err(Status::INVALID_VALUE)
     })
 }

@@ -203,6 +203,6 @@ nvml_entries! {
     fn nvmlInternalGetExportTable(table: *mut *const c_void, _id: *const c_void) {
         // Private interfaces of NVIDIA's own tools: nobody else knows what they promise.
         out(table)?.set(std::ptr::null());
-        Err(NvmlStatus::NOT_FOUND)
+        Err(NvmlStatus::INVALID_ARGUMENT)
     }
 }

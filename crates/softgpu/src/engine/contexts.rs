@@ -1,7 +1,7 @@
 //! Contexts: the primary one of each device, those that a program makes, and each thread's stack.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -111,8 +111,14 @@ pub struct Contexts {
     adversarial: bool,
     bytes: u64,
     table: RwLock<HashMap<u64, Arc<Context>>>,
+    /// Contexts of the program's own that have ended, oldest first. They are still known, so that who
+    /// names one is told what it is.
+    ended: Mutex<VecDeque<u64>>,
     primaries: Mutex<Vec<Primary>>,
 }
+
+/// So many ended contexts are known; older ones are contexts of nobody.
+const ENDED: usize = 1024;
 
 thread_local! {
     static STACK: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
@@ -128,6 +134,7 @@ impl Contexts {
             adversarial,
             bytes,
             table: RwLock::default(),
+            ended: Mutex::default(),
             primaries: Mutex::new(primaries),
         }
     }
@@ -244,12 +251,27 @@ impl Contexts {
             return Err(Status::INVALID_CONTEXT);
         }
         self.end(id);
+        self.forget_some(id);
         STACK.with_borrow_mut(|stack| {
             if stack.last() == Some(&id) {
                 stack.pop();
             }
         });
         Ok(())
+    }
+
+    /// Notes one that has ended, and forgets the oldest of many.
+    fn forget_some(&self, id: u64) {
+        let oldest = {
+            let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            if !ended.contains(&id) {
+                ended.push_back(id);
+            }
+            if ended.len() > ENDED { ended.pop_front() } else { None }
+        };
+        if let Some(oldest) = oldest {
+            self.table.write().unwrap_or_else(PoisonError::into_inner).remove(&oldest);
+        }
     }
 
     /// A context by its number, ended or not.
@@ -297,5 +319,30 @@ impl Contexts {
     /// `cuCtxPopCurrent`.
     pub fn pop(&self) -> Result<u64, Status> {
         STACK.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board::test_device;
+    use super::*;
+
+    #[test]
+    fn ended_contexts_are_known_for_a_while() {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let device = Arc::new(test_device(folder.path(), 64 << 20));
+        let contexts = Contexts::new(Arc::new(AddressSpace::new(true)), false, 0, 1);
+        let primary = contexts.retain_primary(&device).unwrap();
+        let first = contexts.create(&device, 0).unwrap();
+        contexts.destroy(first).unwrap();
+        assert_eq!(contexts.find(first).unwrap().check(), Err(Status::CONTEXT_IS_DESTROYED));
+        assert_eq!(contexts.destroy(first), Err(Status::INVALID_CONTEXT));
+        for _ in 0..2 * ENDED {
+            let id = contexts.create(&device, 0).unwrap();
+            contexts.destroy(id).unwrap();
+        }
+        assert!(contexts.find(first).is_err() && contexts.find(primary).is_ok());
+        let table = contexts.table.read().unwrap_or_else(PoisonError::into_inner);
+        assert_eq!(table.len(), ENDED + 1);
     }
 }

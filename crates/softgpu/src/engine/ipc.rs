@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use millpond_cuda::sys::Status;
 
 use super::Engine;
+use super::layout::ALLOCATION_SLOTS;
 use super::physical::{Allocation, Origin};
 use super::registry::{Exporter, Ticket};
 use super::system::{to_u64, to_usize};
@@ -27,14 +28,22 @@ struct Handle {
     exporter: Exporter,
     /// What the exporter asked for; the allocation has whole pages.
     bytes: u64,
+    /// The block that small memory is a part of: it stays with its parts.
+    block: Option<Ticket>,
 }
+
+/// The bits of a block's id in a handle, below its slot.
+const ID_BITS: u32 = 48;
+const _: () = assert!(ALLOCATION_SLOTS <= 1 << (u64::BITS - ID_BITS));
 
 impl Handle {
     fn encode(&self) -> [u8; HANDLE_BYTES] {
         let process = (to_u64(self.exporter.slot) << 32) | u64::from(self.exporter.pid);
         let words = [MAGIC, to_u64(self.ticket.slot), self.ticket.id, process, self.bytes];
+        let block = self.block.map_or(0, |block| to_u64(block.slot) << ID_BITS | block.id);
         let mut bytes = [0; HANDLE_BYTES];
-        let content = words.iter().flat_map(|word| word.to_le_bytes()).chain(self.device);
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        let content = words.chain(self.device).chain(block.to_le_bytes());
         bytes.iter_mut().zip(content).for_each(|(to, from)| *to = from);
         bytes
     }
@@ -52,6 +61,10 @@ impl Handle {
                 pid: u32::try_from(process & u64::from(u32::MAX)).ok()?,
             },
             bytes: word(4)?,
+            block: Some(word(7)?).filter(|block| *block != 0).map(|block| Ticket {
+                slot: to_usize(block >> ID_BITS),
+                id: block & ((1 << ID_BITS) - 1),
+            }),
         };
         (word(0)? == MAGIC).then_some(handle)
     }
@@ -90,11 +103,16 @@ impl Engine {
         let device = &found.allocation.device;
         let failed = |_| Status::OPERATING_SYSTEM;
         let ticket = found.allocation.ticket();
+        let block = self.space.block_at(found.start).map(|block| block.ticket());
+        if let Some(block) = block {
+            device.registry.offer(block).map_err(failed)?;
+        }
         Ok(Handle {
             device: device.uuid().map_err(failed)?,
             ticket,
             exporter: device.registry.offer(ticket).map_err(failed)?,
             bytes: found.bytes,
+            block,
         }
         .encode())
     }
@@ -117,7 +135,10 @@ impl Engine {
             entry.count += 1;
             return Ok(entry.at);
         }
-        let allocation = Allocation::adopt(device, handle.ticket, handle.exporter)?;
+        let mut allocation = Allocation::adopt(device, handle.ticket, handle.exporter)?;
+        if let Some(block) = handle.block {
+            allocation.keep_block(Allocation::adopt(device, block, handle.exporter)?);
+        }
         if handle.bytes == 0 || handle.bytes > allocation.bytes {
             return Err(Status::INVALID_VALUE);
         }
@@ -164,9 +185,13 @@ mod tests {
             ticket: Ticket { slot: 3, id: 99 },
             exporter: Exporter { slot: 12, pid: 4_000_000_000 },
             bytes: 12_345,
+            block: None,
         };
         let bytes = handle.encode();
         assert_eq!(Handle::decode(&bytes), Some(handle));
+        let block = Some(Ticket { slot: ALLOCATION_SLOTS - 1, id: (1 << ID_BITS) - 1 });
+        let part = Handle { block, ..handle };
+        assert_eq!(Handle::decode(&part.encode()), Some(part));
         assert_eq!(Handle::decode(&[0; HANDLE_BYTES]), None);
         assert_eq!(Handle::decode(&[0xff; HANDLE_BYTES]), None);
     }

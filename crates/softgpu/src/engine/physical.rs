@@ -47,6 +47,8 @@ pub struct Allocation {
     counted: u64,
     ticket: Ticket,
     file: Option<File>,
+    /// The block of small memory that another process made: it is what is counted.
+    block: Option<Box<Allocation>>,
 }
 
 fn failure(error: CreateError) -> Status {
@@ -70,6 +72,7 @@ impl Allocation {
             counted: 0,
             ticket,
             file: Some(file),
+            block: None,
         }
     }
 
@@ -107,6 +110,11 @@ impl Allocation {
         let found = device.registry.adopt(ticket, exporter).map_err(CreateError::from);
         let (file, bytes) = found.map_err(failure)?.ok_or(Status::INVALID_HANDLE)?;
         Ok(Self::new(device, bytes, Origin::Legacy, ticket, file))
+    }
+
+    /// Holds the block that this is a part of, as long as this.
+    pub fn keep_block(&mut self, block: Self) {
+        self.block = Some(Box::new(block));
     }
 
     /// Where it stands in the device's registry.

@@ -18,6 +18,13 @@ struct Tables {
     current: Vec<Arc<Pool>>,
 }
 
+impl Tables {
+    fn find(&self, id: u64) -> Result<Arc<Pool>, Status> {
+        let pool = self.pools.get(&id).filter(|pool| !pool.is_destroyed());
+        pool.cloned().ok_or(Status::INVALID_VALUE)
+    }
+}
+
 /// All pools.
 #[derive(Debug)]
 pub struct Pools {
@@ -56,15 +63,13 @@ impl Pools {
 
     /// A pool by its number.
     pub fn find(&self, id: u64) -> Result<Arc<Pool>, Status> {
-        let tables = self.read();
-        let pool = tables.pools.get(&id).filter(|pool| !pool.is_destroyed());
-        pool.cloned().ok_or(Status::INVALID_VALUE)
+        self.read().find(id)
     }
 
     /// `cuMemPoolDestroy`: a device whose pool it was goes back to its default.
     pub fn destroy(&self, id: u64) -> Result<(), Status> {
-        let pool = self.find(id)?;
         let mut tables = self.write();
+        let pool = tables.find(id)?;
         if tables.defaults.iter().any(|default| default.id == id) {
             return Err(Status::INVALID_VALUE);
         }
@@ -74,8 +79,9 @@ impl Pools {
         {
             *current = default;
         }
-        drop(tables);
+        // Under the lock: nobody makes it a device's pool from here on.
         pool.destroy();
+        drop(tables);
         self.bury();
         Ok(())
     }
@@ -100,11 +106,12 @@ impl Pools {
 
     /// `cuDeviceSetMemPool`.
     pub fn set_current(&self, device: usize, id: u64) -> Result<(), Status> {
-        let pool = self.find(id)?;
+        let mut tables = self.write();
+        let pool = tables.find(id)?;
         if pool.device.index != device {
             return Err(Status::INVALID_DEVICE);
         }
-        *self.write().current.get_mut(device).ok_or(Status::INVALID_DEVICE)? = pool;
+        *tables.current.get_mut(device).ok_or(Status::INVALID_DEVICE)? = pool;
         Ok(())
     }
 
@@ -150,5 +157,35 @@ impl Pools {
         let freed = pool.free(at, None);
         self.bury();
         Some(freed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board::test_device;
+    use super::*;
+
+    #[test]
+    fn a_pool_that_is_destroyed_is_nobodys() {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let device = Arc::new(test_device(folder.path(), 64 << 20));
+        let space = Arc::new(AddressSpace::new(true));
+        let pools = Pools::new(std::slice::from_ref(&device), &space, 2 << 20);
+        for _ in 0..5_000 {
+            let id = pools.create(&device, 0, 0);
+            let begin = std::sync::Barrier::new(3);
+            let destroyed = std::thread::scope(|scope| {
+                let destroy = || {
+                    begin.wait();
+                    pools.destroy(id).is_ok()
+                };
+                let threads = (scope.spawn(destroy), scope.spawn(destroy));
+                begin.wait();
+                let _ = pools.set_current(0, id);
+                [threads.0.join().unwrap(), threads.1.join().unwrap()]
+            });
+            assert_eq!(destroyed.into_iter().filter(|destroyed| *destroyed).count(), 1);
+            assert!(!pools.current_of(0).unwrap().is_destroyed());
+        }
     }
 }

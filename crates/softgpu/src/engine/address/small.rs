@@ -58,6 +58,13 @@ impl AddressSpace {
         drop((undone, fresh));
         shown.map(|()| start)
     }
+
+    /// The block that small memory at an address is a part of.
+    pub fn block_at(&self, at: u64) -> Option<Arc<Allocation>> {
+        let tables = self.read();
+        let block = tables.block_of(at)?;
+        tables.blocks.get(&block).map(|(_, counted)| Arc::clone(counted))
+    }
 }
 
 impl Tables {
