@@ -4,6 +4,7 @@ mod collecting;
 mod corners;
 mod events;
 mod groups;
+mod hang_ups;
 mod leases;
 mod limits;
 mod lives;
@@ -71,6 +72,8 @@ struct World {
     dead: Vec<ConnId>,
     watched: HashSet<ClientId>,
     bumped: Vec<usize>,
+    /// The programs that the keeper was asked to go over to.
+    upgrades: Vec<String>,
 }
 
 impl Ports for World {
@@ -193,7 +196,8 @@ impl Ports for World {
         self.killed.push(*pidfd);
     }
 
-    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
+        self.upgrades.push(program.into());
         Ok(())
     }
 }

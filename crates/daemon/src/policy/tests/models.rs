@@ -11,6 +11,7 @@ use millpond_wire::{
 use super::*;
 
 mod restart;
+mod rights;
 
 const MANIFEST: u64 = 500;
 

@@ -60,6 +60,30 @@ fn a_living_client_keeps_its_lease_and_a_lie_is_refused() {
     assert!(!play.exists(info.tensor));
 }
 
+/// It released everything, and the next daemon would not wait for it: with a claim it does again.
+#[test]
+fn who_claims_is_known_to_the_next_daemon_and_its_end_ends_the_lease() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+    let (_, token) = play.get(conn, "x", 1);
+    play.release(conn, 1);
+    assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done);
+    let conn = play.connect(1);
+    play.hello(conn, client, true);
+    assert!(play.claim(conn, vec![claim_of(1, info.tensor, Mode::ReadOnly, token)]).is_empty());
+    // The same claim again is no news, and another one under its number a lie.
+    assert!(play.claim(conn, vec![claim_of(1, info.tensor, Mode::ReadOnly, token)]).is_empty());
+    let lie = claim_of(1, info.tensor, Mode::ReadWrite, token);
+    assert_eq!(play.claim(conn, vec![lie]), [LeaseId(1)]);
+    assert!(play.world.watched.contains(&client));
+    play.check_held();
+    play.restart();
+    assert_eq!(play.pond.clients.silent(), 1);
+    play.pond.process_gone(&mut play.world, client);
+    play.check_held();
+}
+
 #[test]
 fn nothing_is_freed_while_a_silent_client_may_hold_it() {
     let mut play = Play::new();

@@ -19,8 +19,30 @@ fn what_is_not_shared_does_not_exist_for_others() {
         panic!()
     };
     assert!(listed.is_empty());
-    let ReplyBody::Clients(clients) = play.ask(other, RequestBody::ClientList) else { panic!() };
-    assert!(clients.iter().all(|client| client.leases.is_empty()));
+    play.get(owner, "x", 1);
+    let mut leases_seen_by = |conn| {
+        let ReplyBody::Clients(clients) = play.ask(conn, RequestBody::ClientList) else { panic!() };
+        clients.iter().map(|client| client.leases.len()).sum::<usize>()
+    };
+    assert_eq!((leases_seen_by(owner), leases_seen_by(other)), (1, 0));
+}
+
+#[test]
+fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
+    let mut play = Play::new();
+    play.pond.about.daemon_user = 7;
+    let upgrade = || RequestBody::Upgrade { program: "/next".into() };
+    let (user, _) = play.client(1);
+    let failure = play.refused(user, upgrade());
+    assert_eq!(failure.kind, ErrorKind::Denied);
+    assert!(failure.message.contains("user 7"), "{failure}");
+    assert!(play.world.upgrades.is_empty());
+    let (runs_it, _) = play.client(7);
+    let operator = play.operator();
+    for conn in [runs_it, operator] {
+        assert!(matches!(play.ask(conn, upgrade()), ReplyBody::Upgrading { .. }));
+    }
+    assert_eq!(play.world.upgrades, ["/next", "/next"]);
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! Who may do what with a version, also while it is being made.
+
+use super::*;
+
+#[test]
+fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
+    for by_name in [true, false] {
+        let mut play = Play::new();
+        let (stager, _) = play.client(1);
+        let (owner, _) = play.client(1);
+        let (other, _) = play.client(2);
+        let stage = staging("m", Some("v1"), &[2, 4]);
+        let id = VersionTarget::Id(stage.version);
+        let number = play.start(stager, RequestBody::VersionStage(stage));
+        let asked = std::mem::take(&mut play.world.asked);
+        play.pond.slab_made(&mut play.world, asked[0].0, Ok(1));
+        let retire = |text| RequestBody::VersionRetire(target(text));
+        let failure = play.refused(other, RequestBody::VersionRetire(id.clone()));
+        assert_eq!(failure.kind, ErrorKind::Denied);
+        assert_eq!(play.refused(other, retire("~1/m@v1")).kind, ErrorKind::Denied);
+        for text in ["m@v2", "n@v1"] {
+            assert_eq!(play.refused(owner, retire(text)).kind, ErrorKind::NotFound, "{text}");
+        }
+        assert!(play.answer(number).is_none(), "it is still being made");
+        let body = if by_name { retire("m@v1") } else { RequestBody::VersionRetire(id) };
+        let retired = play.start(owner, body);
+        assert_eq!(play.answer(retired), Some(ReplyBody::Done));
+        let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
+        assert_eq!(failure.kind, ErrorKind::Retired);
+        play.pond.slab_made(&mut play.world, asked[1].0, Ok(2));
+        assert!(play.pond.is_idle());
+        play.check_no_models();
+    }
+}
+
+#[test]
+fn what_is_being_made_counts_for_its_user_and_its_tag_is_taken() {
+    let mut play = Play::new();
+    play.pond.limits.versions_per_user = 2;
+    let (first, _) = play.client(1);
+    let (second, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let staging = |model, version| RequestBody::VersionStage(staging(model, version, &[2]));
+    play.start(first, staging("public/m", Some("v4")));
+    let denied = play.refused(other, staging("public/m", Some("v5")));
+    assert_eq!(denied.kind, ErrorKind::Denied);
+    let start = |play: &mut Play, conn, body| {
+        let number = play.start(conn, body);
+        play.answer(number)
+    };
+    let Some(ReplyBody::Failure(taken)) = start(&mut play, second, staging("public/m", Some("v4")))
+    else {
+        panic!("not refused")
+    };
+    assert_eq!(taken.kind, ErrorKind::Exists);
+    assert!(start(&mut play, second, staging("public/m", None)).is_none());
+    let Some(ReplyBody::Failure(failure)) = start(&mut play, second, staging("n", None)) else {
+        panic!("not refused")
+    };
+    assert_eq!(failure.kind, ErrorKind::TooMany);
+    assert!(start(&mut play, other, staging("n", None)).is_none(), "each user has a count");
+}
+
+#[test]
+fn only_who_stages_may_map_it_writable() {
+    let mut play = Play::new();
+    let (stager, _) = play.client(1);
+    let (another, _) = play.client(1);
+    let staged = play.stage(stager, staging("m", None, &[2]));
+    let writable = |lease| {
+        RequestBody::VersionGet(VersionGet {
+            target: target("m@v1"),
+            lease: LeaseId(lease),
+            mode: Mode::ReadWrite,
+            wait_ms: 0,
+        })
+    };
+    assert_eq!(play.refused(another, writable(1)).kind, ErrorKind::NotReady);
+    assert_eq!(granted(play.ask(stager, writable(1))).info.version, staged.info.version);
+    play.commit(stager, committing(staged.info.version, true));
+    assert_eq!(play.refused(stager, writable(2)).kind, ErrorKind::Invalid);
+}
