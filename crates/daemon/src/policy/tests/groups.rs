@@ -35,6 +35,10 @@ fn only_the_operator_changes_a_group_and_the_answer_comes_later() {
     assert!(ask.by.operator && ask.by.user == 7 && ask.number == number);
     play.pond.group_answered(&mut play.world, ask.conn, ask.number, Ok(ReplyBody::Done));
     assert_eq!(play.answer(number), Some(ReplyBody::Done));
+    // And so is who comes through the admin socket, whoever that is.
+    let operator = play.operator();
+    play.start(operator, RequestBody::GroupRemove { group: team() });
+    assert!(play.world.group_asks.pop().unwrap().by.operator);
 }
 
 #[test]

@@ -265,9 +265,13 @@ impl Play {
     }
 
     fn connect(&mut self, user: u32) -> ConnId {
+        self.connect_from("local", user)
+    }
+
+    fn connect_from(&mut self, tenant: &str, user: u32) -> ConnId {
         let conn = ConnId(self.next_conn);
         self.next_conn += 1;
-        let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
+        let owner = Owner { tenant: self.pond.tenant(tenant), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
         self.pond.connected(conn, owner, &[], false, pid);
         conn

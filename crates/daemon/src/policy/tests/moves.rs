@@ -190,8 +190,9 @@ fn a_mover_that_cannot_start_is_an_answer() {
     play.pond.mover_not_started(&mut play.world, GPU, "no such file");
     let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
     assert!(failure.message.contains("no such file"), "{failure}");
+    play.world.movers_wanted.clear();
     let number = play.start_move(conn, put(info.tensor, 10));
-    play.world.movers_wanted.remove(0);
+    assert_eq!(play.world.movers_wanted, [GPU], "the next move tries again");
     play.pond.mover_started(&mut play.world, GPU, 77, PIDFD);
     play.world.movers_wanted.clear();
     play.says(FromMover::Failed { text: "no context".into() });
@@ -215,6 +216,75 @@ fn a_repeat_joins_the_move_that_is_under_way() {
     assert!(play.jobs().is_empty());
     play.says(FromMover::Done { job, hashes: Vec::new() });
     assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+}
+
+#[test]
+fn the_token_of_anothers_move_joins_nothing() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let (theirs, _) = play.create(other, spec("x", 100));
+    let what = put(info.tensor, 10);
+    let mine = play.start_move(conn, what.clone());
+    let guessed = TensorMove { token: what.token, ..put(theirs.tensor, 10) };
+    assert_eq!(play.refused_move(other, what), ErrorKind::NotFound);
+    play.start_move(other, guessed);
+    play.mover_runs();
+    let jobs = play.jobs();
+    assert_eq!(jobs.len(), 2);
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
+    assert_eq!(play.answer(mine), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+}
+
+#[test]
+fn a_copy_says_where_both_lie_and_lets_both_go() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("first", 100));
+    let (from, _) = play.create(conn, TensorCreate { zero: true, ..spec("from", 100) });
+    let (to, _) = play.create(conn, spec("to", 40 * MIB));
+    let copy = MoveWork::Copy { from: from.tensor, from_offset: 7 };
+    let number = play.start_move(conn, TensorMove { offset: 5, ..what(to.tensor, copy, 10) });
+    play.mover_runs();
+    let jobs = play.jobs();
+    let Work::Copy { slab, offset, bytes, from: source, from_offset } = jobs[0].1 else {
+        panic!("{jobs:?}")
+    };
+    assert_eq!((slab, offset, bytes), (to.slab, 5, 10));
+    assert_eq!((source, from_offset), (from.slab, from.offset + 7));
+    assert!(from.offset > 0);
+    play.delete(conn, from.tensor);
+    play.delete(conn, to.tensor);
+    assert!(play.exists(from.tensor) && play.exists(to.tensor), "the mover has both");
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
+    assert_eq!(play.answer(number), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+    assert!(!play.exists(from.tensor) && !play.exists(to.tensor));
+    let unmapped = |(told, _): &(ToMover, Option<u64>)| match told {
+        ToMover::Unmap { slab } => Some(*slab),
+        _ => None,
+    };
+    let unmapped: HashSet<SlabId> = play.world.told.iter().filter_map(unmapped).collect();
+    assert_eq!(unmapped, HashSet::from([from.slab, to.slab]));
+    play.check_held();
+}
+
+#[test]
+fn a_mover_that_is_being_ended_gets_no_more_work_whatever_it_says() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.says(FromMover::JobFailed { job, why: Why::Driver, text: "no".into() });
+    assert_eq!(play.world.killed, [PIDFD]);
+    play.says(FromMover::Ready);
+    play.start_move(conn, put(info.tensor, 10));
+    assert!(play.jobs().is_empty());
+    play.mover_dies();
+    play.mover_runs();
+    assert_eq!(play.jobs().len(), 1);
 }
 
 #[test]

@@ -80,8 +80,38 @@ fn who_claims_is_known_to_the_next_daemon_and_its_end_ends_the_lease() {
     play.check_held();
     play.restart();
     assert_eq!(play.pond.clients.silent(), 1);
+    assert!(play.world.watched.contains(&client));
     play.pond.process_gone(&mut play.world, client);
     play.check_held();
+}
+
+#[test]
+fn an_ephemeral_tensor_lives_as_long_as_its_creator_and_no_daemon_matters() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, TensorCreate { ephemeral: true, ..spec("x", 100) });
+    play.restart();
+    assert!(play.is_alive(info.tensor));
+    // The next one does not know the creator: then nobody is left to end it.
+    play.world.records.retain(|record| !matches!(record, Record::ClientSeen(_)));
+    play.world.held.remove(&Held::Client(client));
+    play.restart();
+    assert!(!play.exists(info.tensor));
+    play.check_held();
+}
+
+#[test]
+fn memory_that_an_earlier_daemon_gave_out_is_not_taken_for_zeroes() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (kept, _) = play.create(conn, spec("kept", 100));
+    let (gone, _) = play.create(conn, spec("gone", 400_000));
+    assert_eq!(kept.slab, gone.slab);
+    play.delete(conn, gone.tensor);
+    play.restart();
+    let (conn, _) = play.client(1);
+    let (zero, _) = play.create(conn, TensorCreate { zero: true, ..spec("zero", 100) });
+    assert_ne!(zero.slab, kept.slab, "the old bytes are still there");
 }
 
 #[test]

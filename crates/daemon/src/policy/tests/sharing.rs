@@ -46,6 +46,50 @@ fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
 }
 
 #[test]
+fn tenants_know_nothing_of_each_other() {
+    let mut play = Play::new();
+    let (here, _) = play.client(1);
+    let there = play.connect_from("container", 1);
+    assert!(matches!(play.hello(there, ClientId::random(), false), ReplyBody::Welcome(_)));
+    let create = TensorCreate { zero: true, audience: Audience::Everybody, ..spec("x", 100) };
+    let (info, _) = play.create(here, create);
+    play.create(here, TensorCreate { zero: true, ..spec("public/y", 100) });
+    for name in ["x", "~1/x", "y", "public/y"] {
+        let failure = play.refused(there, get(name, 1, Mode::ReadOnly, 0));
+        assert_eq!((failure.kind, failure.similar), (ErrorKind::NotFound, vec![]), "{name}");
+    }
+    let by_id = RequestBody::TensorDelete { tensor: info.tensor };
+    assert_eq!(play.refused(there, by_id).kind, ErrorKind::NotFound);
+    let mut sees = |conn| {
+        let ReplyBody::Clients(clients) = play.ask(conn, RequestBody::ClientList) else { panic!() };
+        let ReplyBody::Tensors(tensors) =
+            play.ask(conn, RequestBody::TensorList { prefix: "".into() })
+        else {
+            panic!()
+        };
+        (clients.len(), tensors.len())
+    };
+    assert_eq!((sees(here), sees(there)), ((1, 2), (1, 0)));
+    // What one has does not count for the other, though the numbers of the users are the same.
+    play.pond.limits.tensors_per_user = 2;
+    play.create(there, spec("x", 100));
+}
+
+#[test]
+fn an_identity_that_is_anothers_is_not_made_again() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let create = TensorCreate { name: None, zero: true, ..spec("unused", 100) };
+    play.create(owner, create.clone());
+    let stolen = TensorCreate { lease: Some(LeaseId(1)), ..create };
+    let failure = play.refused(other, RequestBody::TensorCreate(stolen.clone()));
+    assert_eq!(failure.kind, ErrorKind::Denied);
+    assert_eq!(play.pond.clients.leases(), 0);
+    assert!(play.create(owner, stolen).1.is_some());
+}
+
+#[test]
 fn everybody_may_read_but_only_the_owner_deletes() {
     let mut play = Play::new();
     let (owner, _) = play.client(1);

@@ -80,3 +80,33 @@ fn only_who_stages_may_map_it_writable() {
     play.commit(stager, committing(staged.info.version, true));
     assert_eq!(play.refused(stager, writable(2)).kind, ErrorKind::Invalid);
 }
+
+/// Who shares a slab has it from the moment it asked, whatever becomes of the version it is from.
+#[test]
+fn a_slab_shared_with_what_is_being_made_outlives_its_version_and_goes_with_the_stager() {
+    for stager_dies in [false, true] {
+        let mut play = Play::new();
+        play.pond.limits.recycle_bytes = 0;
+        let (loader, _) = play.client(1);
+        let (stager, client) = play.client(1);
+        let one = play.load(loader, "m", "v1", false);
+        let mut stage = staging("m", Some("v2"), &[4, 2]);
+        stage.parts[0].shared = Some(one.parts[0].tensor);
+        let number = play.start(stager, RequestBody::VersionStage(stage));
+        let (slab, _, _) = play.world.asked.pop().unwrap();
+        assert_eq!(play.retire(loader, "m@v1"), ReplyBody::Done);
+        assert!(play.exists(one.parts[0].tensor) && !play.exists(one.parts[1].tensor));
+        if stager_dies {
+            play.pond.process_gone(&mut play.world, client);
+            assert!(!play.exists(one.parts[0].tensor));
+        }
+        play.pond.slab_made(&mut play.world, slab, Ok(7));
+        if !stager_dies {
+            let two = granted(play.answer(number).unwrap());
+            assert_eq!(two.parts[0], one.parts[0]);
+            play.pond.process_gone(&mut play.world, client);
+        }
+        assert_eq!(play.slab_bytes(), 0);
+        play.check_no_models();
+    }
+}
