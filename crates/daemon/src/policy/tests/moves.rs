@@ -1,9 +1,8 @@
 //! Bytes are moved by a process that may die, hang or lie.
 
 use millpond_mover::channel::{FromMover, Why, Work};
-use millpond_wire::ErrorKind;
-use millpond_wire::Token;
 use millpond_wire::message::{EventKind, MoveWork, TensorMove};
+use millpond_wire::{ErrorKind, Piece, PiecesKind, Run, Token};
 
 use super::*;
 
@@ -371,6 +370,39 @@ fn what_cannot_be_moved_is_refused_at_once() {
     let none = play.start_move(conn, put(ready.tensor, 0));
     assert_eq!(play.answer(none), Some(ReplyBody::Moved { bytes: 0, hashes: vec![] }));
     assert!(play.world.movers_wanted.is_empty());
+}
+
+/// A mover ends itself over such a job, and with it everybody's moves.
+#[test]
+fn pieces_that_no_mover_takes_are_refused_before_they_are_sent() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("first", 100));
+    let (ready, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 4 * MIB) });
+    let (small, _) = play.create(conn, TensorCreate { zero: true, ..spec("y", 100) });
+    assert!(small.offset > 0);
+    let piece = |offset, bytes| Piece { offset, bytes };
+    let run = |file_offset, bytes| Run { file_offset, bytes };
+    let pieces = |tensor: &TensorInfo, kind, pieces: Vec<Piece>, runs: Vec<Run>| {
+        let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+        what(tensor.tensor, MoveWork::Pieces { kind, pieces, runs }, bytes)
+    };
+    let together = vec![piece(0, 4 * MIB); 65];
+    let last = u64::try_from(i64::MAX).unwrap();
+    for bad in [
+        pieces(&ready, PiecesKind::Hash, together, vec![]),
+        pieces(&ready, PiecesKind::HashFile, vec![piece(0, 2)], vec![run(last - 1, 2)]),
+        pieces(&small, PiecesKind::HashFile, vec![piece(u64::MAX - 2, 2)], vec![run(0, 2)]),
+    ] {
+        assert_eq!(play.refused_move(conn, bad), ErrorKind::Invalid);
+    }
+    assert!(play.world.movers_wanted.is_empty());
+    let good = pieces(&ready, PiecesKind::Load, vec![piece(0, 2)], vec![run(last - 2, 2)]);
+    play.start_move(conn, good);
+    play.mover_runs();
+    let jobs = play.jobs();
+    let Work::Pieces(sent) = &jobs[0].1 else { panic!("{jobs:?}") };
+    assert_eq!((sent.pieces.len(), sent.runs.len(), sent.check()), (1, 1, Ok(())));
 }
 
 #[test]
