@@ -11,7 +11,7 @@ use super::shelf::Shelf;
 use crate::policy::GroupCaller;
 
 /// Groups of one user who is not the operator: more programs at once than one card has room for.
-const MOST_OWNED: usize = 500;
+pub(super) const MOST_OWNED: usize = 500;
 
 impl Shelf {
     pub fn join(&mut self, by: GroupCaller, join: GroupJoin) -> Result<ReplyBody, Failure> {
