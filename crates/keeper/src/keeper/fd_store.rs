@@ -51,6 +51,8 @@ pub(super) struct FdStore {
     next: u64,
     /// What it did not take yet, in order.
     waiting: VecDeque<Task>,
+    /// How often each name is to be kept among those: its slot outlives what is forgotten before.
+    to_keep: BTreeMap<String, usize>,
 }
 
 impl FdStore {
@@ -66,8 +68,8 @@ impl FdStore {
         let slots: BTreeMap<String, u64> = names.into_iter().collect();
         let used: BTreeSet<u64> = slots.values().copied().collect();
         let free = (1..next).filter(|slot| !used.contains(slot)).collect();
-        let waiting = VecDeque::new();
-        Ok(Some(FdStore { notifier, table, head, slots, free, next, waiting }))
+        let (waiting, to_keep) = (VecDeque::new(), BTreeMap::new());
+        Ok(Some(FdStore { notifier, table, head, slots, free, next, waiting, to_keep }))
     }
 
     pub(super) fn table(&self) -> io::Result<OwnedFd> {
@@ -105,6 +107,7 @@ impl FdStore {
             self.write(slot, &name);
             self.slots.insert(name.clone(), slot);
         }
+        *self.to_keep.entry(name.clone()).or_default() += 1;
         self.waiting.push_back(Task::Keep(name, copy));
         self.flush();
         if key.view() == KeyView::Journal {
@@ -156,19 +159,36 @@ impl FdStore {
                     self.notifier.tell(&format!("FDSTOREREMOVE=1\nFDNAME={name}\n"), &[])
                 }
             };
-            match (told, task) {
-                (Ok(true), Task::Forget(name)) => {
-                    if let Some(slot) = self.slots.remove(&name) {
-                        self.write(slot, "");
-                        self.free.push(slot);
-                    }
-                }
-                (Ok(true), Task::Keep(..)) => {}
-                (Ok(false), task) => return self.waiting.push_front(task),
-                (Err(error), _) => {
-                    tracing::error!(%error, "the service manager cannot be told what to keep");
-                }
+            if let Ok(false) = told {
+                return self.waiting.push_front(task);
             }
+            if let Err(error) = &told {
+                tracing::error!(%error, "the service manager cannot be told what to keep");
+            }
+            match task {
+                Task::Keep(name, _) => self.kept(&name),
+                Task::Forget(name) if told.is_ok() => self.forgotten(&name),
+                Task::Forget(_) => {}
+            }
+        }
+    }
+
+    fn kept(&mut self, name: &str) {
+        if let Some(count) = self.to_keep.get_mut(name) {
+            *count -= 1;
+            if *count == 0 {
+                self.to_keep.remove(name);
+            }
+        }
+    }
+
+    fn forgotten(&mut self, name: &str) {
+        if self.to_keep.contains_key(name) {
+            return;
+        }
+        if let Some(slot) = self.slots.remove(name) {
+            self.write(slot, "");
+            self.free.push(slot);
         }
     }
 
@@ -238,23 +258,24 @@ pub(super) fn file_number(fd: &OwnedFd) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn memfd() -> OwnedFd {
         rustix::fs::memfd_create("test", MemfdFlags::CLOEXEC).unwrap()
     }
 
-    fn store(table: &OwnedFd) -> (FdStore, std::os::unix::net::UnixDatagram) {
+    pub(in crate::keeper) fn store(table: &OwnedFd) -> (FdStore, std::os::unix::net::UnixDatagram) {
         let (notifier, peer) = Notifier::to_a_test();
         let (head, names) = read_table(&File::from(table.try_clone().unwrap())).unwrap();
         let table = File::from(table.try_clone().unwrap());
         let next = table.metadata().unwrap().len().div_ceil(SLOT).max(1);
         let (slots, waiting) = (names.into_iter().collect(), VecDeque::new());
-        (FdStore { notifier, table, head, slots, free: Vec::new(), next, waiting }, peer)
+        let (free, to_keep) = (Vec::new(), BTreeMap::new());
+        (FdStore { notifier, table, head, slots, free, next, waiting, to_keep }, peer)
     }
 
-    fn said(peer: &std::os::unix::net::UnixDatagram) -> Vec<String> {
+    pub(in crate::keeper) fn said(peer: &std::os::unix::net::UnixDatagram) -> Vec<String> {
         let mut buffer = [0; 4096];
         let mut all = Vec::new();
         while let Ok(bytes) = peer.recv(&mut buffer) {
@@ -319,5 +340,30 @@ mod tests {
         assert_eq!(told.len(), 4000);
         assert!(told[..2000].iter().all(|line| line.starts_with("FDSTORE=1")));
         assert!(read_table(&store.table).unwrap().1.is_empty());
+    }
+
+    /// A client that lets everything go and comes again, while nobody reads.
+    #[test]
+    fn what_is_kept_again_before_it_is_forgotten_is_in_the_table_and_can_be_forgotten() {
+        let (table, fd) = (memfd(), memfd());
+        let (mut store, peer) = store(&table);
+        let key: HoldKey = "client/1".parse().unwrap();
+        let keys = (0..2000).map(|n| format!("k/{n}").parse::<HoldKey>().unwrap());
+        keys.for_each(|other| store.keep(&other, &fd));
+        store.keep(&key, &fd);
+        store.forget(&key, &fd);
+        store.keep(&key, &fd);
+        assert!(store.waiting.len() > 2, "nobody reads");
+        while !store.waiting.is_empty() {
+            said(&peer);
+            store.flush();
+        }
+        said(&peer);
+        let (_, names) = read_table(&store.table).unwrap();
+        assert!(names.iter().any(|(name, _)| *name == name_of(&key, &fd)), "it is kept");
+        store.forget(&key, &fd);
+        let gone = format!("FDSTOREREMOVE=1 FDNAME={}", name_of(&key, &fd));
+        assert_eq!(said(&peer), [gone]);
+        assert_eq!(read_table(&store.table).unwrap().1.len(), 2000);
     }
 }
