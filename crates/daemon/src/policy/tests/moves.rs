@@ -269,6 +269,36 @@ fn a_copy_says_where_both_lie_and_lets_both_go() {
 }
 
 #[test]
+fn a_move_whose_lease_cannot_be_recorded_is_answered() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let number = play.start_move(conn, put(info.tensor, 10));
+    play.world.journal_fails = true;
+    play.mover_runs();
+    assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+    assert!(play.jobs().is_empty() && play.pond.is_idle());
+}
+
+#[test]
+fn what_is_deleted_is_moved_only_by_who_holds_a_lease() {
+    let mut play = Play::new();
+    let (holder, _) = play.client(1);
+    let (other, _) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
+    let (info, _) = play.create(holder, create);
+    play.delete(holder, info.tensor);
+    let read = || what(info.tensor, MoveWork::Get { file_offset: 0 }, 1);
+    for bad in [put(info.tensor, 1), read()] {
+        assert_eq!(play.refused_move(other, bad), ErrorKind::NotFound);
+    }
+    let numbers = [put(info.tensor, 1), read()].map(|what| play.start_move(holder, what));
+    play.mover_runs();
+    assert_eq!(play.jobs().len(), 2);
+    assert!(numbers.iter().all(|number| play.answer(*number).is_none()));
+}
+
+#[test]
 fn a_mover_that_is_being_ended_gets_no_more_work_whatever_it_says() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);

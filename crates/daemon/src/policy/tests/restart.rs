@@ -100,6 +100,29 @@ fn an_ephemeral_tensor_lives_as_long_as_its_creator_and_no_daemon_matters() {
     play.check_held();
 }
 
+/// The daemon died between the record and the drop.
+#[test]
+fn what_is_recorded_as_gone_and_still_held_is_let_go() {
+    let mut play = Play::new();
+    play.pond.limits.recycle_bytes = 0;
+    let (conn, client) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 40 * MIB) };
+    let (info, _) = play.create(conn, create);
+    let held = play.world.held.clone();
+    assert_eq!(held.len(), 2);
+    play.delete(conn, info.tensor);
+    play.release(conn, 1);
+    assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done);
+    assert!(play.world.held.is_empty());
+    play.world.held = held;
+    let found = play.restart();
+    assert_eq!((found.dropped, found.clients), (2, 0));
+    for held in [Held::Slab(info.slab), Held::Client(client)] {
+        assert!(play.world.did.contains(&Did::LetGo(held)), "{held:?}");
+    }
+    play.check_held();
+}
+
 #[test]
 fn memory_that_an_earlier_daemon_gave_out_is_not_taken_for_zeroes() {
     let mut play = Play::new();

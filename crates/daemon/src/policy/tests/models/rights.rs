@@ -6,6 +6,7 @@ use super::*;
 fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
     for by_name in [true, false] {
         let mut play = Play::new();
+        play.pond.limits.recycle_bytes = 0;
         let (stager, _) = play.client(1);
         let (owner, _) = play.client(1);
         let (other, _) = play.client(2);
@@ -29,6 +30,7 @@ fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
         assert_eq!(failure.kind, ErrorKind::Retired);
         play.pond.slab_made(&mut play.world, asked[1].0, Ok(2));
         assert!(play.pond.is_idle());
+        assert_eq!(play.slab_bytes(), 0);
         play.check_no_models();
     }
 }
@@ -109,4 +111,41 @@ fn a_slab_shared_with_what_is_being_made_outlives_its_version_and_goes_with_the_
         assert_eq!(play.slab_bytes(), 0);
         play.check_no_models();
     }
+}
+
+#[test]
+fn a_slab_that_was_to_be_its_own_goes_with_a_version_that_is_retired_meanwhile() {
+    let mut play = Play::new();
+    play.pond.limits.recycle_bytes = 0;
+    let (loader, _) = play.client(1);
+    let one = play.load(loader, "m", "v1", true);
+    let mut stage = staging("m", Some("v2"), &[4]);
+    stage.parts[0].shared = Some(one.parts[0].tensor);
+    let two = play.stage(loader, stage);
+    let own = RequestBody::VersionPart { version: two.info.version, index: 0 };
+    let number = play.start(loader, own);
+    let (slab, _, _) = play.world.asked.pop().unwrap();
+    let retire = play.start(loader, RequestBody::VersionRetire(target("m@v2")));
+    assert_eq!(play.answer(retire), Some(ReplyBody::Done));
+    play.pond.slab_made(&mut play.world, slab, Ok(7));
+    assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+    assert_eq!(play.slab_bytes(), 6 * MIB);
+    play.check_held();
+    play.retire(loader, "m");
+    assert_eq!(play.slab_bytes(), 0);
+    play.check_no_models();
+}
+
+#[test]
+fn a_commit_that_cannot_be_recorded_holds_no_manifest() {
+    let mut play = Play::new();
+    let (loader, _) = play.client(1);
+    let staged = play.stage(loader, staging("m", None, &[2]));
+    play.world.journal_fails = true;
+    let answer = play.commit(loader, committing(staged.info.version, true));
+    assert!(matches!(answer, ReplyBody::Failure(_)), "{answer:?}");
+    play.check_held();
+    play.world.journal_fails = false;
+    play.commit(loader, committing(staged.info.version, true));
+    play.check_held();
 }
