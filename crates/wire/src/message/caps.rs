@@ -60,7 +60,8 @@ fn lists_hold_what_their_caps_say() {
         let whole = piece(u64::try_from(count).unwrap());
         moving(PiecesKind::Load, vec![whole], vec![run(1); count])
     };
-    let lists: [(&dyn Fn(usize) -> RequestBody, &str, usize); 5] = [
+    type Maker<'a> = &'a dyn Fn(usize) -> RequestBody;
+    let lists: [(Maker<'_>, &str, usize); 5] = [
         (&claims, "leases", limits::LEASES_PER_MESSAGE),
         (&releases, "leases", limits::LEASES_PER_MESSAGE),
         (&stage, "parts", limits::PARTS),
