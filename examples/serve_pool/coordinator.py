@@ -24,6 +24,7 @@ from typing import Any
 from pool import Pool, PoolStopped, RequestFailed
 
 BODY_BYTES = 1 << 14
+CLIENT_SECONDS = 10.0  # for a client to send or take the next bytes; a stop waits for it
 
 
 def worker_command(model: str, framework: str, requests: int = 0) -> list[str]:
@@ -52,24 +53,55 @@ def parse(body: bytes) -> dict[str, Any]:
     return {"tokens": list(prompt.encode()) if isinstance(prompt, str) else prompt, "count": count}
 
 
+class Refused(Exception):
+    """A request that is not read: its status, and why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
 class Front(BaseHTTPRequestHandler):
     pool: Pool
+    timeout = CLIENT_SECONDS
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except ConnectionError:
+            self.close_connection = True  # the client has hung up: nobody to tell
 
     def do_POST(self) -> None:
         begun = time.perf_counter()
         if self.path != "/infer":
             return self.reply(404, {"error": "POST /infer, or GET /stats"})
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > BODY_BYTES:
-            return self.reply(413, {"error": f"at most {BODY_BYTES} bytes"})
         try:
-            answer = self.pool.submit(parse(self.rfile.read(length))).result()
+            answer = self.pool.submit(parse(self.body())).result()
+        except Refused as error:
+            return self.reply(error.status, {"error": str(error)})
+        except RecursionError:
+            return self.reply(400, {"error": "too deep"})
         except ValueError as error:
             return self.reply(400, {"error": str(error)})
         except (PoolStopped, RequestFailed) as error:
             return self.reply(503, {"error": str(error)})
         answer["ms"] = round((time.perf_counter() - begun) * 1e3, 1)
         self.reply(400 if "error" in answer else 200, answer)
+
+    def body(self) -> bytes:
+        """As many bytes as were announced, or why not."""
+        announced = set(self.headers.get_all("Content-Length", ()))
+        if not announced or "Transfer-Encoding" in self.headers:
+            raise Refused(411, "Content-Length is missing")
+        text = announced.pop().strip()
+        if announced or not (text.isascii() and text.isdigit()):
+            raise Refused(400, "Content-Length is not a number of bytes")
+        if len(text) > 18 or int(text) > BODY_BYTES:
+            raise Refused(413, f"at most {BODY_BYTES} bytes")
+        body = self.rfile.read(int(text))
+        if len(body) < int(text):
+            raise Refused(400, f"{len(body)} of {text} bytes came")
+        return body
 
     def do_GET(self) -> None:
         if self.path == "/stats":

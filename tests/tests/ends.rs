@@ -156,6 +156,51 @@ fn out_of_descriptors() {
     worker.finish();
 }
 
+/// With few descriptors there are few slabs and clients, and never so many that no keeper can be
+/// started in the place of a dead one.
+#[test]
+fn slabs_and_clients_leave_descriptors_for_the_pond_itself() {
+    let few = "ulimit -n 256 && exec \"$0\" \"$@\"";
+    let pond = TestPond::start(Options::giving_back().soft().under(few));
+    let names = (0..1000).map(|index| format!("many/{index}"));
+    let made = names.map(|name| pond.control().reserve(spec(&name, (1 << 20) - 1)));
+    let mut refused = None;
+    let made = made.map_while(|result| result.map_err(|error| refused = Some(error)).ok()).count();
+    let refused = refused.unwrap().to_string();
+    assert!(refused.contains("descriptors are in use"), "{refused}");
+    assert!(made > 300, "{made} tensors with 256 descriptors, two in each slab");
+    let folder = pond.runtime_dir();
+    let crowd: Vec<Raw> = (0..60).map(|_| Raw::connect(&folder)).collect();
+    let answer = crowd.last().unwrap().receive().expect("all were let in").0;
+    assert!(format!("{answer:?}").contains("descriptors are in use"), "{answer:?}");
+    pond.kill_keeper();
+    let admin = Raw::connect_admin(&folder);
+    admin.be_welcome();
+    drop((crowd, admin));
+    pond.kill_daemon();
+    assert_eq!(pond.control().list("many/").unwrap().len(), made);
+    assert_eq!(pond.status().lost_tensors, 0);
+}
+
+/// A client that can take no descriptor hears of its own limit, and goes on when that is gone.
+#[test]
+fn a_client_without_descriptors_is_told_so() {
+    let pond = TestPond::start(Options::giving_back().soft());
+    let mut maker = pond.worker();
+    let hash = maker.ask(&format!("make held {} 1", 33 << 20));
+    let mut worker = pond.worker();
+    worker.ask("make own 1000 2");
+    let free =
+        (0..).find(|number| !PathBuf::from(format!("/proc/{}/fd/{number}", worker.pid())).exists());
+    limit(worker.pid(), Resource::Nofile, free);
+    let refused = worker.try_ask("get held").unwrap_err();
+    assert!(refused.contains("too many open files"), "{refused}");
+    limit(worker.pid(), Resource::Nofile, None);
+    assert_eq!(worker.ask("get held"), hash);
+    maker.finish();
+    worker.finish();
+}
+
 /// The journal cannot grow: what needs a record is refused and undone, readers are served.
 #[test]
 fn a_full_journal() {

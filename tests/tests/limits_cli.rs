@@ -23,7 +23,12 @@ fn a_program_ends_as_it_ended() {
     let status =
         place.command(&["run", "-l", "64M", "sh", "-c", "kill -KILL $$"]).status().unwrap();
     assert_eq!(status.signal(), Some(9));
-    assert_eq!(place.cli(&["run", "-l", "64M", "no-such-program"]).code, Some(127));
+    for program in ["no-such-program", "/no/such/program", "/bin/true/x", "/bin", "/etc/passwd"] {
+        let said = place.cli(&["run", "-l", "64M", program]);
+        let of_env = Command::new("env").arg(program).output().unwrap().status.code();
+        assert_eq!(said.code, of_env, "{program}: {said:?}");
+        assert!(said.stderr.contains(program), "{said:?}");
+    }
     eventually("the groups of all of them to end", || place.names().is_empty().then_some(()));
 }
 

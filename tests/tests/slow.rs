@@ -8,8 +8,7 @@ use millpond_tests::process::{descriptors, resident};
 use millpond_tests::{Options, Raw, TestPond, eventually_equal, say};
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 
-/// A descriptor limit that leaves room for 38 connections, and no right to exceed what the kernel
-/// lets one user have in flight.
+/// A small descriptor limit, and no right to exceed what the kernel lets one user have in flight.
 const FEW_DESCRIPTORS: &str = "ulimit -n 1100 && \
     exec setpriv --bounding-set=-sys_resource,-sys_admin -- \"$0\" \"$@\"";
 const CONNECTIONS: usize = 30;

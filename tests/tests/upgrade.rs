@@ -108,6 +108,22 @@ fn clients_at_work_do_not_notice_upgrades() {
 }
 
 #[test]
+fn a_daemon_that_dies_after_an_upgrade_is_no_second_upgrade() {
+    let pond = TestPond::start(Options::default());
+    let program = copy(&pond, "millpond-1");
+    upgrade(&pond, &program);
+    pond.kill_daemon();
+    let epoch = pond.status().epoch;
+    // The keeper logs it a moment after clients are served.
+    eventually("the keeper's line", || {
+        pond.log().contains(&format!("serves (epoch {epoch})")).then_some(())
+    });
+    pond.kill_daemon();
+    assert_eq!(pond.log().matches("upgraded: ").count(), 1, "{}", pond.log());
+    assert_eq!(pond.status().program, program.display().to_string());
+}
+
+#[test]
 fn a_program_whose_file_is_gone_still_moves_bytes() {
     let pond = TestPond::start(Options::default());
     let program = copy(&pond, "millpond-1");

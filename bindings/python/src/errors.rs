@@ -105,6 +105,12 @@ fn class(
     members.set_item("message", "")?;
     members.set_item("hint", py.None())?;
     members.set_item("similar", PyTuple::empty(py))?;
+    if kind == ErrorKind::GpuFull {
+        for number in ["requested", "free", "capacity"] {
+            members.set_item(number, py.None())?;
+        }
+        members.set_item("holders", PyTuple::empty(py))?;
+    }
     members.set_item("__module__", MODULE)?;
     members.set_item("__doc__", text)?;
     // `KeyError` would print the text quoted.
@@ -217,13 +223,15 @@ fn exception(
     value.setattr("message", message)?;
     value.setattr("hint", hint)?;
     value.setattr("remedy", remedy(kind))?;
-    value.setattr("similar", failure.map(|failure| failure.similar.clone()).unwrap_or_default())?;
+    let similar = failure.map(|failure| failure.similar.as_slice()).unwrap_or_default();
+    value.setattr("similar", PyTuple::new(py, similar)?)?;
     if kind == ErrorKind::GpuFull {
         value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;
         value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;
         value.setattr("capacity", failure.and_then(|failure| failure.capacity_bytes))?;
         let holders = failure.map(|failure| failure.holders.as_slice()).unwrap_or_default();
-        value.setattr("holders", holders.iter().map(Holder::from).collect::<Vec<_>>())?;
+        let holders: Vec<Holder> = holders.iter().map(Holder::from).collect();
+        value.setattr("holders", PyTuple::new(py, holders)?)?;
     }
     Ok(PyErr::from_value(value))
 }

@@ -291,7 +291,7 @@ impl Model {
         let info = self.info();
         let (pond, model, user) = (held.model.pond().clone(), info.model.clone(), info.user);
         let (subject, callback) = (Subject { pond, model, user }, callback.clone().unbind());
-        let number = ask(py, || self.swaps.add(&subject, callback))?;
+        let number = self.swaps.add(py, &subject, callback)?;
         let swaps = Arc::downgrade(&self.swaps);
         PyCFunction::new_closure(
             py,

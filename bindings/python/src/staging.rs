@@ -113,9 +113,17 @@ impl Staging {
         Failure::new(ErrorKind::Invalid, message).hint("stage the next version").into()
     }
 
-    fn has_current(&self) -> bool {
+    /// What cannot be told is no answer: a version must not become current by mistake.
+    fn has_current(&self) -> Result<bool, Error> {
         let model = format!("~{}/{}", self.info.user, self.info.model);
-        self.pond.version(model).is_ok()
+        match self.pond.version(model) {
+            Ok(_) => Ok(true),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotReady => Ok(false),
+                ErrorKind::Lost => Ok(true),
+                _ => Err(error),
+            },
+        }
     }
 
     /// Only in the process that staged it.
@@ -235,7 +243,10 @@ impl Staging {
         self.own(py)?;
         let info = ask(py, || {
             // As with a load, a model's first version is its current one.
-            let activate = activate.unwrap_or_else(|| self.activate || !self.has_current());
+            let activate = match activate {
+                Some(activate) => activate,
+                None => self.activate || !self.has_current()?,
+            };
             let Some(open) = self.take(State::Committed) else {
                 return Err(self.over(&self.lock()));
             };

@@ -1,18 +1,21 @@
 //! Callbacks that are told when another version of a model is current.
 //!
-//! One thread for a model that has any. It waits for the pond's events without the interpreter and
-//! takes that only to call. It holds neither the model nor its lease, and ends soon after both are
-//! gone. What is raised in a callback goes to `sys.unraisablehook`, and the next one is called.
+//! One thread for a model that has any, whose loop is `_swaps.py`. It waits for the pond's events
+//! without the interpreter and takes that only to call. It holds neither the model nor its lease, and
+//! ends soon after both are gone. What is raised in a callback goes to `sys.unraisablehook`, and the
+//! next one is called.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use millpond::{Error, EventKind, Events, Pond, TensorName, VersionId};
+use millpond::{EventKind, Events, Pond, TensorName, VersionId};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::ending;
+use crate::ending::{self, Inside, calling};
+use crate::interrupt::ask;
 
 /// How often the thread looks whether anybody is left to be told.
 const SLICE: Duration = Duration::from_millis(500);
@@ -46,29 +49,35 @@ impl Swaps {
     /// From when this returns on, every swap is told. Returns what the callback is removed by.
     pub(crate) fn add(
         self: &Arc<Self>,
+        py: Python<'_>,
         subject: &Subject,
         callback: Py<PyAny>,
-    ) -> Result<u64, Error> {
-        let events = match self.lock().watched {
-            true => None,
-            // Which one is current is asked after that: a swap in between shows in the events.
-            false => Some((subject.pond.events(0)?, subject.current().map(|(now, _)| now))),
-        };
-        let mut told = self.lock();
-        told.last += 1;
-        let number = told.last;
-        told.callbacks.push((number, callback));
-        if let (false, Some((events, now))) = (told.watched, events) {
-            let (swaps, subject) = (Arc::downgrade(self), subject.clone());
-            let begun = thread::Builder::new()
-                .name("millpond-swaps".to_owned())
-                .spawn(move || watch(&swaps, &subject, events, now));
-            if let Err(error) = begun {
-                told.callbacks.retain(|(other, _)| *other != number);
-                let message = format!("starting a thread that waits for swaps: {error}");
-                return Err(millpond::Failure::new(millpond::ErrorKind::Internal, message).into());
+    ) -> PyResult<u64> {
+        let mut events = None;
+        let (number, watched) = loop {
+            let mut told = self.lock();
+            if told.watched || events.is_some() {
+                told.last += 1;
+                let number = told.last;
+                told.callbacks.push((number, callback));
+                break (number, std::mem::replace(&mut told.watched, true));
             }
-            told.watched = true;
+            drop(told);
+            // Which one is current is asked after that: a swap in between shows in the events.
+            events = Some(ask(py, || {
+                Ok((subject.pond.events(0)?, subject.current().map(|(now, _)| now)))
+            })?);
+        };
+        // Not under the lock: others run while the thread begins.
+        if let (false, Some((events, last))) = (watched, events) {
+            let subject = subject.clone();
+            let watching = Watching { swaps: Arc::downgrade(self), subject, events, last };
+            let watch = Watch { watching: Mutex::new(watching), called: Mutex::new(None) };
+            if let Err(error) = begin(py, watch) {
+                self.lock().watched = false;
+                self.remove(number);
+                return Err(error);
+            }
         }
         Ok(number)
     }
@@ -95,56 +104,102 @@ impl Swaps {
         };
         told.callbacks.iter().try_for_each(|(_, callback)| visit.call(callback))
     }
+}
 
-    fn tell(&self, tag: &str) {
-        if let Some(_inside) = ending::enter() {
-            Python::try_attach(|py| {
-                let called: Vec<Py<PyAny>> =
-                    self.lock().callbacks.iter().map(|(_, one)| one.clone_ref(py)).collect();
-                for callback in called {
-                    if let Err(error) = callback.call1(py, (tag,)) {
-                        error.write_unraisable(py, Some(callback.bind(py)));
-                    }
-                }
-            });
-        }
+/// A thread that Python made calls the callbacks: there is nothing of Rust above them that the end
+/// of the interpreter could tear, however long one takes.
+fn begin(py: Python<'_>, watch: Watch) -> PyResult<()> {
+    let watch_swaps = py.import("millpond._swaps")?.getattr("watch")?;
+    let settings = PyDict::new(py);
+    settings.set_item("target", watch_swaps)?;
+    settings.set_item("args", (watch,))?;
+    settings.set_item("name", "millpond-swaps")?;
+    settings.set_item("daemon", true)?;
+    let thread = py.import("threading")?.getattr("Thread")?.call((), Some(&settings))?;
+    calling(py, || thread.call_method0("start"))?;
+    Ok(())
+}
+
+/// What the thread asks.
+#[pyclass(frozen, module = "millpond")]
+pub(crate) struct Watch {
+    watching: Mutex<Watching>,
+    /// Callbacks are being called: the end of the interpreter waits a while for them.
+    called: Mutex<Option<Inside>>,
+}
+
+struct Watching {
+    swaps: Weak<Swaps>,
+    subject: Subject,
+    events: Events,
+    /// What was current when it began, or was told last: after a gap in the events this is compared
+    /// with what is current.
+    last: Option<VersionId>,
+}
+
+#[pymethods]
+impl Watch {
+    /// Waits for the next swap: its tag, and who is to be called. `None` if nobody is left.
+    fn next(&self, py: Python<'_>) -> Option<(String, Vec<Py<PyAny>>)> {
+        drop(self.called.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let (swaps, tag) = ending::detached(py, || {
+            self.watching.lock().unwrap_or_else(PoisonError::into_inner).next()
+        })?;
+        let told = swaps.lock();
+        let callbacks = told.callbacks.iter().map(|(_, one)| one.clone_ref(py)).collect();
+        drop(told);
+        *self.called.lock().unwrap_or_else(PoisonError::into_inner) = ending::enter();
+        Some((tag, callbacks))
+    }
+
+    /// What a callback raised.
+    #[staticmethod]
+    fn raised(py: Python<'_>, error: Bound<'_, PyAny>, callback: Bound<'_, PyAny>) -> PyResult<()> {
+        calling(py, || {
+            PyErr::from_value(error).write_unraisable(py, Some(&callback));
+            Ok(())
+        })
     }
 }
 
-/// `last` is what was current when it began, or was told last: after a gap in the events this is
-/// compared with what is current.
-fn watch(swaps: &Weak<Swaps>, subject: &Subject, mut events: Events, mut last: Option<VersionId>) {
-    loop {
-        let happened = events.next_timeout(SLICE);
-        let Some(swaps) = swaps.upgrade() else { return };
-        {
-            let mut told = swaps.lock();
-            if told.callbacks.is_empty() {
-                told.watched = false;
-                return;
+impl Watching {
+    fn next(&mut self) -> Option<(Arc<Swaps>, String)> {
+        loop {
+            let happened = self.events.next_timeout(SLICE);
+            let swaps = self.swaps.upgrade()?;
+            {
+                let mut told = swaps.lock();
+                if told.callbacks.is_empty() {
+                    told.watched = false;
+                    return None;
+                }
             }
-        }
-        let event = match happened {
-            Ok(Some(event)) => event,
-            Ok(None) => continue,
-            Err(_) => {
-                drop(swaps);
-                thread::sleep(PAUSE);
-                continue;
+            let event = match happened {
+                Ok(Some(event)) => event,
+                Ok(None) => continue,
+                Err(_) => {
+                    drop(swaps);
+                    thread::sleep(PAUSE);
+                    continue;
+                }
+            };
+            let subject = &self.subject;
+            let own =
+                event.name.as_ref() == Some(&subject.model) && event.user == Some(subject.user);
+            let told = match event.kind {
+                EventKind::ModelSwapped if own => match event.tensor.map(|id| VersionId(id.0)) {
+                    Some(version) => subject.tag_of(version).or_else(|| subject.current()),
+                    None => subject.current(),
+                },
+                EventKind::Gap => {
+                    subject.current().filter(|(version, _)| Some(*version) != self.last)
+                }
+                _ => None,
+            };
+            if let Some((version, tag)) = told {
+                self.last = Some(version);
+                return Some((swaps, tag));
             }
-        };
-        let own = event.name.as_ref() == Some(&subject.model) && event.user == Some(subject.user);
-        let told = match event.kind {
-            EventKind::ModelSwapped if own => match event.tensor.map(|id| VersionId(id.0)) {
-                Some(version) => subject.tag_of(version).or_else(|| subject.current()),
-                None => subject.current(),
-            },
-            EventKind::Gap => subject.current().filter(|(version, _)| Some(*version) != last),
-            _ => None,
-        };
-        if let Some((version, tag)) = told {
-            last = Some(version);
-            swaps.tell(&tag);
         }
     }
 }

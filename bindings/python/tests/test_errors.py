@@ -54,7 +54,8 @@ def test_no_pond_says_how_to_start_one(tmp_path):
     with pytest.raises(millpond.NoPond, match="millpond serve") as caught:
         millpond.Pond(tmp_path)
     assert isinstance(caught.value, ConnectionError)
-    assert (caught.value.code, caught.value.hint) == ("no_pond", "start one with `millpond serve`")
+    hint = f"start one with `millpond serve --runtime-dir {tmp_path}`"
+    assert (caught.value.code, caught.value.hint) == ("no_pond", hint)
 
 
 def test_bad_arguments_are_told_before_anything_happens():
@@ -86,3 +87,11 @@ def test_a_pond_that_is_closed_says_so(pond):
     with millpond.Pond(pond.runtime_dir, program="test") as other:
         other.status()
     assert other.closed
+
+
+def test_an_error_that_is_made_in_python_has_what_others_have(name):
+    with pytest.raises(millpond.NotFound) as caught:
+        millpond.get(name)
+    assert type(caught.value.similar) is type(millpond.NotFound("x").similar) is type(millpond.Error.similar)
+    full = millpond.GpuFull("x")
+    assert (full.requested, full.free, full.capacity, full.holders) == (None, None, None, ())

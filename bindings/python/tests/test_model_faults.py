@@ -232,7 +232,7 @@ def test_a_swap_to_a_version_that_is_not_ready_changes_nothing():
     name = new_name("not_ready")
     load(name, seed=1, version="v1")
     error = refused(millpond.NotFound, lambda: millpond.swap(name, "v9"))
-    assert "v9" in str(error) and error.similar == ["v1"], (error, error.similar)
+    assert "v9" in str(error) and error.similar == ("v1",), (error, error.similar)
     staging = millpond.stage(name, version="v2", like="v1")
     try:
         error = refused(millpond.Error, lambda: millpond.swap(name, "v2"))

@@ -9,7 +9,7 @@ import pytest
 
 import checkpoints
 import millpond
-from conftest import retire_all
+from conftest import Server, retire_all
 
 
 def test_the_next_version_of_a_model(model):
@@ -153,3 +153,29 @@ os.kill(os.getpid(), signal.SIGKILL)
     with millpond.stage(model, "v3", like="v1"):
         pass
     assert millpond.attach(model, "v3")["wte"].tobytes() == checkpoints.arrays()["wte"].tobytes()
+
+
+def test_a_commit_that_cannot_tell_whether_there_is_a_current_version_changes_nothing(tmp_path, python):
+    gpus = str(tmp_path / "gpus")
+    server = Server(tmp_path / "pond", MILLPOND_SOFT_DIR=gpus)
+    script = """
+import os, signal, sys
+os.environ["MILLPOND_SOFT_DIR"] = sys.argv[2]
+import millpond
+pond = millpond.Pond(sys.argv[1])
+w = pond.stage("own", "v1", tensors={"x": ("F32", (4,))})
+status = pond.status()
+os.kill(status.daemon_pid, signal.SIGSTOP)  # or it would start another keeper
+for pid in status.keeper_pid, status.daemon_pid:
+    os.kill(pid, signal.SIGKILL)
+# A pond that does not answer has not said that there is none: the staging is not over.
+try:
+    w.commit()
+except millpond.NoPond:
+    print(w, flush=True)
+os._exit(0)
+"""
+    try:
+        assert python(script, str(tmp_path / "pond"), gpus) == "Staging('own@v1', 1 tensors, open)\n"
+    finally:
+        server.stop()

@@ -206,6 +206,24 @@ time.sleep(0.2)
     assert python(script, model) == "told v2\ndone\n"
 
 
+def test_a_callback_that_goes_on_past_the_end_of_the_interpreter_does_no_harm(model, python):
+    script = """
+import sys, threading, time, millpond
+m = millpond.attach(sys.argv[1])
+told = threading.Event()
+def endless(tag):
+    assert threading.current_thread() in threading.enumerate() and threading.current_thread().daemon
+    told.set()
+    while True:
+        time.sleep(0.01)
+m.on_swap(endless)
+millpond.swap(sys.argv[1], "v2")
+assert told.wait(60)
+print("over", flush=True)
+"""
+    assert python(script, model) == "over\n"
+
+
 def test_callbacks_survive_the_daemon(model):
     import os
     import signal

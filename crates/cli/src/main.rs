@@ -20,6 +20,7 @@ mod preload;
 mod printer;
 mod progress;
 mod scene;
+mod shown;
 mod size;
 mod span;
 mod table;

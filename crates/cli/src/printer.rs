@@ -152,7 +152,7 @@ impl Printer {
             return;
         }
         let title = self.paint_if(self.color_stderr, Tone::Bad, "error");
-        write_stderr(format_args!("{title}: {}\n", report.failure.message));
+        write_stderr(format_args!("{title}: {}\n", harmless(&report.failure.message)));
         for name in &report.failure.similar {
             write_stderr(format_args!("  similar: {name}\n"));
         }
@@ -164,7 +164,7 @@ impl Printer {
         }
         if let Some(hint) = &report.failure.hint {
             let title = self.paint_if(self.color_stderr, Tone::Hint, "hint");
-            write_stderr(format_args!("\n{title}: {hint}\n"));
+            write_stderr(format_args!("\n{title}: {}\n", harmless(hint)));
         }
     }
 
@@ -189,6 +189,12 @@ pub fn finish(printer: &Printer, outcome: Outcome) -> Code {
             report.code
         }
     }
+}
+
+/// What others may have had a part in, line by line.
+fn harmless(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(crate::shown::printable).collect();
+    lines.join("\n")
 }
 
 fn write_stdout(text: std::fmt::Arguments<'_>) -> Outcome {

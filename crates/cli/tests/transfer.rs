@@ -224,6 +224,20 @@ fn standard_output_may_be_a_file_that_goes_on() {
     assert!(status.success());
     all.write_all(b" after").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"before tensor after");
+    // By its other names too, into a file and into a pipe: nothing but the bytes.
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let words = ["tensor", "get", "x", "-o", name, "--format", "raw"];
+        let out = fs::File::create(place.path().join("out")).unwrap();
+        assert!(place.command(&words).stdout(out).status().unwrap().success(), "{name}");
+        assert_eq!(fs::read(place.path().join("out")).unwrap(), b"tensor", "{name}");
+        assert_eq!(piped(&place, &words, b"").1, b"tensor", "{name}");
+    }
+    // What cannot be written is named.
+    let words = ["tensor", "get", "x", "-o", "-", "--format", "raw"];
+    let out = fs::File::open(&file).unwrap();
+    let ran = place.command(&words).stdout(out).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.code() == Some(19) && said.contains("standard output: writing"), "{said}");
     // And standard input one that has begun.
     let mut input = fs::File::open(&path).unwrap();
     input.read_exact(&mut [0; 7]).unwrap();

@@ -151,6 +151,10 @@ impl Connection {
             Err(SocketError::Lying(what)) => {
                 Err(Trouble::Violation(Error::Protocol(what.to_owned())))
             }
+            // Asked again on another connection, it would come to the same.
+            Err(SocketError::OutOfDescriptors) => {
+                Err(Trouble::Violation(Error::out_of_descriptors()))
+            }
             Err(_) => Err(Trouble::HungUp),
         }
     }

@@ -62,8 +62,9 @@ pub(crate) struct State {
     /// For the leader to read into.
     pub(crate) buffer: Option<Box<[u8]>>,
     pub(crate) leases: Leases,
-    /// Leases whose callers have given up, while the pond may still grant them.
-    pub(crate) late: Vec<LeaseId>,
+    /// Leases whose callers have given up, while the pond may still grant them; with the numbers of
+    /// their requests, because a refusal names no lease.
+    pub(crate) late: Vec<(u64, LeaseId)>,
     /// Leases that were granted to nobody, or may have been; to be released.
     pub(crate) strays: Vec<LeaseId>,
     /// The counters of the pond that is connected, where it has any.
@@ -154,7 +155,7 @@ impl State {
     /// The thread gives up. The lease that it asked for may still be granted, and must go back.
     pub(crate) fn give_up(&mut self, number: u64) {
         let lease = self.slots.get(&number).and_then(|slot| slot.lease);
-        self.late.extend(lease);
+        self.late.extend(lease.map(|lease| (number, lease)));
         self.forget(number);
     }
 
@@ -190,9 +191,12 @@ impl State {
                 }
             }
             None => {
-                let lease = granted.map(|(claim, _)| claim.lease);
-                self.late.retain(|late| Some(*late) != lease);
-                self.strays.extend(lease);
+                let answered = self.late.extract_if(.., |(number, _)| *number == reply.number);
+                let refused: Vec<LeaseId> = answered.map(|(_, lease)| lease).collect();
+                match granted {
+                    Some((claim, _)) => self.strays.push(claim.lease),
+                    None => self.made.retain(|lease, _| !refused.contains(lease)),
+                }
             }
         }
     }
@@ -226,7 +230,7 @@ impl State {
         }
         self.leases.refuse(&refused);
         // What the old connection still had to say is not known.
-        self.strays.append(&mut self.late);
+        self.strays.extend(self.late.drain(..).map(|(_, lease)| lease));
         self.pond = Some(welcome.pond);
         self.page = page.map(Arc::new);
         self.generation += 1;

@@ -82,6 +82,8 @@ impl Link {
             let mut state = self.lock();
             state.strays.push(lease);
             self.watch_if_possible(&mut state);
+        } else {
+            self.delete_made(&[lease]);
         }
     }
 
@@ -110,12 +112,12 @@ impl Link {
         }
     }
 
-    /// No handle is left. Without leases this is the end; with leases the watching thread stays
-    /// until they have ended.
+    /// No handle is left. Without leases this is the end, said here because the process may end
+    /// before the watching thread runs; with leases that thread stays until they have ended.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ending = true;
-        if state.watch.is_some() {
+        if state.watch.is_some() && state.has_duties() {
             state.wake_watch();
         } else {
             self.goodbye(&mut state);

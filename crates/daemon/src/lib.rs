@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod book;
+mod descriptors;
 pub mod driver;
 pub mod journal;
 pub mod policy;
@@ -28,6 +29,6 @@ pub use shell::{DaemonError, run};
 /// [`DaemonError`]; the keeper starts the next daemon.
 pub fn run_from_stdin() -> Result<(), DaemonError> {
     let start = millpond_keeper::daemon_side::connect_stdin()
-        .map_err(|error| DaemonError::Handover(error.to_string()))?;
+        .map_err(|error| DaemonError::Handover(error.in_full()))?;
     run(start)
 }

@@ -3,7 +3,10 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::event::EventfdFlags;
 
@@ -13,6 +16,8 @@ pub struct SideThread<Ask, Told> {
     asks: Sender<Ask>,
     told: Receiver<Told>,
     wake: Arc<OwnedFd>,
+    ends: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 /// The thread's own side: what it is asked, and where it answers.
@@ -24,6 +29,8 @@ pub struct Inside<Ask, Told> {
     pub asked: Receiver<Ask>,
     /// Where it answers.
     pub speaker: Speaker<Told>,
+    /// Whether it shall end, whatever it was asked before.
+    pub ends: Arc<AtomicBool>,
 }
 
 impl<Ask: Send + 'static, Told: Send + 'static> SideThread<Ask, Told> {
@@ -40,15 +47,29 @@ impl<Ask: Send + 'static, Told: Send + 'static> SideThread<Ask, Told> {
         let (asks, asked) = channel();
         let (tell, told) = channel();
         let speaker = Speaker { tell, wake: Arc::clone(&wake) };
-        let inside = Inside { asks: asks.clone(), asked, speaker };
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(inside))?;
-        Ok(Self { asks, told, wake })
+        let ends = Arc::new(AtomicBool::new(false));
+        let inside = Inside { asks: asks.clone(), asked, speaker, ends: Arc::clone(&ends) };
+        let thread =
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(inside))?;
+        Ok(Self { asks, told, wake, ends, thread })
     }
 
     /// Asks; the answer comes through [`Self::next`].
     pub fn ask(&self, ask: Ask) {
         // The thread ends only with this process, or when it was told to.
         let _ = self.asks.send(ask);
+    }
+
+    /// Asks a last thing, for which the thread ends as soon as it has done what it is at, and waits
+    /// so long for that. Whether it has ended; what else it was asked is left.
+    pub fn end(&self, last: Ask, within: Duration) -> bool {
+        self.ends.store(true, Ordering::Relaxed);
+        self.ask(last);
+        let deadline = Instant::now() + within;
+        while !self.thread.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.thread.is_finished()
     }
 
     /// What was said since the last time.

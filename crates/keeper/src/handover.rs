@@ -178,6 +178,14 @@ impl HandoverError {
         move |error| HandoverError::Io { what, source: error.into() }
     }
 
+    /// All of it in one line, with its causes.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        let first: &dyn std::error::Error = self;
+        let causes = std::iter::successors(first.source(), |error| error.source());
+        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

@@ -1,6 +1,9 @@
 //! Programs under a limit: what is charged, what is refused, and what comes back.
 
 mod common;
+
+use std::path::PathBuf;
+
 use common::*;
 
 #[test]
@@ -664,20 +667,30 @@ fn a_legacy_import_is_the_owners_within_the_group() {
 }
 
 #[test]
-fn who_makes_a_group_takes_away_those_that_nobody_is_in() {
+fn who_makes_a_group_takes_away_those_that_nobody_has_come_to_for_long() {
     let (left, living, new) = (Machine::new(), Machine::new(), Machine::new());
     let (left, living, new) = (left.limited("64M"), living.limited("64M"), new.limited("64M"));
-    let there =
-        |machine: &Machine| std::path::Path::new(machine.group_folder().to_str().unwrap()).exists();
+    let folder = |machine: &Machine| PathBuf::from(machine.group_folder().to_str().unwrap());
+    let there = |machine: &Machine| folder(machine).exists();
     left.run("proc2", "context create=10");
     let mut other = living.start("proc2", "context create=40 wait create=30 wait");
     assert!(there(&living));
+    let make_another = || {
+        new.run("proc2", "context create=10");
+        let _ = std::fs::remove_dir_all(folder(&new));
+    };
+    make_another();
+    assert!(there(&left), "somebody may come again");
+    let long_ago = std::time::SystemTime::now() - millpond_ledger::REST;
+    for folder in [&left, &living].map(folder) {
+        for path in [folder.join("ledger"), folder.join("limits"), folder] {
+            std::fs::File::open(path).unwrap().set_modified(long_ago).unwrap();
+        }
+    }
     // One sweep looks at some of the folders, and other programs have theirs.
     let gone = (0..100).any(|_| {
-        new.run("proc2", "context create=10");
-        let gone = !there(&left);
-        let _ = std::fs::remove_dir_all(new.group_folder().to_str().unwrap());
-        gone
+        make_another();
+        !there(&left)
     });
     assert!(gone);
     // Who is in one notices nothing.

@@ -114,6 +114,9 @@ pub struct Shard {
     pub bytes: u64,
 }
 
+/// The name of a checkpoint in one file.
+pub const SINGLE_NAME: &str = "model.safetensors";
+
 /// The name of the index of a checkpoint in several files.
 pub const INDEX_NAME: &str = "model.safetensors.index.json";
 
@@ -139,7 +142,7 @@ pub fn shards(tensors: &[Written<'_>], shard_bytes: u64) -> Result<Vec<Shard>, W
     let count = shards.len();
     for (index, shard) in shards.iter_mut().enumerate() {
         shard.name = if count == 1 {
-            "model.safetensors".to_owned()
+            SINGLE_NAME.to_owned()
         } else {
             format!("model-{:05}-of-{count:05}.safetensors", index + 1)
         };

@@ -5,7 +5,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
@@ -40,6 +42,9 @@ pub enum SocketError {
     /// The peer broke a rule of the protocol.
     #[error("{0}")]
     Lying(&'static str),
+    /// A message was taken, but not the descriptors that came with it, or not all of them.
+    #[error("this process has no descriptors left for those that came with a message")]
+    OutOfDescriptors,
     /// The peer is gone.
     #[error("the peer hung up")]
     HungUp,
@@ -154,12 +159,20 @@ pub fn accept(listener: impl AsFd) -> Result<Option<OwnedFd>, SocketError> {
     }
 }
 
-/// Connects, blocking, after a look at whose socket it is: only one of this user or of root is
-/// trusted.
+/// How long a connection may wait for its place in the queue of those that nobody has taken yet.
+/// It is full only where nobody takes any.
+const QUEUE: Duration = Duration::from_secs(5);
+
+/// Connects, after a look at whose socket it is: only one of this user or of root is trusted. Waits
+/// only if thousands wait there already, and not for ever.
 ///
 /// # Errors
 /// [`SocketError`].
 pub fn connect(path: &Path) -> Result<OwnedFd, SocketError> {
+    connect_within(path, QUEUE)
+}
+
+fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> {
     let address = address(path)?;
     let what = || format!("connecting to '{}'", path.display());
     let me = rustix::process::geteuid().as_raw();
@@ -171,7 +184,14 @@ pub fn connect(path: &Path) -> Result<OwnedFd, SocketError> {
     }
     trusted(path, found.uid(), me)?;
     let socket = new_socket()?;
-    rustix::net::connect(&socket, &address).map_err(SocketError::io(what()))?;
+    let limit = |time| {
+        set_socket_timeout(&socket, Timeout::Send, time)
+            .map_err(SocketError::io("setting a timeout on the socket"))
+    };
+    limit(Some(queue))?;
+    rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address))
+        .map_err(SocketError::io(what()))?;
+    limit(None)?;
     // The file's owner is who made it; the listener's credentials are who answers.
     let peer = crate::fd::peer_credentials(&socket)
         .map_err(|source| SocketError::Io { what: what(), source })?;
@@ -235,7 +255,8 @@ pub fn send(
 ///
 /// # Errors
 /// [`SocketError::HungUp`] at the end; [`SocketError::Lying`] for a message that is too large or
-/// has too many descriptors, which are all closed.
+/// has too many descriptors, [`SocketError::OutOfDescriptors`] for more than this process can open;
+/// they are all closed.
 pub fn receive(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -268,8 +289,14 @@ pub fn receive(
     if message.flags.intersects(ReturnFlags::TRUNC) {
         return Err(SocketError::Lying("a message was larger than 64 KiB"));
     }
-    if message.flags.intersects(ReturnFlags::CTRUNC) || fds.len() > limits::MESSAGE_FDS {
+    let cut = message.flags.intersects(ReturnFlags::CTRUNC);
+    if fds.len() > limits::MESSAGE_FDS || (cut && fds.len() == limits::MESSAGE_FDS) {
         return Err(SocketError::Lying("a message came with more than 128 descriptors"));
+    }
+    if cut {
+        // There is room for all that a message may have: some are missing because no number was
+        // free.
+        return Err(SocketError::OutOfDescriptors);
     }
     if message.bytes == 0 {
         return Err(SocketError::HungUp);
@@ -295,6 +322,42 @@ mod tests {
         assert!(receive(&b, &mut buffer, false).unwrap().is_none());
         drop(a);
         assert!(matches!(receive(&b, &mut buffer, true), Err(SocketError::HungUp)));
+    }
+
+    /// Where a daemon cannot start, its keeper still listens, and those who gave up stay in the
+    /// queue: who comes later must be told, and not wait for ever.
+    #[test]
+    fn a_full_queue_is_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sock");
+        let listener = new_socket().unwrap();
+        rustix::net::bind(&listener, &address(&path).unwrap()).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let waiting = Duration::from_millis(20);
+        let mut taken = Vec::new();
+        let refused = loop {
+            match connect_within(&path, waiting) {
+                Ok(socket) => taken.push(socket),
+                Err(error) => break error,
+            }
+            assert!(taken.len() < 10);
+        };
+        assert!(refused.is_later(), "{refused}");
+    }
+
+    #[test]
+    fn more_descriptors_than_allowed_are_the_senders_fault() {
+        let (a, b) = pair().unwrap();
+        let null = File::open("/dev/null").unwrap();
+        let many = [null.as_fd(); limits::MESSAGE_FDS + 1];
+        let mut space =
+            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(limits::MESSAGE_FDS + 1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&many)));
+        let bytes = [IoSlice::new(b"x")];
+        rustix::net::sendmsg(&a, &bytes, &mut control, SendFlags::empty()).unwrap();
+        let result = receive(&b, &mut [0; 8], true);
+        assert!(matches!(result, Err(SocketError::Lying(_))), "{result:?}");
     }
 
     #[test]

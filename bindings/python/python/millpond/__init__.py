@@ -10,6 +10,7 @@ import atexit as _atexit
 import collections.abc as _abc
 import os as _os
 import threading as _threading
+import types as _types
 
 from . import _millpond
 from ._millpond import *  # noqa: F403 - its own list has every public name
@@ -56,7 +57,8 @@ def _of_default(name):
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = method.__doc__
-    call.__wrapped__ = method
+    # Bound to anything: a signature is read from it, and has no `self` then.
+    call.__wrapped__ = _types.MethodType(method, Pond)
     return call
 
 
@@ -90,3 +92,18 @@ __all__ = sorted(
     {*_FUNCTIONS, "connect", "Plan", "SafeOpen", "Slice", *(name for name in _millpond.__all__ if not name.startswith("_"))}
 )
 del _name
+
+# What annotations are written with. Not in `__all__`, because one is called `Path`.
+_TYPES = ("Audience", "Device", "Dtype", "Framework", "Mode", "Path", "Progress", "Split", "SupportsDLPack")
+
+
+def __getattr__(name):
+    if name in _TYPES:
+        from . import _annotations
+
+        return getattr(_annotations, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_TYPES})

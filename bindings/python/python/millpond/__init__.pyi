@@ -64,7 +64,7 @@ class Error(Exception):
     """The way out: the next command to type, or what to change."""
     remedy: Literal["change", "retry", "free", "operator"]
     """What the caller can do: ask for something else, repeat, free something, tell the operator."""
-    similar: _list[str]
+    similar: tuple[str, ...]
     """Names close to one that was not found."""
 
 class InternalError(Error):
@@ -106,7 +106,7 @@ class GpuFull(Error, MemoryError):
     """Bytes free."""
     capacity: int | None
     """Bytes that the pond may take on that GPU."""
-    holders: _list[Holder]
+    holders: tuple[Holder, ...]
     """Who holds the rest, largest first."""
 
 class TooMany(Error):

@@ -9,6 +9,7 @@ use crate::args::{EventsArgs, Global};
 use crate::error::{CommandError, Outcome};
 use crate::json::EventJson;
 use crate::printer::{Printer, Tone};
+use crate::shown::printable;
 use crate::{pond, units, users};
 
 /// How often somebody looks whether anybody reads what is printed.
@@ -62,7 +63,8 @@ fn words(event: &Event) -> String {
     let user = event.user.map(|user| format!("({})", users::name(user)));
     let text = Some(event.text.clone()).filter(|text| !text.is_empty());
     let words: Vec<String> = [tensor, user, text].into_iter().flatten().collect();
-    words.join("  ")
+    // A client's name for itself may be in it.
+    printable(&words.join("  ")).into_owned()
 }
 
 /// Whether standard output is a pipe whose other end is closed.
@@ -90,6 +92,8 @@ mod tests {
             text: "its time was over".into(),
         };
         assert_eq!(words(&event), "acts/x  (4000000000)  its time was over");
+        let hostile = Event { text: "x\u{1b}[2J\n".into(), ..event.clone() };
+        assert_eq!(words(&hostile), "acts/x  (4000000000)  x\\u{1b}[2J\\n");
         let bare = Event { name: None, user: None, text: String::new(), ..event };
         assert_eq!(words(&bare), "");
     }

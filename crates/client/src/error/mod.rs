@@ -87,7 +87,7 @@ pub enum Error {
         owner: u32,
     },
     /// The pond cannot be closed while tensors are in use.
-    #[error("{leases} tensors of this pond are still in use")]
+    #[error("{leases} tensor{} of this pond {} still in use", plural(*leases).0, plural(*leases).1)]
     InUse {
         /// How many.
         leases: usize,
@@ -111,7 +111,7 @@ pub enum Error {
 
     // Repeat after a moment.
     /// No answer came in time.
-    #[error("no answer to {what} within {after:?}")]
+    #[error("no answer to {what} within {after:.1?}")]
     Timeout {
         /// What was asked.
         what: &'static str,
@@ -173,6 +173,11 @@ pub enum Error {
     Driver(#[from] CudaError),
 }
 
+/// The end of a word for so many, and what they are.
+fn plural(number: usize) -> (&'static str, &'static str) {
+    if number == 1 { ("", "is") } else { ("s", "are") }
+}
+
 struct Reason<'a>(&'a str);
 
 impl std::fmt::Display for Reason<'_> {
@@ -219,6 +224,7 @@ impl Error {
                 Error::Untrusted { path, owner, expected }
             }
             SocketError::Lying(what) => Error::Protocol(what.to_owned()),
+            SocketError::OutOfDescriptors => Error::out_of_descriptors(),
             SocketError::HungUp => {
                 Error::NoPond { path: path.to_owned(), reason: "it hung up".to_owned() }
             }
@@ -232,10 +238,19 @@ impl Error {
                     // That it is not there is what the error says already.
                     io::ErrorKind::NotFound => String::new(),
                     io::ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+                    io::ErrorKind::WouldBlock => "nobody takes new connections there".to_owned(),
                     _ => source.to_string(),
                 };
                 Error::NoPond { path, reason }
             }
+        }
+    }
+
+    /// This process could not take what came with an answer.
+    pub(crate) fn out_of_descriptors() -> Self {
+        Error::System {
+            what: "taking the descriptors of an answer".to_owned(),
+            reason: "this process has too many open files (`ulimit -n`)".to_owned(),
         }
     }
 

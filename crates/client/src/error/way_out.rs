@@ -1,6 +1,8 @@
 //! What an error offers beyond its message.
 
-use millpond_wire::{Failure, Holder, Remedy};
+use std::path::Path;
+
+use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 
 use super::Error;
 use crate::establish::HELLO;
@@ -24,9 +26,11 @@ impl Error {
                  why"
                     .to_owned()
             }
-            Error::NoPond { .. } => "start one with `millpond serve`".to_owned(),
+            Error::NoPond { path, .. } => {
+                format!("start one with `{}`", serving(path, &runtime_dir::candidates()))
+            }
             Error::NotLetIn { .. } => {
-                let variable = millpond_wire::runtime_dir::ENVIRONMENT;
+                let variable = runtime_dir::ENVIRONMENT;
                 format!(
                     "start a pond of your own with `millpond serve`, or name another one with {variable}"
                 )
@@ -38,7 +42,7 @@ impl Error {
                     .to_owned()
             }
             Error::PathTooLong { .. } => {
-                format!("set {} to a shorter path", millpond_wire::runtime_dir::ENVIRONMENT)
+                format!("set {} to a shorter path", runtime_dir::ENVIRONMENT)
             }
             Error::InUse { .. } => "drop the tensors first".to_owned(),
             Error::User(_) => "a user's number always works, as in `~1000/name`".to_owned(),
@@ -77,10 +81,29 @@ impl Error {
     }
 }
 
+/// The command that makes somebody answer on this socket. A folder that is looked for anyway need
+/// not be named.
+fn serving(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
+    let known = |folder: &Path| {
+        looked_for.iter().any(|one| std::path::absolute(one).is_ok_and(|one| one == folder))
+    };
+    match socket.parent() {
+        Some(folder) if !known(folder) => {
+            let folder = folder.display().to_string();
+            let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+            let folder = if folder.chars().all(plain) {
+                folder
+            } else {
+                format!("'{}'", folder.replace('\'', r"'\''"))
+            };
+            format!("millpond serve --runtime-dir {folder}")
+        }
+        _ => "millpond serve".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use millpond_wire::ErrorKind;
     use millpond_wire::socket::SocketError;
 
@@ -99,9 +122,19 @@ mod tests {
         let refused = connecting(111).to_string();
         assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nobody listens there)");
         assert_eq!(connecting(13).kind(), ErrorKind::Denied);
-        assert!(error.hint().unwrap().contains("`millpond serve`"));
+        assert!(error.hint().unwrap().contains("`millpond serve"));
         assert_eq!(error.kind(), ErrorKind::NoPond);
         assert_eq!(error.remedy(), Remedy::Operator);
+    }
+
+    #[test]
+    fn a_folder_that_nobody_looks_for_by_itself_is_named() {
+        let looked_for = ["/run/user/5/millpond".into(), "/run/millpond".into()];
+        let command = |socket: &str| serving(Path::new(socket), &looked_for);
+        assert_eq!(command("/run/millpond/sock"), "millpond serve");
+        assert_eq!(command("/run/user/5/millpond/sock"), "millpond serve");
+        assert_eq!(command("/tmp/pond/sock"), "millpond serve --runtime-dir /tmp/pond");
+        assert_eq!(command("/a b/c's/sock"), r"millpond serve --runtime-dir '/a b/c'\''s'");
     }
 
     #[test]

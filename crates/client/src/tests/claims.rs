@@ -10,7 +10,7 @@ use millpond_wire::message::{
 };
 use millpond_wire::{ErrorKind, LeaseId, Mode, PondId, TensorId, Token};
 
-use crate::demux::Answer;
+use crate::demux::{Answer, Line};
 use crate::link::{Ask, Link};
 use crate::testing::{
     Does, FakePond, an_fd, eventually, failure, grant, info, publication, welcome, welcome_of,
@@ -187,6 +187,41 @@ fn a_grant_that_comes_too_late_is_given_back() {
     // Nobody calls, and yet it is read.
     pond.wait_for(|_, body| *body == RequestBody::LeaseRelease { leases: vec![lease] });
     eventually(|| !link.lock().has_duties());
+}
+
+/// A process that ends at once would be silent otherwise: the watching thread would not run any more.
+#[test]
+fn whoever_has_given_back_everything_says_goodbye_itself() {
+    let pond = granting(|_, _| Does::Polite);
+    let link = pond.link();
+    let (lease, answer) = get(&link, Duration::from_secs(10));
+    answer.unwrap();
+    link.start_watch().unwrap();
+    link.give_back(lease);
+    link.end();
+    assert!(matches!(link.lock().line, Line::Closed));
+    pond.wait_for(|_, body| *body == RequestBody::Goodbye);
+    eventually(|| Arc::strong_count(&link) == 1);
+}
+
+/// Else the connection would stay for ever: whoever waits for a lease to come does not leave.
+#[test]
+fn a_refusal_that_comes_too_late_ends_the_wait_for_a_lease() {
+    let pond = FakePond::start(move |_, request| match &request.body {
+        RequestBody::TensorGet(_) => {
+            let does = Does::Reply(failure(ErrorKind::NotFound));
+            Does::After(Duration::from_millis(100), Box::new(does))
+        }
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let (_, answer) = get(&link, Duration::from_millis(30));
+    assert_eq!(answer.unwrap_err().kind(), ErrorKind::Timeout);
+    assert!(link.lock().has_duties());
+    link.end();
+    pond.wait_for(|_, body| *body == RequestBody::Goodbye);
+    eventually(|| Arc::strong_count(&link) == 1);
+    assert!(!pond.seen().iter().any(|(_, body)| matches!(body, RequestBody::LeaseRelease { .. })));
 }
 
 #[test]

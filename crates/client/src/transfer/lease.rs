@@ -109,6 +109,12 @@ impl Lease {
         &self.info
     }
 
+    /// Gives up a tensor without a name that was made with this lease: it is deleted when the lease
+    /// goes back. A pond that is gone is not waited for; it is told when it comes back.
+    pub(super) fn abandon(self) {
+        self.link.lock().made.insert(self.lease, self.info.tensor);
+    }
+
     /// Writes the tensor's bytes out.
     ///
     /// # Errors
@@ -132,7 +138,8 @@ impl Lease {
                     file_offset: begin + offset,
                 });
                 let file = OwnedFd::from(file);
-                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)?;
+                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)
+                    .map_err(|error| super::named(error, &label))?;
                 // Whoever writes on finds itself behind the tensor.
                 rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(begin + bytes))
                     .map_err(|errno| Error::in_file(&label, &errno.into()))?;

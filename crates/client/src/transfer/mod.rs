@@ -20,14 +20,14 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use millpond_wire::TensorId;
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorInfo};
+use millpond_wire::{ErrorKind, TensorId};
 
 use self::moves::Job;
 use self::source::Origin;
 use crate::answer::not_an_answer;
 use crate::spec::wait_ms;
-use crate::{GetOptions, IntoTarget, Pond, Result};
+use crate::{Error, GetOptions, IntoTarget, Pond, Result};
 
 pub(crate) use self::sink::make_room;
 pub(crate) use self::source::is_fuse;
@@ -153,7 +153,8 @@ impl Pond {
                 let jobs = moves::cut(to.tensor, to.bytes, |offset| MoveWork::Put {
                     file_offset: begin + offset,
                 });
-                moves::all(link, jobs, Some(&file), to.bytes, told)?;
+                moves::all(link, jobs, Some(&file), to.bytes, told)
+                    .map_err(|error| named(error, &label))?;
                 source::unchanged(file.into(), before, &label)?;
             }
             Origin::Reader(mut reader) => {
@@ -178,7 +179,7 @@ fn copy(
 ) -> Result<()> {
     let from = lease.info();
     if from.bytes != to.bytes {
-        return Err(crate::Error::file(format!(
+        return Err(Error::file(format!(
             "tensor '{}' has {} bytes, tensor '{}' takes {}",
             shown(from),
             from.bytes,
@@ -198,6 +199,17 @@ fn copy(
         moves::one(link, Job { tensor: to.tensor, offset, bytes, work }, Some(file))
     };
     stage::download(link, from.tensor, from.bytes, told, put)
+}
+
+/// A mover knows a file only by its descriptor; who passed it knows what it is called.
+fn named(error: Error, label: &str) -> Error {
+    match error {
+        Error::Refused(mut failure) if failure.kind == ErrorKind::File => {
+            failure.message = format!("{label}: {}", failure.message);
+            Error::Refused(failure)
+        }
+        other => other,
+    }
 }
 
 /// How a message calls a tensor.

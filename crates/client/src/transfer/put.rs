@@ -5,7 +5,7 @@ use millpond_wire::{Audience, Dtype, ErrorKind, Failure, GpuUuid, TensorName, Te
 
 use super::{Progress, Source};
 use crate::answer::not_an_answer;
-use crate::{Error, Pond, Result, TensorSpec};
+use crate::{Pond, Result, TensorSpec};
 
 /// A tensor to be put into the pond whole.
 #[derive(Clone, Debug)]
@@ -81,11 +81,7 @@ impl Pond {
                 Ok(info)
             }
             Err(error) => {
-                // If this does not work it ends with the process. A pond that is gone is not waited
-                // for once more.
-                if !matches!(error, Error::NoPond { .. }) {
-                    let _ = self.delete(info.tensor);
-                }
+                lease.abandon();
                 Err(error)
             }
         }

@@ -298,6 +298,29 @@ fn a_put_makes_an_unnamed_tensor_and_names_it_in_the_end() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
 
+/// It has no name, and this process may go on for years.
+#[test]
+fn a_put_that_fails_leaves_no_tensor_when_the_pond_comes_back() {
+    let failures = Arc::new(AtomicUsize::new(0));
+    let failed = Arc::clone(&failures);
+    let scene = scene(1000, move |_, _| {
+        failed.fetch_add(1, Ordering::Relaxed);
+        Some(Does::HangUp)
+    });
+    let pond = scene.connect();
+    let spec = PutSpec::new("acts/new", Dtype::U8, [1000]);
+    let error = pond.put(spec, Source::reader(Cursor::new(pattern(1000)), "it"), |_| {});
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::NoPond);
+    assert!(failures.load(Ordering::Relaxed) > 1);
+    let made = scene.pond.seen().into_iter().find_map(|(_, body)| match body {
+        RequestBody::TensorCreate(create) => Some(create.tensor),
+        _ => None,
+    });
+    let tensor = made.unwrap();
+    scene.pond.wait_for(|_, body| *body == RequestBody::TensorDelete { tensor });
+    assert_eq!(pond.live_leases(), 0);
+}
+
 #[test]
 fn pieces_come_back_as_hashes_in_their_order_and_all_of_them() {
     use millpond_wire::{ContentHash, Piece, PiecesKind};

@@ -24,7 +24,7 @@ pub struct SaveOptions {
     /// Into files of at most so many bytes of tensors; into one unless said.
     pub shard_bytes: Option<u64>,
     /// Over what is there: a file is replaced, and files are moved into a folder, where others
-    /// stay.
+    /// stay; but an older `model.safetensors` beside new shards is removed.
     pub force: bool,
 }
 
@@ -235,7 +235,7 @@ impl<'a> Work<'a> {
                 Err(error) => Err(wrong(&error)),
             };
         }
-        let files = names.iter().map(|name| goal.join(name)).collect();
+        let files: Vec<PathBuf> = names.iter().map(|name| goal.join(name)).collect();
         // Also where an empty folder is.
         match fs::rename(&self.temporary, goal) {
             Ok(()) => return Ok(files),
@@ -248,6 +248,15 @@ impl<'a> Work<'a> {
         for name in names {
             fs::rename(self.temporary.join(name), goal.join(name))
                 .map_err(|error| wrong(&error))?;
+        }
+        // Many programs take this file where there is one and never look at an index, so an older
+        // one would be loaded instead of what was saved. Last: until then it is whole.
+        let single = goal.join(writer::SINGLE_NAME);
+        let is_file = fs::symlink_metadata(&single).is_ok_and(|found| !found.is_dir());
+        if is_file && !files.contains(&single) {
+            fs::remove_file(&single).map_err(|error| {
+                Error::in_file(format_args!("removing the older '{}'", single.display()), &error)
+            })?;
         }
         Ok(files)
     }

@@ -510,6 +510,38 @@ fn a_folder_that_is_saved_into_by_force_means_what_was_saved() {
     }
 }
 
+/// Others look for `model.safetensors` first and load it where it is, whatever an index says.
+#[test]
+fn shards_do_not_leave_an_older_single_file_beside_them() {
+    let scene = scene();
+    let save = |shard_bytes, force| {
+        scene.pond.save("m", scene.path("out"), SaveOptions { shard_bytes, force }, |_| {})
+    };
+    let load = |seed| {
+        write_file(&scene.path("in.safetensors"), &contents(seed, &SIZES));
+        let spec = LoadSpec::new("m").path(scene.path("in.safetensors")).activate(true);
+        scene.load(spec).unwrap();
+    };
+    load(1);
+    let single = scene.path("out").join(writer::SINGLE_NAME);
+    assert_eq!(save(None, false).unwrap().files, [single.as_path()]);
+    fs::write(scene.path("out/config.json"), "stays").unwrap();
+    load(2);
+    let shards = save(Some(2 << 20), true).unwrap().files;
+    assert!(shards.len() > 2 && shards.iter().all(|file| file.exists()), "{shards:?}");
+    assert!(!single.exists() && scene.path("out/config.json").exists());
+    let again = scene.load(LoadSpec::new("again").path(scene.path("out"))).unwrap();
+    assert_eq!(scene.tensors(again.info.version), contents(2, &SIZES));
+    // One file takes the place of the shards: it is what is looked for first.
+    load(3);
+    assert!(save(None, true).unwrap().files.contains(&single) && single.exists());
+    // A folder of that name is no file that anybody loads.
+    fs::remove_file(&single).unwrap();
+    fs::create_dir(&single).unwrap();
+    save(Some(2 << 20), true).unwrap();
+    assert!(single.is_dir());
+}
+
 #[test]
 fn a_save_that_runs_is_not_disturbed_by_another_one_to_the_same_place() {
     let scene = scene();

@@ -13,6 +13,10 @@ use super::account::c_path;
 
 /// The file of an anonymous group that says who runs in it.
 const RUNNER: &str = "run";
+/// The file that says which user made a group by running a program in it.
+const MAKER: &str = "maker";
+/// What stands behind the user there once the operator has set the group.
+const TAKEN_OVER: &str = "operator";
 /// The book itself.
 const LEDGER: &str = "ledger";
 /// Where members note the legacy handles that they gave out, so that an importer in the group does
@@ -36,6 +40,15 @@ pub struct Runner {
     pub start_ticks: u64,
 }
 
+/// The user for whose program a group was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// Who.
+    pub user: u32,
+    /// The operator has set the group since, and it is the operator's.
+    pub taken_over: bool,
+}
+
 /// The folder of all groups.
 #[derive(Debug)]
 pub struct Folders {
@@ -55,6 +68,8 @@ pub struct Found {
     pub book: Result<Book, LedgerError>,
     /// Who runs in it, if it is anonymous.
     pub runner: Option<Runner>,
+    /// Who made it, if it was not the operator.
+    pub maker: Option<Maker>,
 }
 
 impl Folders {
@@ -87,8 +102,8 @@ impl Folders {
                 continue;
             }
             let book = c_path(&entry.path()).and_then(|path| Book::open(&path));
-            let runner = self.runner(&name);
-            found.push(Found { name, book, runner });
+            let (runner, maker) = (self.runner(&name), self.maker(&name));
+            found.push(Found { name, book, runner, maker });
         }
         found
     }
@@ -122,6 +137,10 @@ impl Folders {
         }
         let made = self.fill(name, &folder, (owner, runner, memory)).and_then(|()| {
             if folder != place {
+                if let Some(user) = owner.filter(|user| *user != self.user) {
+                    write_maker(&folder, Maker { user, taken_over: false })
+                        .map_err(|error| error.to_string())?;
+                }
                 fs::rename(&folder, &place)
                     .map_err(|error| format!("naming {}: {error}", place.display()))?;
             }
@@ -246,6 +265,32 @@ impl Folders {
         fs::remove_dir_all(going)
     }
 
+    /// Who made a group, if it was not the operator. The ledger's owner need not be: the operator
+    /// can give a group to somebody.
+    #[must_use]
+    pub fn maker(&self, name: &GroupName) -> Option<Maker> {
+        let text = fs::read_to_string(self.of(name).join(MAKER)).ok()?;
+        let mut words = text.split_ascii_whitespace();
+        let user = words.next()?.parse().ok()?;
+        Some(Maker { user, taken_over: words.next() == Some(TAKEN_OVER) })
+    }
+
+    /// The operator has set a group that somebody made.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn take_over(&self, name: &GroupName, maker: Maker) -> io::Result<Maker> {
+        let maker = Maker { taken_over: true, ..maker };
+        write_maker(&self.of(name), maker)?;
+        Ok(maker)
+    }
+
+    /// The user who runs the pond.
+    #[must_use]
+    pub fn user(&self) -> u32 {
+        self.user
+    }
+
     fn runner(&self, name: &GroupName) -> Option<Runner> {
         let text = fs::read_to_string(self.of(name).join(RUNNER)).ok()?;
         let mut words = text.split_ascii_whitespace();
@@ -255,6 +300,11 @@ impl Folders {
             start_ticks: words.next()?.parse().ok()?,
         })
     }
+}
+
+fn write_maker(folder: &Path, Maker { user, taken_over }: Maker) -> io::Result<()> {
+    let text = if taken_over { format!("{user} {TAKEN_OVER}\n") } else { format!("{user}\n") };
+    fs::write(folder.join(MAKER), text)
 }
 
 /// Makes the file of exported handles: its folder is not the members' to write.

@@ -2,16 +2,13 @@
 
 use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::Memory;
-use millpond_wire::message::{EventKind, GroupJoin, ReplyBody};
-use millpond_wire::{ANONYMOUS_PREFIX, ErrorKind, Failure, GroupName};
+use millpond_wire::message::{EventKind, GroupJoin, GroupLimit, ReplyBody};
+use millpond_wire::{ANONYMOUS_PREFIX, ErrorKind, Failure, GpuUuid, GroupName};
 
-use super::account::{bytes, limit_bytes};
+use super::account::{Account, limit_bytes};
 use super::folders::Runner;
 use super::shelf::Shelf;
 use crate::policy::GroupCaller;
-
-/// Groups of one user who is not the operator: more programs at once than one card has room for.
-pub(super) const MOST_OWNED: usize = 500;
 
 impl Shelf {
     pub fn join(&mut self, by: GroupCaller, join: GroupJoin) -> Result<ReplyBody, Failure> {
@@ -22,7 +19,7 @@ impl Shelf {
                 Ok(self.seat(name))
             }
             Some(name) if join.limit.is_some() => {
-                self.check_rights(by)?;
+                self.check_may_make(by, true)?;
                 // Others than this user may be let in later.
                 let shared = self.folders.has_many_users();
                 let memory = if shared { Memory::File } else { self.memory_for(by) };
@@ -53,27 +50,7 @@ impl Shelf {
             )));
         }
         if let Some(limit) = join.limit {
-            let wanted = self.units(limit, join.device)?;
-            let budget = match join.device {
-                Some(device) => account.budget(device).ok(),
-                None => account.book.entry(None).ok().flatten(),
-            };
-            let has = budget.unwrap_or_default().asked;
-            if has != wanted {
-                let words = |units| match limit_bytes(units) {
-                    Some(limit) => format!("a limit of {}", format_bytes(limit)),
-                    None => "no limit".to_owned(),
-                };
-                let message = format!(
-                    "group '{name}' has {}, not {}",
-                    words(has),
-                    format_bytes(bytes(wanted))
-                );
-                return Err(Failure::new(ErrorKind::Exists, message).hint(format!(
-                    "leave the limit away to join it, or change it for all with `millpond group \
-                     set {name} --limit ...`"
-                )));
-            }
+            self.check_same_limit(name, &account, limit, join.device)?;
         }
         self.folders.let_in(name, by.user, &group.users).map_err(|reason| {
             Failure::new(
@@ -81,6 +58,51 @@ impl Shelf {
                 format!("user {} cannot be a member of group '{name}': {reason}", by.user),
             )
         })
+    }
+
+    /// The limit is what the group has on every GPU that is meant.
+    fn check_same_limit(
+        &self,
+        name: &GroupName,
+        account: &Account,
+        limit: GroupLimit,
+        device: Option<GpuUuid>,
+    ) -> Result<(), Failure> {
+        let cards = self.cards.iter().map(|card| card.uuid);
+        let mut meant: Vec<Option<GpuUuid>> = match device {
+            Some(device) => vec![Some(device)],
+            None => cards.map(Some).collect(),
+        };
+        if meant.is_empty() {
+            // Nobody has said yet which there are.
+            meant.push(None);
+        }
+        for device in meant {
+            let wanted = self.units(limit, device)?;
+            let budget = match device {
+                Some(device) => account.budget(device).ok(),
+                None => account.book.entry(None).ok().flatten(),
+            };
+            let has = budget.unwrap_or_default().asked;
+            if has == wanted {
+                continue;
+            }
+            let words = |units| match limit_bytes(units) {
+                Some(limit) => format!("a limit of {}", format_bytes(limit)),
+                None => "no limit".to_owned(),
+            };
+            let place = match device {
+                Some(device) if self.cards.len() > 1 => format!(" on {device}"),
+                _ => String::new(),
+            };
+            let message =
+                format!("group '{name}' has {}{place}, not {}", words(has), words(wanted));
+            return Err(Failure::new(ErrorKind::Exists, message).hint(format!(
+                "leave the limit away to join it, or change it for all with `millpond group set \
+                 {name} --limit ...`"
+            )));
+        }
+        Ok(())
     }
 
     fn join_anonymous(&mut self, by: GroupCaller, join: &GroupJoin) -> Result<ReplyBody, Failure> {
@@ -91,7 +113,7 @@ impl Shelf {
         if let Some((name, _)) = same {
             return Ok(self.seat(&name.clone()));
         }
-        self.check_rights(by)?;
+        self.check_may_make(by, false)?;
         let name = self.free_name();
         // One that is gone already has no start; its group ends by itself.
         let start_ticks = self.processes.identity(by.pid).map_or(0, |it| it.start_ticks);
@@ -109,24 +131,6 @@ impl Shelf {
             true => Memory::Segment,
             false => Memory::File,
         }
-    }
-
-    /// A pond that does not run as root cannot give a ledger to anybody else; and one user must not
-    /// use up what there is for all.
-    fn check_rights(&self, by: GroupCaller) -> Result<(), Failure> {
-        let owned = || self.groups.keys().filter(|name| self.folders.owner(name) == Some(by.user));
-        if !by.operator && owned().count() >= MOST_OWNED {
-            let message = format!("user {} has {MOST_OWNED} groups already", by.user);
-            return Err(Failure::new(ErrorKind::TooMany, message)
-                .hint("give programs one group together: `millpond run --group NAME ...`"));
-        }
-        self.folders.can_give_to(by.user).map_err(|reason| {
-            Failure::new(
-                ErrorKind::Denied,
-                format!("user {} cannot have a group here: {reason}", by.user),
-            )
-            .hint("start the program with `MILLPOND_MEMORY_LIMIT` and the preload library instead")
-        })
     }
 
     /// A name that nobody has, nor had while this daemon lives: what an ended program left behind

@@ -54,11 +54,6 @@ impl Shelf {
         }
     }
 
-    /// Whether somebody may run programs in a group and see those that run there.
-    pub fn may_use(&self, by: GroupCaller, name: &GroupName, group: &Group) -> bool {
-        by.operator || group.users.contains(&by.user) || self.folders.owner(name) == Some(by.user)
-    }
-
     pub fn details(&self, name: &GroupName, group: &Group) -> GroupDetails {
         let members: Vec<MemberReading> = match &group.account {
             Ok(account) => {
@@ -82,7 +77,7 @@ impl Shelf {
             name: name.clone(),
             folder: self.folders.of(name).display().to_string(),
             anonymous: group.anonymous,
-            owner: self.folders.owner(name),
+            owner: self.owner(name, group),
             users: group.users.clone(),
             processes: count(members.iter().filter(|member| member.alive).count()),
             lying: group.lying,

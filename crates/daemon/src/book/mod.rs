@@ -17,6 +17,7 @@ mod processes;
 mod readings;
 mod rebalance;
 mod reconcile;
+mod rights;
 mod set;
 mod shelf;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -102,9 +104,9 @@ pub type BookThread = SideThread<Ask, Told>;
 /// What the system says.
 pub fn start(runtime_dir: &Path, charges: Arc<Charges>) -> std::io::Result<BookThread> {
     let folders = Folders::of_pond(runtime_dir);
-    SideThread::start("millpond-book", move |Inside { asks, asked, speaker }| {
+    SideThread::start("millpond-book", move |Inside { asks, asked, speaker, ends }| {
         let shelf = Shelf::open(folders, charges);
-        Serving::new(shelf, speaker, asks).serve(&asked);
+        Serving::new(shelf, speaker, asks).serve(&asked, &ends);
     })
 }
 
@@ -137,13 +139,17 @@ impl Serving {
         }
     }
 
-    fn serve(mut self, asked: &Receiver<Ask>) {
+    fn serve(mut self, asked: &Receiver<Ask>, ends: &AtomicBool) {
         loop {
             let ask = if self.shelf.is_empty() {
                 asked.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
                 asked.recv_timeout(self.due().saturating_duration_since(Instant::now()))
             };
+            if ends.load(Ordering::Relaxed) {
+                // Who was not answered asks the next daemon.
+                return;
+            }
             match ask {
                 Ok(Ask::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(ask) => self.take(ask),
@@ -192,7 +198,21 @@ impl Serving {
             .spawn(move || readings::serve(&*cards, &asked, &book));
         match started {
             Ok(_) => self.reader = Some(ask),
-            Err(error) => tracing::error!("the cards cannot be read: {error}"),
+            Err(error) => {
+                tracing::error!("the cards cannot be read: {error}");
+                self.shelf.unreadable();
+            }
+        }
+        // At once: no limit of an earlier daemon is raised before.
+        self.ask_reader();
+    }
+
+    fn ask_reader(&mut self) {
+        if !self.reading
+            && let Some(reader) = &self.reader
+        {
+            self.reading = reader.send(self.owes_processes).is_ok();
+            self.owes_processes &= !self.reading;
         }
     }
 
@@ -200,12 +220,7 @@ impl Serving {
         let now = Instant::now();
         let reconcile = now.duration_since(self.reconciled) >= RECONCILE_EVERY;
         self.owes_processes |= reconcile;
-        if !self.reading
-            && let Some(reader) = &self.reader
-        {
-            self.reading = reader.send(self.owes_processes).is_ok();
-            self.owes_processes &= !self.reading;
-        }
+        self.ask_reader();
         if reconcile {
             self.reconciled = now;
             self.shelf.look_after(now);

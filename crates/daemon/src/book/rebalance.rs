@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millpond_keeper::bytes::format_bytes;
-use millpond_ledger::{Budget, Totals};
+use millpond_ledger::{Budget, NO_LIMIT, Totals};
 use millpond_wire::message::EventKind;
 use millpond_wire::{GpuUuid, GroupName};
 
@@ -38,8 +38,9 @@ impl Standing {
 impl Shelf {
     /// Writes every limit that has changed.
     pub fn rebalance(&mut self) {
-        let cards: Vec<(GpuUuid, Card)> = self.cards.iter().map(|it| (it.uuid, it.card)).collect();
-        for (device, card) in cards {
+        let cards: Vec<(GpuUuid, Card, bool)> =
+            self.cards.iter().map(|it| (it.uuid, it.card, it.read)).collect();
+        for (device, card, read) in cards {
             let standings = self.standings(device);
             let shares: Vec<Share> = standings.iter().map(Standing::share).collect();
             self.charges.set_unpromised(device, card.unpromised(&shares));
@@ -48,10 +49,18 @@ impl Shelf {
                 if let (Some(standing), Some(effective)) =
                     (standings.get(index), effective.get(index))
                 {
-                    self.obey(device, standing, *effective);
+                    let is_kept = !read && self.is_kept(device, &standing.name);
+                    let most = if is_kept { standing.budget.effective } else { NO_LIMIT };
+                    self.obey(device, standing, most.min(*effective));
                 }
             }
         }
+    }
+
+    /// What an earlier daemon allowed counted strangers, whom nobody knows before the first reading:
+    /// until then it is only lowered, except where somebody sets it anew.
+    fn is_kept(&self, device: GpuUuid, name: &GroupName) -> bool {
+        self.groups.get(name).is_some_and(|group| group.found && !group.set_here.contains(&device))
     }
 
     fn standings(&mut self, device: GpuUuid) -> Vec<Standing> {

@@ -49,6 +49,7 @@ impl Shelf {
         if !exists && !set.create {
             return Err(self.no_such(&name));
         }
+        self.check_may_set(by, &set)?;
         self.check(&set)?;
         let changes = self.changes(&set)?;
         self.check_promises(&name, &changes)?;
@@ -62,6 +63,10 @@ impl Shelf {
             self.groups.remove(&name);
         }
         applied?;
+        if by.operator {
+            self.unmark(&name);
+            self.take_over(by, &name);
+        }
         self.rebalance();
         self.event(EventKind::GroupSet, &name, Some(by.user), words(&set));
         let group = self.groups.get(&name).ok_or_else(|| self.no_such(&name))?;
@@ -224,6 +229,9 @@ impl Shelf {
                     (account.budget(*device), self.groups.get_mut(name))
             {
                 group.ceiling(*device).lowered_from(budget.effective);
+                if change.asked.is_some() {
+                    group.set_here.insert(*device);
+                }
             }
             let uuid = device.map(|device| device.0);
             account
@@ -241,17 +249,20 @@ impl Shelf {
             self.payers_changed();
             self.recount();
         }
-        // Whoever sets a group has seen the mark; if it still lies, it is marked again.
-        if let Some(group) = self.groups.get_mut(name)
-            && std::mem::take(&mut group.lying)
-        {
+        Ok(())
+    }
+
+    /// An operator who sets a group has seen the mark; if it still lies, it is marked again.
+    fn unmark(&mut self, name: &GroupName) {
+        let Some(group) = self.groups.get_mut(name) else { return };
+        let Ok(account) = group.account.clone() else { return };
+        if std::mem::take(&mut group.lying) {
             let unmarked = account.locked(|book, patience| {
                 let flags = Flags(book.flags()?.0 & !Flags::LYING.0);
                 book.set_flags(flags, patience)
             });
             group.note(&unmarked);
         }
-        Ok(())
     }
 
     /// Makes a group for somebody, or for the operator.
@@ -271,7 +282,9 @@ impl Shelf {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be made: {error}"))
         })?;
         let account = Arc::new(Account::new(name.clone(), book));
-        self.groups.insert(name.clone(), Group::new(Ok(account), runner));
+        let mut group = Group::new(Ok(account), runner);
+        group.maker = self.folders.maker(name);
+        self.groups.insert(name.clone(), group);
         self.has_members = true;
         Ok(())
     }

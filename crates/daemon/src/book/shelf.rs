@@ -13,7 +13,7 @@ use super::account::{Account, Waits};
 use super::budget::Card;
 use super::charges::Charges;
 use super::drift::{Ceiling, Memory};
-use super::folders::{Folders, Found, Runner};
+use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
@@ -31,12 +31,16 @@ pub(super) struct Group {
     pub account: Result<Arc<Account>, String>,
     pub anonymous: bool,
     pub runner: Option<Runner>,
+    /// Who made it, if it was not the operator.
+    pub maker: Option<Maker>,
     /// Whose memory in the pond is charged to it.
     pub users: Vec<u32>,
     pub memories: HashMap<(SlotIndex, GpuUuid), Memory>,
     ceilings: HashMap<GpuUuid, Ceiling>,
     /// An earlier daemon has made it.
-    found: bool,
+    pub found: bool,
+    /// GPUs on which its limit was set by this daemon.
+    pub set_here: HashSet<GpuUuid>,
     /// GPUs on which it holds more than its limit, and that was said.
     pub over: HashSet<GpuUuid>,
     pub lying: bool,
@@ -49,6 +53,8 @@ pub(super) struct Group {
 pub(super) struct CardState {
     pub uuid: GpuUuid,
     pub card: Card,
+    /// It was read since this daemon began; some cards do not say what is in use even then.
+    pub read: bool,
     /// Processes with what they use, in units.
     pub processes: Vec<(u32, Identity, u64)>,
 }
@@ -87,7 +93,7 @@ impl Shelf {
             waits: Waits::default(),
             folders,
         };
-        for Found { name, book, runner } in shelf.folders.scan() {
+        for Found { name, book, runner, maker } in shelf.folders.scan() {
             let account = match book {
                 Ok(book) => Ok(Arc::new(Account::new(name.clone(), book))),
                 Err(error) => {
@@ -95,7 +101,7 @@ impl Shelf {
                     Err(error.to_string())
                 }
             };
-            let group = Group { found: true, ..Group::new(account, runner) };
+            let group = Group { found: true, maker, ..Group::new(account, runner) };
             shelf.groups.insert(name, group);
         }
         shelf.payers_changed();
@@ -124,6 +130,7 @@ impl Shelf {
         let state = |(uuid, total): &(GpuUuid, u64)| CardState {
             uuid: *uuid,
             card: Card { total: total / UNIT, used: None },
+            read: false,
             processes: Vec::new(),
         };
         self.cards = cards.iter().map(state).collect();
@@ -137,6 +144,7 @@ impl Shelf {
             let Some(state) = self.cards.iter_mut().find(|card| card.uuid == reading.device) else {
                 continue;
             };
+            state.read = true;
             state.card.used = reading.used_bytes.map(|used| used / UNIT);
             if let Some(processes) = reading.processes {
                 let known = |(pid, used): (u32, u64)| {
@@ -145,6 +153,11 @@ impl Shelf {
                 state.processes = processes.into_iter().filter_map(known).collect();
             }
         }
+    }
+
+    /// Nobody will read the cards.
+    pub fn unreadable(&mut self) {
+        self.cards.iter_mut().for_each(|card| card.read = true);
     }
 
     /// Once a second: slots of the dead, groups that have ended, locks that somebody keeps.
@@ -202,6 +215,7 @@ impl Shelf {
 
     fn remove(&mut self, by: GroupCaller, name: &GroupName) -> Result<ReplyBody, Failure> {
         let group = self.groups.get(name).ok_or_else(|| self.no_such(name))?;
+        self.check_is_theirs(by, "remove", name)?;
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
             let word = if processes == 1 { "process" } else { "processes" };
@@ -281,9 +295,11 @@ impl Group {
             users: users.get(..known.unwrap_or(0)).unwrap_or_default().to_vec(),
             account,
             runner,
+            maker: None,
             memories: HashMap::new(),
             ceilings: HashMap::new(),
             found: false,
+            set_here: HashSet::new(),
             over: HashSet::new(),
             stuck_told: false,
             idle_since: None,

@@ -1,6 +1,8 @@
 //! The groups of a pond, without its sockets: real files, cards that the test decides.
 
 mod life;
+mod restart;
+mod rights;
 mod thread;
 
 use std::path::Path;

@@ -16,6 +16,7 @@ use millpond_cuda::{
 use millpond_wire::{GpuUuid, SlabId};
 
 use crate::book::Charges;
+use crate::descriptors;
 use crate::policy::DriverFailure;
 use crate::side_thread::{Inside, SideThread, Speaker};
 
@@ -203,13 +204,19 @@ impl Cards {
         let made = Allocation::create(device, bytes).and_then(|allocation| {
             let fd = allocation.export()?;
             allocation.release()?;
-            Ok(Arc::new(fd))
+            Ok(fd)
         });
-        made.map_err(|error: CudaError| DriverFailure {
+        let fd = made.map_err(|error: CudaError| DriverFailure {
             out_of_memory: error.is_out_of_memory(),
             text: error.to_string(),
             over_limit: None,
-        })
+        })?;
+        descriptors::may_hold(&fd).map_err(|short| DriverFailure {
+            out_of_memory: false,
+            text: short.to_string(),
+            over_limit: None,
+        })?;
+        Ok(Arc::new(fd))
     }
 
     fn physical(&self) -> Vec<(GpuUuid, u64)> {

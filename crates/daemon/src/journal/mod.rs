@@ -115,7 +115,20 @@ impl Journal {
     /// Whether most of it is history.
     #[must_use]
     pub fn wants_compaction(&self) -> bool {
-        self.length > SMALL_BYTES && self.length > 4 * self.compacted_length
+        self.is_large() && self.length > 4 * self.compacted_length
+    }
+
+    /// Whether it is worth looking at what is history.
+    #[must_use]
+    pub fn is_large(&self) -> bool {
+        self.length > SMALL_BYTES
+    }
+
+    /// Of `all` records of an earlier daemon, `enough` say the same: how large it would be with
+    /// those. Otherwise every restart would let it grow to four times what it was.
+    pub fn estimate(&mut self, enough: usize, all: usize) {
+        let (enough, all) = (enough as u64, all.max(1) as u64);
+        self.compacted_length = (self.length / all).saturating_mul(enough).min(self.length);
     }
 
     /// A new journal that says the same in fewer records. The old one is untouched until the
@@ -258,5 +271,20 @@ mod tests {
         let compacted = journal.compacted(&keep).unwrap();
         assert!(!compacted.wants_compaction());
         assert_eq!(reopen(&compacted).1, keep);
+    }
+
+    #[test]
+    fn the_next_daemon_wants_it_as_soon() {
+        let mut journal = Journal::create().unwrap();
+        while !journal.wants_compaction() {
+            journal.append(&record()).unwrap();
+        }
+        let (mut next, records) = reopen(&journal);
+        next.estimate(2, records.len());
+        assert!(next.wants_compaction());
+        next.estimate(records.len(), records.len());
+        assert!(!next.wants_compaction(), "all of it is needed");
+        next.estimate(3, 0);
+        assert!(!next.wants_compaction());
     }
 }

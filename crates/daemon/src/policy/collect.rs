@@ -9,6 +9,7 @@ use millpond_wire::{Audience, SlabId, TensorId};
 use super::owner::{Caller, Owner};
 use super::pond::{Answer, Pond, from_port, now};
 use super::ports::Ports;
+use super::words::count;
 
 /// What would be given back.
 struct Plan {
@@ -51,7 +52,9 @@ impl<P: Ports> Pond<P> {
         let any = !infos.is_empty() || !gone.is_empty();
         if any && !dry_run {
             let given = format_bytes(slab_bytes);
-            let text = format!("{} tensors; {} slabs, {given}", infos.len(), gone.len());
+            let (tensors, slabs) =
+                (count(infos.len() as u64, "tensor"), count(gone.len() as u64, "slab"));
+            let text = format!("{tensors}; {slabs}, {given}");
             let user = Some(caller.owner.user);
             self.happened(ports, EventKind::Collected, None, None, user, text);
         }

@@ -15,6 +15,7 @@ use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_po
 use super::ports::{DriverFailure, Held, Ports};
 use super::ranges::Ranges;
 use super::slabs::{Pool, Slab, SlabClass};
+use super::words::count;
 
 /// How often a slab is tried that the card had no memory for, with pauses that double.
 const SLAB_TRIES: u32 = 6;
@@ -366,7 +367,8 @@ impl<P: Ports> Pond<P> {
         self.catalog.insert(id, &caller.owner, tensor);
         self.schedule(id);
         changed(ports, id, name.as_ref());
-        let mut text = format!("{} {}, {} bytes", record.dtype, record.shape, record.bytes);
+        let mut text =
+            format!("{} {}, {}", record.dtype, record.shape, count(record.bytes, "byte"));
         if let Some(by) = self.clients.clients.get(&record.creator) {
             text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
         }

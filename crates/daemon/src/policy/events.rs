@@ -109,7 +109,8 @@ fn gap(wanted: u64, first: u64) -> Event {
     let text = match first.checked_sub(wanted) {
         // The upper half of a number says which daemon.
         Some(missing) if wanted >> 32 == first >> 32 => {
-            format!("{missing} events are missing: more happened than is kept")
+            let verb = if missing == 1 { "event is" } else { "events are" };
+            format!("{missing} {verb} missing: more happened than is kept")
         }
         Some(_) => "events of an earlier daemon are missing".to_owned(),
         None => "this pond has not come so far: its events from their beginning".to_owned(),

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
-use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
+use millpond_wire::{Failure, GpuUuid, GroupName, SlabId};
 
 use super::owner::Caller;
 use super::pond::{Answer, Pond};
@@ -68,8 +68,8 @@ pub struct GroupReading {
 }
 
 impl<P: Ports> Pond<P> {
-    /// Passes a request on. Groups are changed by the operator alone, except that everybody may
-    /// run programs under a limit.
+    /// Passes a request on, with whether the operator asks. Whose a group is, and so who may change
+    /// it, is known where its files are.
     pub(super) fn ask_group(
         &mut self,
         ports: &mut P,
@@ -78,22 +78,8 @@ impl<P: Ports> Pond<P> {
         work: GroupWork,
     ) -> Answer<P::Fd> {
         let operator = caller.admin || caller.owner.user == self.about.daemon_user;
-        let changes = match &work {
-            GroupWork::Set(GroupSet { group, .. }) => Some(("change", group)),
-            GroupWork::Remove(group) => Some(("remove", group)),
-            GroupWork::Join(_) | GroupWork::List | GroupWork::Inspect(_) => None,
-        };
-        if let Some((doing, group)) = changes
-            && !operator
-        {
-            let user = self.about.daemon_user;
-            return Err(Failure::new(
-                ErrorKind::Denied,
-                format!("only the operator and user {user}, who runs the pond, may {doing} group '{group}'"),
-            )
-            .hint("`millpond run --limit ... -- PROGRAM` runs a program under a limit of its own"));
-        }
-        if changes.is_some() || matches!(work, GroupWork::Join(_)) {
+        let changes = matches!(work, GroupWork::Set(_) | GroupWork::Join(_) | GroupWork::Remove(_));
+        if changes {
             self.check_draining()?;
         }
         let pid = self.clients.conns.get(&conn).map_or(0, |connection| connection.pid);

@@ -9,6 +9,7 @@ use super::pond::{Answer, Pond, from_port, now};
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
 use super::tokens::TokenKey;
+use super::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn hello(&mut self, ports: &mut P, conn: ConnId, hello: Hello) -> Answer<P::Fd> {
@@ -202,7 +203,7 @@ impl<P: Ports> Pond<P> {
         self.before_driver.retain(|pending| pending.conn != conn);
         self.models.before_driver.retain(|pending| pending.conn != conn);
         self.models.waiters.retain(|waiter| waiter.conn != conn);
-        self.forget_moves(conn);
+        self.forget_moves(ports, conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))
         else {
@@ -217,8 +218,12 @@ impl<P: Ports> Pond<P> {
                 }
                 return;
             }
-            let (program, pid, leases) = (&client.program, client.pid, client.leases.len());
-            let text = format!("{program} (pid {pid}) hung up and keeps its {leases} leases");
+            let (program, pid) = (&client.program, client.pid);
+            let kept = match client.leases.len() {
+                0 => "holds nothing".to_owned(),
+                leases => format!("keeps its {}", count(leases as u64, "lease")),
+            };
+            let text = format!("{program} (pid {pid}) hung up and {kept}");
             let user = client.owner().user;
             self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
         }

@@ -23,6 +23,7 @@ use super::ports::{Held, PortError, Ports};
 use super::ranges::Ranges;
 use super::slabs::{Pool, Slab, SlabClass, Slabs};
 use super::tokens::TokenKey;
+use super::words::count;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;
@@ -301,9 +302,11 @@ impl<P: Ports> Pond<P> {
         self.lost_tensors = u32::try_from(found.lost_tensors).unwrap_or(u32::MAX);
         self.free_deleted(ports);
         let Recovered { tensors, versions, lost_tensors, clients, .. } = found;
-        let mut text = format!("{tensors} tensors, {lost_tensors} lost, {clients} clients");
+        let (tensors, clients) =
+            (count(*tensors as u64, "tensor"), count(*clients as u64, "client"));
+        let mut text = format!("{tensors}, {lost_tensors} lost, {clients}");
         if *versions > 0 {
-            text.push_str(&format!(", {versions} versions of models"));
+            text.push_str(&format!(", {} of models", count(*versions as u64, "version")));
         }
         self.happened(ports, EventKind::Recovered, None, None, None, text);
     }

@@ -7,6 +7,7 @@ use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, VersionId};
 use super::owner::Caller;
 use super::pond::Pond;
 use super::ports::{Held, Ports};
+use super::words::count;
 
 /// How a lease ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ impl<P: Ports> Pond<P> {
             tensor: Some(id),
             name: tensor.name,
             user,
-            text: format!("{} bytes; {became}", tensor.bytes),
+            text: format!("{}; {became}", count(tensor.bytes, "byte")),
         };
         self.tell(ports, event, public);
     }

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use millpond_wire::message::{Reply, ReplyBody, Request};
 use millpond_wire::socket::{self, SocketError};
-use millpond_wire::{ClientId, fd};
+use millpond_wire::{ClientId, ErrorKind, Failure, fd};
 
 use super::conn::Conn;
 use super::{HELLO_WITHIN, ROUND, Server, TURN};
+use crate::descriptors;
 use crate::policy::{ConnId, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
@@ -42,6 +43,11 @@ impl Server {
                     self.world.ended.push(id);
                     return;
                 }
+                Err(SocketError::OutOfDescriptors) => {
+                    tracing::error!("no descriptor is left for a client's file; ending the client");
+                    self.world.ended.push(id);
+                    return;
+                }
                 Err(error) => {
                     tracing::warn!("a client broke the protocol: {error}; ending it");
                     self.world.ended.push(id);
@@ -56,10 +62,7 @@ impl Server {
             let Some((listener, admin)) = self.listeners.get(index) else { return };
             let admin = *admin;
             match socket::accept(listener) {
-                Ok(Some(socket)) => {
-                    self.refusing = false;
-                    self.accepted(socket, admin);
-                }
+                Ok(Some(socket)) => self.accepted(socket, admin),
                 Ok(None) => return,
                 Err(error) => {
                     // Out of descriptors: refuse the next in line rather than spin on it. Said
@@ -84,14 +87,14 @@ impl Server {
             return;
         }
         // The operator can always look: for that some are left.
-        if !admin && self.world.descriptors() >= self.most_conns {
-            tracing::warn!(
-                pid = peer.pid,
-                "refused a connection: {} are the limit",
-                self.most_conns
-            );
-            return;
+        let short = descriptors::may_serve(&socket, self.world.descriptors()).err();
+        if let Some(short) = short.filter(|_| !admin) {
+            if !std::mem::replace(&mut self.refusing, true) {
+                tracing::error!("{short}; refusing connections");
+            }
+            return refuse(&socket, Failure::new(ErrorKind::TooMany, short.to_string()));
         }
+        self.refusing = false;
         let id = ConnId(self.next_conn);
         self.next_conn += 1;
         let tenant = self.pond.tenant(LOCAL_TENANT);
@@ -101,10 +104,7 @@ impl Server {
             let what = format!("{conns} connections");
             let key = "limits.connections_per_user";
             let failure = self.pond.limit_reached(&mut self.world, &owner, &what, key);
-            let reply = Reply { number: 0, body: ReplyBody::Failure(failure) };
-            // Nobody waits for a client that is refused; if it cannot be told, it sees the end.
-            let _ = socket::send(&socket, reply.encode(&mut planus::Builder::new()), &[], false);
-            return;
+            return refuse(&socket, failure);
         }
         match self.world.add_conn(id, Conn::new(socket), user) {
             Ok(()) => {
@@ -135,20 +135,10 @@ impl Server {
     }
 }
 
-/// A connection takes one descriptor; its client takes another once it holds something. Some are
-/// left for slabs and for the operator.
-pub(super) fn most_conns() -> usize {
-    open_files().saturating_sub(1024)
-}
-
-/// Half of what is left is for slabs alone.
-pub(super) fn most_descriptors() -> usize {
-    open_files().saturating_sub(512)
-}
-
-fn open_files() -> usize {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX)
+/// Nobody waits for a client that is refused; if it cannot be told, it sees the end.
+fn refuse(socket: &OwnedFd, failure: Failure) {
+    let reply = Reply { number: 0, body: ReplyBody::Failure(failure) };
+    let _ = socket::send(socket, reply.encode(&mut planus::Builder::new()), &[], false);
 }
 
 /// Given up when there are no descriptors left, to refuse a connection in an orderly way.

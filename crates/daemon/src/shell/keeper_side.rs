@@ -21,6 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How long replies may take that are waiting when another daemon takes over. Whoever does not read
 /// asks again.
 const FLUSH_WITHIN: Duration = Duration::from_millis(250);
+/// How long the book thread may take to end then. It waits for locks itself, for no longer than a
+/// part of this.
+const BOOK_WITHIN: Duration = Duration::from_secs(2);
 /// How long the next daemon may take to serve after the keeper's death.
 const ALONE_FOR: Duration = Duration::from_secs(5);
 
@@ -125,7 +128,7 @@ impl Server {
     fn start_keeper(&mut self) -> Result<u32, String> {
         let holds = self.world.held.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
         let mut started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.in_full())?;
         let pid = started.child.id();
         let watcher = &mut self.world.watcher;
         let watched = watcher.add(&started.pidfd, Source::KeeperGone).and_then(|keeper| {
@@ -164,7 +167,12 @@ impl Server {
     /// everything that it holds until the next daemon has it too.
     fn hand_over(&mut self, successor: &OwnedFd) {
         tracing::info!("the daemon hands over to another program");
-        self.world.book.ask(book::Ask::Stop);
+        // Before the next daemon looks at the groups' folders, which it does once.
+        if !self.world.book.end(book::Ask::Stop, BOOK_WITHIN) {
+            tracing::error!("the groups are still being changed; the next daemon may miss it");
+        }
+        // What it has done is answered: not everything may be asked twice.
+        self.book_event();
         let deadline = Instant::now() + FLUSH_WITHIN;
         loop {
             let waiting = self.world.conns.iter().filter(|(_, conn)| conn.backlog() > 0);

@@ -8,6 +8,7 @@ mod keeper_side;
 mod movers;
 mod page;
 mod recover;
+mod soon;
 mod users;
 mod watcher;
 mod world;
@@ -27,6 +28,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::Event;
 use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
 
+use soon::SOON;
 use watcher::Source;
 use world::World;
 
@@ -38,8 +40,6 @@ const ROUND: usize = 64;
 const TURN: Duration = Duration::from_millis(10);
 /// How long a connection may take to say hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
-/// How soon a reply is tried again that waits for its reader.
-const SOON: Duration = Duration::from_millis(1);
 
 /// Why a daemon could not start, or had to stop.
 #[derive(Debug, thiserror::Error)]
@@ -104,8 +104,6 @@ struct Server {
     keeper_retry: Option<(Instant, Duration)>,
     /// Connections that have not said hello, oldest first.
     ungreeted: VecDeque<(Instant, ConnId)>,
-    /// Connections that there are descriptors for.
-    most_conns: usize,
     stopping: Option<Instant>,
     restarting: bool,
     /// The keeper knows that clients are served.
@@ -155,17 +153,17 @@ impl Server {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
         let waiters = waiters.map(Duration::from_millis);
-        let soon = !self.world.soon.is_empty()
-            || !self.world.ended.is_empty()
+        let soon = !self.world.ended.is_empty()
             || !self.world.movers.news.is_empty()
             || self.world.movers.is_behind();
         let soon = soon.then_some(SOON);
         let stop = self.stopping.map(|_| Duration::from_millis(5));
         let clock = Instant::now();
         let until = |at: Instant| at.saturating_duration_since(clock) + SOON;
+        let replies = self.world.soon.next().map(|at| at.saturating_duration_since(clock));
         let keeper = self.keeper_retry.map(|(at, _)| until(at));
         let hello = self.ungreeted.front().map(|(at, _)| until(*at + HELLO_WITHIN));
-        let shortest = [waiters, soon, stop, keeper, hello].into_iter().flatten().min()?;
+        let shortest = [waiters, soon, replies, stop, keeper, hello].into_iter().flatten().min()?;
         // A year is for ever, and fits every clock.
         Timespec::try_from(shortest.min(Duration::from_secs(31_536_000))).ok()
     }
@@ -192,9 +190,7 @@ impl Server {
 
     fn after_round(&mut self) -> Result<(), DaemonError> {
         self.announce()?;
-        for id in std::mem::take(&mut self.world.soon) {
-            self.world.flush(id);
-        }
+        self.world.flush_soon();
         self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
             if self.world.conns.contains_key(&id) {
@@ -259,7 +255,6 @@ impl Server {
             spare: clients::spare_fd(),
             keeper_retry: None,
             ungreeted: VecDeque::new(),
-            most_conns: clients::most_conns(),
             stopping: None,
             restarting: false,
             announced: false,

@@ -76,8 +76,12 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
+            let read = records.len();
             let mut world = world(journal, channel, held, threads, &config, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
+            if world.journal.is_large() {
+                world.journal.estimate(pond.snapshot().len(), read);
+            }
             tracing::info!(
                 %epoch,
                 tensors = found.tensors,

@@ -1,9 +1,9 @@
 //! The real world behind the policy's ports: journal, keeper, sockets, driver thread, clock.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Message};
 use millpond_mover::channel::ToMover;
@@ -15,9 +15,11 @@ use rustix::process::Signal;
 use super::conn::{Conn, Flushed};
 use super::movers::{MoverLaunch, MoverProcesses};
 use super::page::Page;
+use super::soon::Soon;
 use super::users::Users;
 use super::watcher::{Source, Watcher};
 use crate::book::{self, BookThread};
+use crate::descriptors;
 use crate::driver::{Ask, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{ConnId, GroupAsk, Held, PortError, Ports};
@@ -33,7 +35,7 @@ pub struct World {
     /// Connections to be ended by the event loop.
     pub ended: Vec<ConnId>,
     /// Connections that wait for something that no descriptor signals.
-    pub soon: HashSet<ConnId>,
+    pub soon: Soon,
     /// The journal.
     pub journal: Journal,
     /// The keeper, unless it is dead.
@@ -74,7 +76,7 @@ impl World {
             conn_tokens: HashMap::new(),
             conns: HashMap::new(),
             ended: Vec::new(),
-            soon: HashSet::new(),
+            soon: Soon::default(),
             journal,
             channel: Some(channel),
             keeper_hung: false,
@@ -104,7 +106,7 @@ impl World {
 
     /// Ends a connection.
     pub fn remove_conn(&mut self, id: ConnId) {
-        self.soon.remove(&id);
+        self.soon.remove(id);
         if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {
             self.watcher.remove(&conn, token);
         }
@@ -126,16 +128,25 @@ impl World {
         self.after_send(id, flushed);
     }
 
+    /// The same on those whose time for another try has come.
+    pub fn flush_soon(&mut self) {
+        let now = Instant::now();
+        for id in self.soon.due(now) {
+            let before = self.backlog(id);
+            self.flush(id);
+            let moved = self.backlog(id) < before;
+            self.soon.tried(id, moved, now);
+        }
+    }
+
     fn after_send(&mut self, id: ConnId, flushed: Flushed) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         match flushed {
             Flushed::Everything if conn.closing => self.ended.push(id),
             Flushed::Everything | Flushed::Full => {
-                self.soon.remove(&id);
+                self.soon.remove(id);
             }
-            Flushed::Soon => {
-                self.soon.insert(id);
-            }
+            Flushed::Soon => self.soon.add(id, Instant::now()),
             Flushed::Gone => self.ended.push(id),
         }
         let waiting = conn.queued_bytes();
@@ -163,7 +174,7 @@ impl World {
     fn set_interest(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         let mut wants = conn.wants();
-        if self.soon.contains(&id) {
+        if self.soon.contains(id) {
             // The socket is writable, but that is not what is waited for.
             wants.1 = false;
         }
@@ -305,12 +316,13 @@ impl Ports for World {
 
     fn peer_pidfd(&mut self, conn: ConnId) -> Option<SharedFd> {
         let found = self.conns.get(&conn)?;
-        if self.conns.len() + self.held.len() >= super::clients::most_descriptors() {
-            tracing::error!("no descriptor is left for the end of another client");
+        // It fails if the process is gone.
+        let pidfd = millpond_wire::fd::peer_pidfd(found).ok()?;
+        if let Err(short) = descriptors::may_hold(&pidfd) {
+            tracing::error!("the end of another client cannot be watched: {short}");
             return None;
         }
-        // It fails if the process is gone.
-        millpond_wire::fd::peer_pidfd(found).ok().map(Arc::new)
+        Some(Arc::new(pidfd))
     }
 
     fn watch(&mut self, client: ClientId, pidfd: &SharedFd) {

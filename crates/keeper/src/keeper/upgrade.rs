@@ -57,6 +57,8 @@ pub(super) struct Trial {
     /// Until when it has to serve.
     until: Instant,
     serving_since: Option<Instant>,
+    /// It has served before it died, and that was said.
+    told: bool,
 }
 
 /// The daemon before, which waits for the new one.
@@ -165,6 +167,7 @@ impl Keeper {
                     deaths: 0,
                     until: Instant::now() + TO_SERVE,
                     serving_since: None,
+                    told: false,
                 });
                 true
             }
@@ -208,7 +211,9 @@ impl Keeper {
     /// The new daemon serves: the one before may end.
     pub(super) fn serves(&mut self, daemon: &Daemon) {
         if let Upgrade::Trying(trial) = &mut self.upgrade {
-            tracing::info!("upgraded: '{}' serves", self.launch.program.display());
+            if !std::mem::replace(&mut trial.told, true) {
+                tracing::info!("upgraded: '{}' serves", self.launch.program.display());
+            }
             trial.serving_since = Some(Instant::now());
         }
         if let Some(reason) = self.refused.take() {

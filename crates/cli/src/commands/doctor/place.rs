@@ -101,10 +101,10 @@ fn pond(folder: &Path) -> Check {
             let (epoch, driver) = (status.epoch, status.driver);
             Check::ok("pond", format!("answers: epoch {epoch}, driver {driver}{ready}"))
         }
-        Err(error) if error.kind() == ErrorKind::NoPond => Check::ok(
-            "pond",
-            format!("none in {} now; `millpond serve` starts one", folder.display()),
-        ),
+        Err(error) if error.kind() == ErrorKind::NoPond => {
+            let hint = error.hint().unwrap_or_default();
+            Check::ok("pond", format!("none in {} now; {hint}", folder.display()))
+        }
         Err(error) => Check::fail(
             "pond",
             error.to_string(),

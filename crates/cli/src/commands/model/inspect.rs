@@ -118,7 +118,7 @@ fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, St
         ("shared", exact(info.shared_bytes)),
         ("layout hash", hash(info.layout)),
         ("content hash", hash(info.content)),
-        ("source", info.source.clone()),
+        ("source", crate::shown::printable(&info.source).into_owned()),
         ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
         ("rollback to", rollback_to.unwrap_or("-").to_owned()),
         ("readers", info.readers.to_string()),

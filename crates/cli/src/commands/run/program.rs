@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,10 @@ pub fn find(name: &OsStr) -> Result<PathBuf, CommandError> {
                 Report::new(Code::NotExecutable, format!("'{}' cannot be executed", file.display()))
                     .hint(format!("`chmod +x {}`, or name its interpreter", file.display()))
             }
+            Missing::OutOfReach(file, why) => Report::new(
+                Code::NotExecutable,
+                format!("'{}' cannot be executed: {why}", file.display()),
+            ),
         };
         report.into()
     })
@@ -42,13 +46,17 @@ pub fn find(name: &OsStr) -> Result<PathBuf, CommandError> {
 enum Missing {
     Nowhere,
     NotExecutable(PathBuf),
+    /// There is something, but nothing that can be a program: 126, as shells and `env` have it.
+    OutOfReach(PathBuf, ErrorKind),
 }
 
 fn search(name: &OsStr, path: &OsStr) -> Result<PathBuf, Missing> {
     if name.as_bytes().contains(&b'/') {
         let file = PathBuf::from(name);
         return match fs::metadata(&file) {
-            Err(_) => Err(Missing::Nowhere),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Missing::Nowhere),
+            Err(error) => Err(Missing::OutOfReach(file, error.kind())),
+            Ok(found) if found.is_dir() => Err(Missing::OutOfReach(file, ErrorKind::IsADirectory)),
             Ok(_) if is_executable(&file) => Ok(file),
             Ok(_) => Err(Missing::NotExecutable(file)),
         };
@@ -220,7 +228,14 @@ mod tests {
         assert_eq!([found("none"), found("")], [Err(Missing::Nowhere), Err(Missing::Nowhere)]);
         assert_eq!(found("/nowhere/at/all"), Err(Missing::Nowhere));
         let folder = one.to_str().unwrap();
-        assert_eq!(found(folder), Err(Missing::NotExecutable(one.clone())));
+        let out_of_reach = |file: &Path, why| Err(Missing::OutOfReach(file.to_owned(), why));
+        assert_eq!(found(folder), out_of_reach(&one, ErrorKind::IsADirectory));
+        let inside = two.join("prog/x");
+        let why = ErrorKind::NotADirectory;
+        assert_eq!(found(inside.to_str().unwrap()), out_of_reach(&inside, why));
+        let long = two.join("a".repeat(300));
+        let why = ErrorKind::InvalidFilename;
+        assert_eq!(found(long.to_str().unwrap()), out_of_reach(&long, why));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::progress::Bar;
 
 /// Saves a tensor.
 pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
-    let to_stdout = args.output.as_os_str() == "-";
+    let to_stdout = is_stdout(&args.output);
     if to_stdout && io::stdout().is_terminal() {
         let message = "a terminal is no place for a tensor's bytes";
         return Err(Report::new(Code::Usage, message).hint("`-o FILE`, or a pipe").into());
@@ -54,9 +54,14 @@ pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
     say(lease.info(), &args.output, header.len(), begun.elapsed(), printer)
 }
 
+/// Whether this is another name of standard output, where nothing but the bytes may go.
+fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
 /// What stands before the bytes.
 fn header(args: &GetArgs, info: &TensorInfo) -> Result<Vec<u8>, CommandError> {
-    let ending = args.output.extension().filter(|_| args.output.as_os_str() != "-");
+    let ending = args.output.extension();
     let other = ending.is_some_and(|ending| !ending.eq_ignore_ascii_case("npy"));
     let format = args.format.unwrap_or(if other { Format::Raw } else { Format::Npy });
     match format {

@@ -1,7 +1,7 @@
 //! How groups come, what they are called, and when they go.
 
 use super::*;
-use crate::book::join::MOST_OWNED;
+use crate::book::rights::MOST_OWNED;
 
 #[test]
 fn a_program_never_gets_a_name_that_somebody_has_or_had() {
@@ -106,9 +106,8 @@ fn one_user_cannot_have_all_groups() {
     let owned = |number: usize| {
         let folder = play.folder.path().join(format!("groups/team-{number}"));
         std::fs::create_dir_all(&folder).unwrap();
-        let ledger = folder.join("ledger");
-        std::fs::File::create(&ledger).unwrap();
-        std::os::unix::fs::chown(ledger, Some(user), None).unwrap();
+        std::fs::File::create(folder.join("ledger")).unwrap();
+        std::fs::write(folder.join("maker"), format!("{user}")).unwrap();
     };
     (1..MOST_OWNED).for_each(&owned);
     play.restart(&[]);

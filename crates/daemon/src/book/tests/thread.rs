@@ -1,6 +1,8 @@
 //! The thread itself, asked from outside.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::super::{Ask, Cards, start};
 use super::*;
@@ -85,4 +87,46 @@ fn processes_are_read_also_where_a_reading_takes_longer_than_the_time_between_tw
         std::thread::sleep(Duration::from_millis(10));
     }
     book.ask(Ask::Stop);
+}
+
+/// Cards that keep whoever asks until they are let go.
+struct Kept {
+    asked: Sender<()>,
+    go: Mutex<Receiver<()>>,
+}
+
+impl Cards for Kept {
+    fn list(&self) -> Vec<(GpuUuid, u64)> {
+        let _ = self.asked.send(());
+        let _ = self.go.lock().unwrap().recv();
+        Vec::new()
+    }
+
+    fn used(&self, _: GpuUuid) -> Option<u64> {
+        None
+    }
+
+    fn processes(&self, _: GpuUuid) -> Option<Vec<(u32, u64)>> {
+        None
+    }
+}
+
+#[test]
+fn a_thread_that_shall_end_does_not_do_first_what_it_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = start(folder.path(), Arc::new(Charges::default())).unwrap();
+    let ((asked, is_kept), (go, kept)) = (channel(), channel::<()>());
+    book.ask(Ask::Cards(Box::new(Kept { asked, go: kept.into() })));
+    is_kept.recv_timeout(PATIENCE).unwrap();
+    for number in 0..10 {
+        let set = GroupSet { create: true, ..GroupSet::of(name(&format!("team-{number}"))) };
+        let work = GroupWork::Set(set);
+        book.ask(Ask::Group(Box::new(GroupAsk { conn: ConnId(1), number, by: me(), work })));
+    }
+    assert!(!book.end(Ask::Stop, Duration::from_millis(1)), "it is at something");
+    drop(go);
+    assert!(book.end(Ask::Stop, PATIENCE));
+    assert!(!folder.path().join("groups").exists(), "who was not answered asks the next daemon");
+    let told = std::iter::from_fn(|| book.next());
+    assert_eq!(told.filter(|told| matches!(told, Told::Answer { .. })).count(), 0);
 }

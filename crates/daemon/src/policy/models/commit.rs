@@ -7,6 +7,7 @@ use millpond_wire::{ErrorKind, Failure, TensorId};
 use crate::policy::owner::Caller;
 use crate::policy::pond::{Answer, Pond, from_port};
 use crate::policy::ports::{Held, Ports};
+use crate::policy::words::count;
 use millpond_wire::ClientId;
 
 impl<P: Ports> Pond<P> {
@@ -65,7 +66,7 @@ impl<P: Ports> Pond<P> {
         }
         self.became_ready(ready, Some(manifest));
         self.version_changed(ports, id);
-        let text = format!("{tag}: {} tensors", commit.tensors);
+        let text = format!("{tag}: {}", count(commit.tensors.into(), "tensor"));
         let on = Some(TensorId(id.0));
         self.happened(ports, EventKind::VersionReady, on, Some(model.2.clone()), Some(user), text);
         if commit.activate {

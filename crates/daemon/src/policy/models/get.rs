@@ -12,6 +12,7 @@ use crate::policy::clients::Lease;
 use crate::policy::owner::Caller;
 use crate::policy::pond::{Answer, Pond, now};
 use crate::policy::ports::{ConnId, Ports};
+use crate::policy::words;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn get_version(
@@ -209,7 +210,11 @@ impl<P: Ports> Pond<P> {
         let at = usize::try_from(first).unwrap_or(usize::MAX);
         let most = usize::try_from(count).unwrap_or(usize::MAX).min(limits::MESSAGE_FDS);
         if at >= version.parts.len() || most == 0 {
-            let message = format!("{} has {} slabs", version.label(), version.parts.len());
+            let message = format!(
+                "{} has {}",
+                version.label(),
+                words::count(version.parts.len() as u64, "slab")
+            );
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
         let fds = self.slab_fds(version, at, most);

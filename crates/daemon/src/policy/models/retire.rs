@@ -14,6 +14,7 @@ use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::{Answer, Pond, done, from_port};
 use crate::policy::ports::{Held, PortError, Ports};
 use crate::policy::release::Ending;
+use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn retire(
@@ -182,7 +183,11 @@ impl<P: Ports> Pond<P> {
             tensor: Some(on),
             name: Some(version.model.2),
             user,
-            text: format!("{}: {freed} of {} slabs given back", version.tag, version.parts.len()),
+            text: format!(
+                "{}: {freed} of {} given back",
+                version.tag,
+                count(version.parts.len() as u64, "slab")
+            ),
         };
         self.tell(ports, event, public);
     }

@@ -17,6 +17,7 @@ use crate::policy::owner::Owner;
 use crate::policy::pond::{Answer, Pond, from_port};
 use crate::policy::ports::{ConnId, Ports};
 use crate::policy::slabs::{GRANULARITY, Pool, SlabClass};
+use crate::policy::words::count;
 
 /// Versions that are named when a GPU is full.
 const NAMED: usize = 8;
@@ -322,7 +323,8 @@ impl<P: Ports> Pond<P> {
     fn staged_text(&self, id: VersionId, shared: usize) -> String {
         let Some(version) = self.models.versions.get(&id) else { return String::new() };
         let bytes = format_bytes(self.slab_bytes_of(version));
-        let mut text = format!("{}: {} slabs, {bytes}", version.tag, version.parts.len());
+        let mut text =
+            format!("{}: {}, {bytes}", version.tag, count(version.parts.len() as u64, "slab"));
         if shared > 0 {
             text.push_str(&format!(", {shared} of them shared"));
         }
@@ -359,7 +361,8 @@ impl<P: Ports> Pond<P> {
         let version = self.staged_by(client, &caller, id)?;
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(part) = version.parts.get(place).copied() else {
-            let message = format!("{} has {} slabs", version.label(), version.parts.len());
+            let message =
+                format!("{} has {}", version.label(), count(version.parts.len() as u64, "slab"));
             return Err(Failure::new(ErrorKind::Invalid, message));
         };
         let (owner, audience, device) = (version.owner.clone(), version.audience, version.device);

@@ -9,6 +9,7 @@ use crate::policy::catalog::NameKey;
 use crate::policy::owner::Caller;
 use crate::policy::pond::{Answer, Pond, from_port, now};
 use crate::policy::ports::Ports;
+use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn swap(
@@ -142,7 +143,8 @@ impl<P: Ports> Pond<P> {
             && model.history.len() > keep
             && let Some(oldest) = model.history.first().copied()
         {
-            let why = format!("{keep} earlier versions are kept");
+            let verb = if keep == 1 { "is" } else { "are" };
+            let why = format!("{} {verb} kept", count(keep as u64, "earlier version"));
             if let Err(error) = self.drain_version(ports, oldest, &why) {
                 // The next swap, or the next daemon, tries again.
                 tracing::error!(version = %oldest, "could not record that it drains: {error}");

@@ -187,9 +187,17 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Nobody waits for these any more; what runs, runs to its end.
-    pub(in crate::policy) fn forget_moves(&mut self, conn: ConnId) {
+    pub(in crate::policy) fn forget_moves(&mut self, ports: &mut P, conn: ConnId) {
         for mover in self.movers.by_device.values_mut() {
             mover.waiting.retain(|(_, moving)| moving.conn != conn);
+        }
+        self.unmap_all_unwanted(ports);
+    }
+
+    fn unmap_all_unwanted(&mut self, ports: &mut P) {
+        let devices: Vec<GpuUuid> = self.movers.by_device.keys().copied().collect();
+        for device in devices {
+            self.unmap_unwanted(ports, device);
         }
     }
 
@@ -205,5 +213,6 @@ impl<P: Ports> Pond<P> {
         for moving in waiting {
             self.end_move(ports, &moving, Err(failure.clone()));
         }
+        self.unmap_all_unwanted(ports);
     }
 }

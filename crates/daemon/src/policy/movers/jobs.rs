@@ -22,6 +22,7 @@ impl<P: Ports> Pond<P> {
             Ok(()) => {}
             Err(failure) => {
                 self.end_move(ports, &moving, Err(failure));
+                self.unmap_unwanted(ports, device);
                 return true;
             }
         }
@@ -114,32 +115,52 @@ impl<P: Ports> Pond<P> {
 
     fn map_for_job(&mut self, ports: &mut P, device: GpuUuid, slab: SlabId) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let uses = mover.slabs.entry(slab).or_insert(0);
-        *uses += 1;
-        if *uses == 1
-            && let Some(found) = self.slabs.get(slab)
-        {
+        let is_mapped = mover.slabs.contains_key(&slab);
+        *mover.slabs.entry(slab).or_insert(0) += 1;
+        if !is_mapped && let Some(found) = self.slabs.get(slab) {
             let map = ToMover::Map { slab, bytes: found.bytes };
             ports.tell_mover(device, map, found.fd.clone());
         }
     }
 
-    /// A job that was sent needs its leases and mappings no more.
-    pub(super) fn let_job_go(&mut self, ports: &mut P, device: GpuUuid, moving: &Moving<P::Fd>) {
+    /// Has the mover unmap what no job of its is on and no move waits for: nobody else would ever
+    /// say so.
+    pub(super) fn unmap_unwanted(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let client = mover.client;
+        let waiting = &mover.waiting;
+        mover.slabs.retain(|slab, uses| {
+            let wanted =
+                |(_, it): &(u64, Moving<P::Fd>)| it.slab == *slab || it.from == Some(*slab);
+            let stays = *uses > 0 || waiting.iter().any(wanted);
+            if !stays {
+                ports.tell_mover(device, ToMover::Unmap { slab: *slab }, None);
+            }
+            stays
+        });
+    }
+
+    /// A job that was sent needs its leases and mappings no more. Mapping a slab again for the next
+    /// job would cost more than the job; but one that failed may have failed because of its mapping.
+    pub(super) fn let_job_go(
+        &mut self,
+        ports: &mut P,
+        device: GpuUuid,
+        moving: &Moving<P::Fd>,
+        is_done: bool,
+    ) {
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         for slab in [Some(moving.slab), moving.from].into_iter().flatten() {
             if let Some(uses) = mover.slabs.get_mut(&slab) {
                 *uses = uses.saturating_sub(1);
-                let wanted =
-                    |(_, it): &(u64, Moving<P::Fd>)| it.slab == slab || it.from == Some(slab);
-                // Mapping it again for the next job would cost more than the job.
-                if *uses == 0 && !mover.waiting.iter().any(wanted) {
+                if *uses == 0 && !is_done {
                     mover.slabs.remove(&slab);
                     ports.tell_mover(device, ToMover::Unmap { slab }, None);
                 }
             }
         }
+        self.unmap_unwanted(ports, device);
+        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
+        let client = mover.client;
         let mut over = Vec::new();
         for tensor in Self::tensors_of(&moving.what) {
             if let Some((lease, uses)) = mover.leases.get_mut(&tensor) {

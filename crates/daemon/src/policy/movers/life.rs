@@ -120,7 +120,7 @@ impl<P: Ports> Pond<P> {
             FromMover::Done { job, hashes } => {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
-                    self.let_job_go(ports, device, &moving);
+                    self.let_job_go(ports, device, &moving, true);
                     self.end_move(ports, &moving, Ok(hashes));
                 }
             }
@@ -136,7 +136,7 @@ impl<P: Ports> Pond<P> {
                         Why::Range => ErrorKind::Driver,
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
-                    self.let_job_go(ports, device, &moving);
+                    self.let_job_go(ports, device, &moving, false);
                     self.end_move(ports, &moving, Err(Failure::new(kind, text)));
                 }
             }

@@ -46,7 +46,7 @@ fn empty_slabs_are_ones_own_or_the_operators_to_give_back() {
     assert_eq!(collect(&mut play, operator, None, false), (vec![], 1, 2 * MIB));
     assert!(play.is_alive(kept.tensor));
     let told = play.told(EventKind::Collected);
-    assert_eq!(told, ["0 tensors; 1 slabs, 2 MiB", "0 tensors; 1 slabs, 2 MiB"]);
+    assert_eq!(told, ["0 tensors; 1 slab, 2 MiB", "0 tensors; 1 slab, 2 MiB"]);
     play.check_held();
 }
 

@@ -213,7 +213,7 @@ fn events_say_why() {
             "41943040 bytes; its slab is kept for its owner",
         ]
     );
-    assert!(play.told(EventKind::ClientSilent)[0].ends_with("hung up and keeps its 1 leases"));
+    assert!(play.told(EventKind::ClientSilent)[0].ends_with("hung up and keeps its 1 lease"));
     assert_eq!(play.told(EventKind::TensorDeleted)[0], "deleted by user 1");
     assert!(play.told(EventKind::TensorCreated)[0].contains("by test (pid"));
 }

@@ -474,3 +474,84 @@ fn a_bad_file_is_the_users_business_and_a_bad_driver_the_movers_end() {
     let kinds: Vec<EventKind> = play.pond.events.kept().map(|event| event.kind).collect();
     assert!(kinds.contains(&EventKind::MoverStarted) && kinds.contains(&EventKind::MoverLost));
 }
+
+/// The first move on `x` and fifteen others are with the mover, another one and a second on `x`
+/// wait. Returns who waits with that, `x`, and the jobs.
+fn a_second_move_waits(play: &mut Play) -> (ConnId, TensorInfo, Vec<u64>) {
+    let ((first, _), (second, _)) = (play.client(1), play.client(1));
+    let (x, _) = play.create(first, spec("x", 40 * MIB));
+    play.start_move(first, put(x.tensor, MIB));
+    for user in [2, 3] {
+        let (conn, _) = play.client(user);
+        let (other, _) = play.create(conn, spec("y", 40 * MIB));
+        for _ in 0..8 {
+            play.start_move(conn, put(other.tensor, MIB));
+        }
+    }
+    play.start_move(second, put(x.tensor, MIB));
+    play.mover_runs();
+    let jobs: Vec<u64> = play.jobs().into_iter().map(|(job, _)| job).collect();
+    assert_eq!(jobs.len(), 16);
+    (second, x, jobs)
+}
+
+fn done(job: u64) -> FromMover {
+    FromMover::Done { job, hashes: Vec::new() }
+}
+
+fn maps(told: &[(ToMover, Option<u64>)], of: SlabId) -> usize {
+    let is_map = |message: &ToMover| matches!(message, ToMover::Map { slab, .. } if *slab == of);
+    told.iter().filter(|(message, _)| is_map(message)).count()
+}
+
+fn unmaps(told: &[(ToMover, Option<u64>)], of: SlabId) -> usize {
+    let is_unmap = |message: &ToMover| matches!(message, ToMover::Unmap { slab } if *slab == of);
+    told.iter().filter(|(message, _)| is_unmap(message)).count()
+}
+
+#[test]
+fn a_slab_stays_mapped_for_a_move_that_waits() {
+    let mut play = Play::new();
+    let (_, x, jobs) = a_second_move_waits(&mut play);
+    play.says(done(jobs[0]));
+    play.says(done(jobs[1]));
+    assert_eq!((maps(&play.world.told, x.slab), unmaps(&play.world.told, x.slab)), (0, 0));
+    let last = play.jobs().last().unwrap().0;
+    play.says(done(last));
+    assert_eq!(unmaps(&play.world.told, x.slab), 1);
+}
+
+/// Or the mover would keep memory that everybody else has given back.
+#[test]
+fn what_stayed_mapped_for_a_move_that_never_began_is_unmapped() {
+    let mut play = Play::new();
+    let (second, x, jobs) = a_second_move_waits(&mut play);
+    play.says(done(jobs[0]));
+    assert_eq!(unmaps(&play.world.told, x.slab), 0);
+    play.pond.hung_up(&mut play.world, second);
+    assert_eq!(unmaps(&play.world.told, x.slab), 1, "nobody waits with it any more");
+
+    let mut play = Play::new();
+    let (second, x, jobs) = a_second_move_waits(&mut play);
+    play.says(done(jobs[0]));
+    play.delete(second, x.tensor);
+    play.says(done(jobs[1]));
+    assert_eq!(unmaps(&play.world.told, x.slab), 1, "its tensor is gone");
+
+    let mut play = Play::new();
+    let (_, x, jobs) = a_second_move_waits(&mut play);
+    play.says(done(jobs[0]));
+    play.pond.drain(&mut play.world);
+    assert_eq!(unmaps(&play.world.told, x.slab), 1, "the pond shuts down");
+}
+
+/// It may have failed because the slab could not be mapped.
+#[test]
+fn after_a_job_that_failed_a_slab_is_mapped_again() {
+    let mut play = Play::new();
+    let (_, x, jobs) = a_second_move_waits(&mut play);
+    let text = "no such slab".to_owned();
+    play.says(FromMover::JobFailed { job: jobs[0], why: Why::Range, text });
+    play.says(done(jobs[1]));
+    assert_eq!((unmaps(&play.world.told, x.slab), maps(&play.world.told, x.slab)), (1, 1));
+}

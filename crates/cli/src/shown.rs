@@ -1,0 +1,90 @@
+//! Text of others on a terminal: harmless, and as wide as it is.
+//!
+//! Names of programs, sources and reasons are whatever a client said. A terminal must not obey them.
+
+use std::borrow::Cow;
+
+/// Columns that a terminal gives to characters from here to there: two, as for Chinese, Japanese and
+/// Korean, and pictures. What is not listed has one.
+const WIDE: [(char, char); 11] = [
+    ('\u{1100}', '\u{115f}'),
+    ('\u{2e80}', '\u{303e}'),
+    ('\u{3041}', '\u{a4cf}'),
+    ('\u{ac00}', '\u{d7a3}'),
+    ('\u{f900}', '\u{faff}'),
+    ('\u{fe30}', '\u{fe6f}'),
+    ('\u{ff00}', '\u{ff60}'),
+    ('\u{ffe0}', '\u{ffe6}'),
+    ('\u{1f300}', '\u{1f64f}'),
+    ('\u{1f680}', '\u{1faff}'),
+    ('\u{20000}', '\u{3fffd}'),
+];
+
+/// Characters that are drawn into the one before them.
+const JOINED: [(char, char); 4] = [
+    ('\u{300}', '\u{36f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{20d0}', '\u{20ff}'),
+    ('\u{fe00}', '\u{fe0f}'),
+];
+
+/// The text with nothing in it that a terminal would obey, or that turns its direction.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_command) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if is_command(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown.into()
+}
+
+fn is_command(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+/// How many columns of a terminal a character takes.
+pub fn columns_of(character: char) -> usize {
+    let is_in = |ranges: &[(char, char)]| {
+        ranges.iter().any(|(first, last)| (*first..=*last).contains(&character))
+    };
+    if is_in(&JOINED) {
+        0
+    } else if is_in(&WIDE) {
+        2
+    } else {
+        1
+    }
+}
+
+/// How many columns of a terminal a text takes.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_not_given_orders() {
+        assert_eq!(printable("acts/x модель 模型"), "acts/x модель 模型");
+        assert_eq!(printable("a\u{1b}[2Jb\nc\t\u{7f}"), "a\\u{1b}[2Jb\\nc\\t\\u{7f}");
+        assert_eq!(printable("x\u{202e}y\u{9b}"), "x\\u{202e}y\\u{9b}");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns_and_accents_none() {
+        assert_eq!(columns("acts/x"), 6);
+        assert_eq!(columns("модель"), 6);
+        assert_eq!(columns("模型/重み"), 9);
+        assert_eq!(columns("e\u{301}t"), 2);
+        assert_eq!(columns("🚀"), 2);
+    }
+}

@@ -1,0 +1,109 @@
+//! Who may do what to a group: the operator everything, and who made one by running a program in it
+//! may change its limit and remove it, until the operator sets it.
+
+use millpond_wire::message::{GroupLimit, GroupSet};
+use millpond_wire::{ErrorKind, Failure, GroupName};
+
+use super::folders::Maker;
+use super::shelf::{Group, Shelf};
+use crate::policy::GroupCaller;
+
+/// Groups of one user who is not the operator: more programs at once than one card has room for.
+pub(super) const MOST_OWNED: usize = 500;
+/// Those of them with a name, which stay when their programs have ended.
+pub(super) const MOST_NAMED: usize = 64;
+
+impl Shelf {
+    /// Whether somebody may run programs in a group and see those that run there.
+    pub fn may_use(&self, by: GroupCaller, name: &GroupName, group: &Group) -> bool {
+        by.operator || group.users.contains(&by.user) || self.folders.owner(name) == Some(by.user)
+    }
+
+    /// Whose a group is, as it is shown. A ledger that the operator gave to a user does not make the
+    /// group that user's.
+    pub fn owner(&self, name: &GroupName, group: &Group) -> Option<u32> {
+        match group.maker {
+            Some(maker) => Some(maker.user),
+            None if group.anonymous || !self.folders.has_many_users() => self.folders.owner(name),
+            None => None,
+        }
+    }
+
+    /// The operator's, or made by who asks and not set by the operator since.
+    pub fn check_is_theirs(
+        &self,
+        by: GroupCaller,
+        doing: &str,
+        name: &GroupName,
+    ) -> Result<(), Failure> {
+        let maker = self.groups.get(name).and_then(|group| group.maker);
+        let maker = maker.filter(|maker| maker.user == by.user);
+        if by.operator || maker.is_some_and(|maker| !maker.taken_over) {
+            return Ok(());
+        }
+        let user = self.folders.user();
+        let mut message = format!(
+            "only the operator and user {user}, who runs the pond, may {doing} group '{name}'"
+        );
+        if maker.is_some() {
+            message.push_str(", which the operator has set");
+        }
+        Err(Failure::new(ErrorKind::Denied, message)
+            .hint("`millpond run --limit ... -- PROGRAM` runs a program under a limit of its own"))
+    }
+
+    pub fn check_may_set(&self, by: GroupCaller, set: &GroupSet) -> Result<(), Failure> {
+        self.check_is_theirs(by, "change", &set.group)?;
+        let other = set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some();
+        // As much as `run` gives, which always has a limit.
+        if by.operator || !(other || set.limit == Some(GroupLimit::Unlimited)) {
+            return Ok(());
+        }
+        let message = format!(
+            "user {} made group '{}' and may change its limit, but nothing else, and not to none",
+            by.user, set.group
+        );
+        let hint = format!("`millpond group set {} --limit 10G`", set.group);
+        Err(Failure::new(ErrorKind::Denied, message).hint(hint))
+    }
+
+    /// What the operator has set stays so.
+    pub fn take_over(&mut self, by: GroupCaller, name: &GroupName) {
+        let Some(group) = self.groups.get_mut(name) else { return };
+        let Some(maker) = group.maker.filter(|maker| !maker.taken_over) else { return };
+        if maker.user == by.user {
+            return;
+        }
+        match self.folders.take_over(name, maker) {
+            Ok(maker) => group.maker = Some(maker),
+            Err(error) => tracing::error!(group = %name, "it stays its maker's: {error}"),
+        }
+    }
+
+    /// A pond that does not run as root cannot give a ledger to anybody else; and one user must not
+    /// use up what there is for all.
+    pub fn check_may_make(&self, by: GroupCaller, named: bool) -> Result<(), Failure> {
+        let theirs = |maker: Maker| maker.user == by.user && !maker.taken_over;
+        let made = || self.groups.values().filter(|group| group.maker.is_some_and(theirs));
+        let with_names = || made().filter(|group| !group.anonymous);
+        if !by.operator && named && with_names().count() >= MOST_NAMED {
+            let message = format!("user {} has made {MOST_NAMED} named groups already", by.user);
+            return Err(Failure::new(ErrorKind::TooMany, message).hint(
+                "`millpond group rm NAME` removes one without processes; without `--group` a \
+                 program has one that ends with it",
+            ));
+        }
+        if !by.operator && made().count() >= MOST_OWNED {
+            let message = format!("user {} has {MOST_OWNED} groups already", by.user);
+            return Err(Failure::new(ErrorKind::TooMany, message)
+                .hint("give programs one group together: `millpond run --group NAME ...`"));
+        }
+        self.folders.can_give_to(by.user).map_err(|reason| {
+            Failure::new(
+                ErrorKind::Denied,
+                format!("user {} cannot have a group here: {reason}", by.user),
+            )
+            .hint("start the program with `MILLPOND_MEMORY_LIMIT` and the preload library instead")
+        })
+    }
+}
