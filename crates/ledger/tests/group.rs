@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use millpond_ledger::{
     Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
-    NO_LIMIT, Observer, Patience, Refused, establish, remove_abandoned, sweep_abandoned,
+    NAME_MAX, NO_LIMIT, Observer, Patience, Refused, establish, remove_abandoned, sweep_abandoned,
 };
 
 const GPU: [u8; 16] = [7; 16];
@@ -135,6 +135,70 @@ fn the_pond_is_charged_in_the_same_book() {
 }
 
 #[test]
+fn what_the_dead_had_is_the_ponds_to_take_without_anybody_repairing() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        a.reserve(a.device(GPU).unwrap(), 900).unwrap();
+        drop(a);
+        let begin = Instant::now();
+        while book.reserve_pond(GPU, 1000, PATIENT) == Err(Refused::Limit) {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it never comes back");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(book.totals(GPU).unwrap().pond, 1000);
+    });
+}
+
+#[test]
+fn unused_credit_is_taken_back_and_what_is_used_stays() {
+    groups(1_000_000, |group, book| {
+        assert_eq!(book.take_back(GPU, PATIENT).unwrap(), 0, "nobody uses the device");
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        a.reserve(d, 10).unwrap();
+        let spare = book.totals(GPU).unwrap().credit - 10;
+        assert!(spare > 0, "no spare credit was given");
+        assert_eq!(book.take_back(GPU, PATIENT).unwrap(), spare);
+        let totals = book.totals(GPU).unwrap();
+        assert_eq!((totals.credit, totals.used), (10, 10));
+        a.reserve(d, 1).unwrap();
+    });
+}
+
+#[test]
+fn a_member_gives_back_what_dead_members_had() {
+    groups(1000, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let b = Member::attach(&c(group)).unwrap();
+        b.reserve(b.device(GPU).unwrap(), 900).unwrap();
+        drop(b);
+        let begin = Instant::now();
+        while a.reap().unwrap() == 0 {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it never comes back");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(book.totals(GPU).unwrap().credit, 0);
+    });
+}
+
+#[test]
+fn columns_are_shown_and_change_no_account_but_the_operators_own() {
+    groups(100, |group, book| {
+        let a = Member::attach(&c(group)).unwrap();
+        let d = a.device(GPU).unwrap();
+        let mut slot = None;
+        book.members(|member| slot = Some(member.slot)).unwrap();
+        a.add_column(Column::Shared, d, 70);
+        a.add_column(Column::Shared, d, -20);
+        a.add_column(Column::Contexts, d, 3);
+        a.add_column(Column::Folded, d, 90);
+        let reading = book.reading(slot.unwrap(), GPU).unwrap();
+        assert_eq!((reading.shared, reading.contexts, reading.folded), (50, 3, 0));
+        a.reserve(d, 100).unwrap();
+    });
+}
+
+#[test]
 fn what_exists_is_charged_even_over_the_limit() {
     groups(100, |group, book| {
         let a = Member::attach(&c(group)).unwrap();
@@ -210,7 +274,8 @@ fn the_books_entries() {
         assert_eq!(book.owners(&mut owners).unwrap(), 2);
         assert_eq!(owners.first_chunk(), Some(&[1000, 1001]));
         book.set_flags(Flags::LYING, PATIENT).unwrap();
-        assert!(Book::open(&c(group)).unwrap().flags().unwrap().contains(Flags::LYING));
+        let flags = Book::open(&c(group)).unwrap().flags().unwrap();
+        assert!(flags.contains(Flags::LYING) && !flags.contains(Flags::ANONYMOUS));
         for gpu in 0..15 {
             book.set_effective([100 + gpu; 16], 1, PATIENT).unwrap();
         }
@@ -357,10 +422,12 @@ fn a_group_that_is_not_there() {
         LedgerError::NoGroup("limits")
     );
     assert_eq!(Book::open(&c(folder.path())).unwrap_err(), LedgerError::NoGroup("limits"));
-    assert_eq!(
-        Book::create(&c(&folder.path().join("g")), settings("", Memory::File)).unwrap_err(),
-        LedgerError::BadName
-    );
+    let create =
+        |name: &str| Book::create(&c(&folder.path().join("g")), settings(name, Memory::File));
+    assert_eq!(create("").unwrap_err(), LedgerError::BadName);
+    assert_eq!(create(&"n".repeat(NAME_MAX + 1)).unwrap_err(), LedgerError::BadName);
+    let longest = "n".repeat(NAME_MAX);
+    assert_eq!(create(&longest).unwrap().name().unwrap().as_bytes(), longest.as_bytes());
     let long = folder.path().join("a".repeat(600));
     assert_eq!(Member::attach(&c(&long)).unwrap_err(), LedgerError::PathTooLong);
 }

@@ -135,6 +135,9 @@ mod tests {
         assert!(matches!(Shape::new([1 << 60]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new([u64::MAX, u64::MAX]), Err(ShapeError::TooLarge(_))));
         assert!(matches!(Shape::new(vec![1; 17]), Err(ShapeError::TooManyDimensions(17))));
+        assert!(Shape::new(vec![1; 16]).is_ok());
+        assert!(Shape::new([limits::TENSOR_ELEMENTS]).is_ok());
+        assert!(Shape::new([limits::TENSOR_ELEMENTS + 1]).is_err());
         assert!(matches!("2,a".parse::<Shape>(), Err(ShapeError::Syntax(_))));
         assert!(matches!(
             Shape::new([3]).unwrap().bytes(Dtype::F4),

@@ -111,6 +111,8 @@ pub fn started_unix_ms(start_ticks: u64, now_unix_ms: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use millpond_ledger::{Book, BookSettings, Member, Memory};
+
     use super::*;
 
     #[test]
@@ -124,6 +126,30 @@ mod tests {
         assert!(processes.shares_ipc(std::process::id()) && !processes.shares_ipc(u32::MAX));
         let started = started_unix_ms(own.start_ticks, 1 << 45).unwrap();
         assert!(started <= 1 << 45 && started > (1 << 45) - 3_600_000 * 24);
+    }
+
+    #[test]
+    fn a_slot_is_a_process_with_its_pid_its_start_and_its_namespace() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = super::super::account::c_path(&folder.path().join("team")).unwrap();
+        let settings =
+            BookSettings { name: b"team", owner: None, everyone: false, memory: Memory::File };
+        let book = Book::create(&group, settings).unwrap();
+        let _member = Member::attach(&group).unwrap();
+        let mut found = None;
+        book.members(|member| found = Some(member)).unwrap();
+        let member = found.unwrap();
+        let own = Processes::default().identity(std::process::id()).unwrap();
+        assert!(own.is(&member));
+        let member = MemberReading { pid: 12, pid_namespace: 5, start_ticks: 777, ..member };
+        let process = |pid, namespace, start_ticks| Identity { pid, namespace, start_ticks };
+        assert!(process(12, Some(5), 777).is(&member));
+        assert!(process(12, None, 777).is(&member), "it could not be read");
+        assert!(process(12, Some(6), 777).is(&MemberReading { pid_namespace: 0, ..member }));
+        for other in [process(13, Some(5), 777), process(12, Some(5), 778)] {
+            assert!(!other.is(&member), "{other:?}");
+        }
+        assert!(!process(12, Some(6), 777).is(&member));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::shelf::{Group, Shelf};
 use crate::policy::GroupCaller;
 
 /// Groups of one user who is not the operator: more programs at once than one card has room for.
-const MOST_OWNED: usize = 500;
+pub(super) const MOST_OWNED: usize = 500;
 /// Those of them with a name, which stay when their programs have ended.
 pub(super) const MOST_NAMED: usize = 64;
 

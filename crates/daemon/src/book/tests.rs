@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, Refused, UNIT};
+use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, OWNERS, Refused, UNIT};
 use millpond_wire::message::{EventKind, GroupDetails, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId, Token};
 
@@ -176,10 +176,12 @@ fn a_group_is_made_changed_listed_and_removed() {
 fn limits_that_cannot_be_are_refused_by_name() {
     let mut play = Play::new();
     let with = |limit| GroupSet { limit: Some(limit), create: true, ..GroupSet::of(name("x")) };
+    let many = (1..=u32::try_from(OWNERS).unwrap() + 1).collect();
     for (set, kind) in [
         (with(GroupLimit::Bytes(0)), ErrorKind::Invalid),
         (with(GroupLimit::Part(0)), ErrorKind::Invalid),
         (GroupSet { weight: Some(0), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
+        (GroupSet { users: Some(many), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
         (GroupSet { min_bytes: Some(2 * GIB), ..with(GroupLimit::Bytes(GIB)) }, ErrorKind::Invalid),
         (
             GroupSet { device: Some(GpuUuid([9; 16])), ..with(GroupLimit::Bytes(GIB)) },

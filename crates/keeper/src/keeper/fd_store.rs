@@ -243,14 +243,14 @@ pub(super) fn file_number(fd: &OwnedFd) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn memfd() -> OwnedFd {
         rustix::fs::memfd_create("test", MemfdFlags::CLOEXEC).unwrap()
     }
 
-    fn store(table: &OwnedFd) -> (FdStore, std::os::unix::net::UnixDatagram) {
+    pub(in crate::keeper) fn store(table: &OwnedFd) -> (FdStore, std::os::unix::net::UnixDatagram) {
         let (notifier, peer) = Notifier::to_a_test();
         let (head, names) = read_table(&File::from(table.try_clone().unwrap())).unwrap();
         let table = File::from(table.try_clone().unwrap());
@@ -259,7 +259,7 @@ mod tests {
         (FdStore { notifier, table, head, slots, free: Vec::new(), next, waiting }, peer)
     }
 
-    fn said(peer: &std::os::unix::net::UnixDatagram) -> Vec<String> {
+    pub(in crate::keeper) fn said(peer: &std::os::unix::net::UnixDatagram) -> Vec<String> {
         let mut buffer = [0; 4096];
         let mut all = Vec::new();
         while let Ok(bytes) = peer.recv(&mut buffer) {

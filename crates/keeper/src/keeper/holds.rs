@@ -149,6 +149,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_replaced_or_let_go_is_forgotten_by_the_service_manager() {
+        let (store, peer) = fd_store::tests::store(&memfd(""));
+        let mut holds = Holds { store: Some(store), ..Holds::default() };
+        let (old, new) = (memfd("old"), memfd("new"));
+        let [before, now] = [&old, &new].map(|fd| format!("journal#{}", fd_store::file_number(fd)));
+        let keep = |name: &str| format!("FDSTORE=1 FDNAME={name} FDPOLL=0");
+        let forget = |name: &str| format!("FDSTOREREMOVE=1 FDNAME={name}");
+        let told = || fd_store::tests::said(&peer);
+        holds.insert(HoldKey::journal(), old);
+        assert_eq!(told(), [keep(&before)]);
+        let again = new.try_clone().unwrap();
+        holds.insert(HoldKey::journal(), new);
+        assert_eq!(told(), [keep(&now), forget(&before)], "never none");
+        // The same file under the same key has the same name.
+        holds.insert(HoldKey::journal(), again);
+        assert_eq!(told(), [keep(&now)]);
+        assert!(holds.remove(&HoldKey::journal()).is_some());
+        assert_eq!(told(), [forget(&now)]);
+        assert!(holds.remove(&HoldKey::journal()).is_none());
+        assert!(told().is_empty());
+    }
+
+    #[test]
     fn what_is_given_is_sorted() {
         let folder = tempfile::tempdir().unwrap();
         let sock = millpond_wire::socket::listen(&folder.path().join("sock")).unwrap();

@@ -232,6 +232,7 @@ mod tests {
             Some(GroupLimit::Bytes(0)),
             Some(GroupLimit::Bytes(5 << 30)),
             Some(GroupLimit::Part(500)),
+            Some(GroupLimit::Part(WHOLE)),
             Some(GroupLimit::Unlimited),
         ] {
             let (bytes, part) = write_limit(limit);

@@ -3,6 +3,8 @@
 //! [`Request::encode`] and [`Reply::encode`] write them, [`Request::decode`] and [`Reply::decode`]
 //! read them completely and check every cap on the way.
 
+#[cfg(test)]
+mod caps;
 mod group;
 mod group_codec;
 #[cfg(test)]

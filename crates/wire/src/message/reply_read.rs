@@ -504,7 +504,9 @@ mod tests {
         assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));
         let bytes = folded(2000, 2);
         assert!(matches!(Reply::decode(&bytes), Err(DecodeError::TooMany { .. })));
-        let few = Reply::decode(&folded(1, 1)).unwrap();
-        assert!(matches!(few.body, ReplyBody::Clients(clients) if clients[0].leases.len() == 1));
+        // Each of its lists alone would do.
+        assert!(matches!(Reply::decode(&folded(5, 5)), Err(DecodeError::TooMany { .. })));
+        let few = Reply::decode(&folded(1, 5)).unwrap();
+        assert!(matches!(few.body, ReplyBody::Clients(clients) if clients[0].leases.len() == 5));
     }
 }

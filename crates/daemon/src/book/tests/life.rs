@@ -1,6 +1,7 @@
 //! How groups come, what they are called, and when they go.
 
 use super::*;
+use crate::book::rights::MOST_OWNED;
 
 #[test]
 fn a_program_never_gets_a_name_that_somebody_has_or_had() {
@@ -94,4 +95,31 @@ fn a_group_is_there_whole_or_not_at_all() {
     assert_eq!(watch.join().unwrap(), [""; 0], "a kill would leave these broken");
     play.restart(&[]);
     assert!(!groups.join(".new-team").exists());
+}
+
+/// Those whose files are broken count as well: they are there.
+#[test]
+fn one_user_cannot_have_all_groups() {
+    let mut play = Play::new();
+    let is_root = me().user == 0;
+    let user = if is_root { 4242 } else { me().user };
+    let owned = |number: usize| {
+        let folder = play.folder.path().join(format!("groups/team-{number}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::File::create(folder.join("ledger")).unwrap();
+        std::fs::write(folder.join("maker"), format!("{user}")).unwrap();
+    };
+    (1..MOST_OWNED).for_each(&owned);
+    play.restart(&[]);
+    let by = GroupCaller { user, operator: false, ..me() };
+    let join = || GroupWork::Join(join_of(None, None));
+    assert!(play.ask_as(by, join()).is_ok());
+    for work in [join(), GroupWork::Join(join_of(Some("new"), Some(GroupLimit::Bytes(GIB))))] {
+        assert_eq!(play.ask_as(by, work).unwrap_err().kind, ErrorKind::TooMany);
+    }
+    assert!(play.ask_as(GroupCaller { operator: true, ..by }, join()).is_ok());
+    if is_root {
+        let other = GroupCaller { user: user + 1, ..by };
+        assert!(play.ask_as(other, join()).is_ok(), "each user has a count");
+    }
 }

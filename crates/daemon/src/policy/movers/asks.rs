@@ -1,6 +1,7 @@
 //! Moves are asked for: checked, queued, answered.
 
 use millpond_keeper::bytes::format_bytes;
+use millpond_mover::channel::Pieces;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
 use millpond_wire::{
     ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,
@@ -19,7 +20,7 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         conn: ConnId,
         number: u64,
-        what: TensorMove,
+        mut what: TensorMove,
         file: Option<P::Fd>,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
@@ -55,6 +56,7 @@ impl<P: Ports> Pond<P> {
             }
             _ => None,
         };
+        self.check_pieces(&mut what, slab)?;
         if what.bytes == 0 {
             return now(ReplyBody::Moved { bytes: 0, hashes: Vec::new() });
         }
@@ -134,6 +136,18 @@ impl<P: Ports> Pond<P> {
             }
         }
         Ok((slab.pool.device, tensor.slab))
+    }
+
+    /// Whether a mover takes these pieces: it ends itself, and with it the moves of others, over
+    /// what it does not.
+    fn check_pieces(&self, what: &mut TensorMove, slab: SlabId) -> Result<(), Failure> {
+        let base = self.catalog.get(what.tensor).map_or(0, |tensor| tensor.offset);
+        let MoveWork::Pieces { kind, pieces, runs } = &mut what.work else { return Ok(()) };
+        let (all, their_runs) = (std::mem::take(pieces), std::mem::take(runs));
+        let job = Pieces { kind: *kind, slab, base, pieces: all, runs: their_runs };
+        let checked = job.check();
+        (*pieces, *runs) = (job.pieces, job.runs);
+        checked.map_err(|why| Failure::new(ErrorKind::Invalid, why))
     }
 
     fn room_for_move(&mut self, ports: &mut P, caller: &Caller, bytes: u64) -> Result<(), Failure> {

@@ -51,6 +51,18 @@ fn a_create_that_is_refused_makes_nothing() {
 }
 
 #[test]
+fn a_slab_that_cannot_be_recorded_is_let_go() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let number = play.start(conn, RequestBody::TensorCreate(spec("x", 40 * MIB)));
+    let (slab, _, _) = play.world.asked.pop().unwrap();
+    play.world.journal_fails = true;
+    play.pond.slab_made(&mut play.world, slab, Ok(9));
+    assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+    assert!(play.world.held.is_empty() && play.slab_bytes() == 0);
+}
+
+#[test]
 fn an_identity_is_used_once() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);

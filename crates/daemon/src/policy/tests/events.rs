@@ -170,6 +170,21 @@ fn events_of_what_is_gone_go_to_those_who_could_have_had_it() {
 }
 
 #[test]
+fn events_of_what_nobody_knows_go_to_the_user_and_the_operator() {
+    let mut play = Play::new();
+    let (user, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let operator = play.operator();
+    for conn in [user, other, operator] {
+        play.ask(conn, RequestBody::Subscribe { from: 0 });
+    }
+    let gone = Some(TensorId::random());
+    play.pond.happened(&mut play.world, EventKind::TensorDeleted, gone, None, Some(1), "x");
+    let seen = [user, other, operator].map(|conn| play.events_of(conn).len());
+    assert_eq!(seen, [1, 0, 1]);
+}
+
+#[test]
 fn events_say_why() {
     let mut play = Play::new();
     let (conn, client) = play.client(1);

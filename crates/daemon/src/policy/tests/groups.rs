@@ -31,6 +31,10 @@ fn whoever_keeps_the_groups_is_told_who_is_the_operator_and_answers_later() {
             assert_eq!(play.answer(number), Some(ReplyBody::Done));
         }
     }
+    // And so is who comes through the admin socket, whoever that is.
+    let operator = play.operator();
+    play.start(operator, RequestBody::GroupRemove { group: team() });
+    assert!(play.world.group_asks.pop().unwrap().by.operator);
 }
 
 #[test]

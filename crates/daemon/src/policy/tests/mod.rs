@@ -4,6 +4,7 @@ mod collecting;
 mod corners;
 mod events;
 mod groups;
+mod hang_ups;
 mod leases;
 mod limits;
 mod lives;
@@ -71,6 +72,8 @@ struct World {
     dead: Vec<ConnId>,
     watched: HashSet<ClientId>,
     bumped: Vec<usize>,
+    /// The programs that the keeper was asked to go over to.
+    upgrades: Vec<String>,
 }
 
 impl Ports for World {
@@ -193,7 +196,8 @@ impl Ports for World {
         self.killed.push(*pidfd);
     }
 
-    fn upgrade(&mut self, _program: &str) -> Result<(), PortError> {
+    fn upgrade(&mut self, program: &str) -> Result<(), PortError> {
+        self.upgrades.push(program.into());
         Ok(())
     }
 }
@@ -261,9 +265,13 @@ impl Play {
     }
 
     fn connect(&mut self, user: u32) -> ConnId {
+        self.connect_from("local", user)
+    }
+
+    fn connect_from(&mut self, tenant: &str, user: u32) -> ConnId {
         let conn = ConnId(self.next_conn);
         self.next_conn += 1;
-        let owner = Owner { tenant: self.pond.tenant("local"), user, group: 100 };
+        let owner = Owner { tenant: self.pond.tenant(tenant), user, group: 100 };
         let pid = 1000 + u32::try_from(conn.0).unwrap();
         self.pond.connected(conn, owner, &[], false, pid);
         conn

@@ -11,6 +11,7 @@ use millpond_wire::{
 use super::*;
 
 mod restart;
+mod rights;
 
 const MANIFEST: u64 = 500;
 
@@ -258,6 +259,8 @@ fn names_are_ones_own_then_public_and_a_public_model_has_one_owner() {
     assert_eq!(failure.kind, ErrorKind::NotFound, "not shared, so not there");
     let failure = play.refused(mine, getting("mm", 9, 0));
     assert_eq!(failure.similar.first().map(String::as_str), Some("m"));
+    let failure = play.refused(theirs, getting("~1/mm", 9, 0));
+    assert!(!failure.similar.contains(&"~1/m".to_owned()), "{failure:?}");
     assert_eq!(play.listed(theirs), ["public/m@v1* ready"]);
     // A tensor may have the same name.
     play.create(mine, spec("m", 100));
@@ -276,6 +279,7 @@ fn swap_and_rollback_flip_current_and_older_ones_drain() {
     play.attach(reader, "m@v1", 1);
     play.load(loader, "m", "v3", true);
     assert_eq!(play.listed(loader), ["m@v1 draining", "m@v2 ready", "m@v3* ready"]);
+    assert_eq!(play.told(EventKind::VersionDraining).len(), 1);
     let failure = play.refused(reader, getting("m@v1", 2, 0));
     assert_eq!(failure.kind, ErrorKind::Retired);
     assert!(failure.message.contains("v3"), "{failure}");
@@ -516,12 +520,13 @@ fn who_waits_is_woken_by_commit_and_by_swap() {
     let current = play.start(reader, getting("m", 1, 1000));
     let tagged = play.start(reader, getting("m@v1", 2, 1000));
     let late = play.start(reader, getting("m@v9", 3, 1000));
+    play.later(1);
     play.load(loader, "m", "v1", false);
     assert!(matches!(play.answer(tagged), Some(ReplyBody::Version(_))));
     assert!(play.answer(current).is_none());
     play.swap(loader, "m", Some("v1"));
     assert!(matches!(play.answer(current), Some(ReplyBody::Version(_))));
-    play.later(1000);
+    play.later(999);
     let Some(ReplyBody::Failure(failure)) = play.answer(late) else { panic!("no answer") };
     assert_eq!(failure.kind, ErrorKind::Timeout);
 }
@@ -533,7 +538,9 @@ fn a_retired_stage_keeps_its_memory_for_its_stager() {
     let lease = Some(LeaseId(1));
     let staged = play.stage(stager, VersionStage { lease, ..staging("m", None, &[40]) });
     let (owner, _) = play.client(1);
+    play.world.did.clear();
     assert_eq!(play.retire(owner, "m@v1"), ReplyBody::Done);
+    assert!(play.world.did.contains(&Did::Bump), "its stager notices without a message");
     assert_eq!(play.slab_bytes(), 40 * MIB);
     let body = RequestBody::VersionCommit(committing(staged.info.version, true));
     let answer = play.try_ask_with(stager, body, Some(MANIFEST)).unwrap();

@@ -1,9 +1,8 @@
 //! Bytes are moved by a process that may die, hang or lie.
 
 use millpond_mover::channel::{FromMover, Why, Work};
-use millpond_wire::ErrorKind;
-use millpond_wire::Token;
 use millpond_wire::message::{EventKind, MoveWork, TensorMove};
+use millpond_wire::{ErrorKind, Piece, PiecesKind, Run, Token};
 
 use super::*;
 
@@ -190,8 +189,9 @@ fn a_mover_that_cannot_start_is_an_answer() {
     play.pond.mover_not_started(&mut play.world, GPU, "no such file");
     let Some(ReplyBody::Failure(failure)) = play.answer(number) else { panic!("no answer") };
     assert!(failure.message.contains("no such file"), "{failure}");
+    play.world.movers_wanted.clear();
     let number = play.start_move(conn, put(info.tensor, 10));
-    play.world.movers_wanted.remove(0);
+    assert_eq!(play.world.movers_wanted, [GPU], "the next move tries again");
     play.pond.mover_started(&mut play.world, GPU, 77, PIDFD);
     play.world.movers_wanted.clear();
     play.says(FromMover::Failed { text: "no context".into() });
@@ -215,6 +215,105 @@ fn a_repeat_joins_the_move_that_is_under_way() {
     assert!(play.jobs().is_empty());
     play.says(FromMover::Done { job, hashes: Vec::new() });
     assert_eq!(play.answer(again), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+}
+
+#[test]
+fn the_token_of_anothers_move_joins_nothing() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let (theirs, _) = play.create(other, spec("x", 100));
+    let what = put(info.tensor, 10);
+    let mine = play.start_move(conn, what.clone());
+    let guessed = TensorMove { token: what.token, ..put(theirs.tensor, 10) };
+    assert_eq!(play.refused_move(other, what), ErrorKind::NotFound);
+    play.start_move(other, guessed);
+    play.mover_runs();
+    let jobs = play.jobs();
+    assert_eq!(jobs.len(), 2);
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
+    assert_eq!(play.answer(mine), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+}
+
+#[test]
+fn a_copy_says_where_both_lie_and_lets_both_go() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("first", 100));
+    let (from, _) = play.create(conn, TensorCreate { zero: true, ..spec("from", 100) });
+    let (to, _) = play.create(conn, spec("to", 40 * MIB));
+    let copy = MoveWork::Copy { from: from.tensor, from_offset: 7 };
+    let number = play.start_move(conn, TensorMove { offset: 5, ..what(to.tensor, copy, 10) });
+    play.mover_runs();
+    let jobs = play.jobs();
+    let Work::Copy { slab, offset, bytes, from: source, from_offset } = jobs[0].1 else {
+        panic!("{jobs:?}")
+    };
+    assert_eq!((slab, offset, bytes), (to.slab, 5, 10));
+    assert_eq!((source, from_offset), (from.slab, from.offset + 7));
+    assert!(from.offset > 0);
+    play.delete(conn, from.tensor);
+    play.delete(conn, to.tensor);
+    assert!(play.exists(from.tensor) && play.exists(to.tensor), "the mover has both");
+    play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
+    assert_eq!(play.answer(number), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
+    assert!(!play.exists(from.tensor) && !play.exists(to.tensor));
+    let unmapped = |(told, _): &(ToMover, Option<u64>)| match told {
+        ToMover::Unmap { slab } => Some(*slab),
+        _ => None,
+    };
+    let unmapped: HashSet<SlabId> = play.world.told.iter().filter_map(unmapped).collect();
+    assert_eq!(unmapped, HashSet::from([from.slab, to.slab]));
+    play.check_held();
+}
+
+#[test]
+fn a_move_whose_lease_cannot_be_recorded_is_answered() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    let number = play.start_move(conn, put(info.tensor, 10));
+    play.world.journal_fails = true;
+    play.mover_runs();
+    assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+    assert!(play.jobs().is_empty() && play.pond.is_idle());
+}
+
+#[test]
+fn what_is_deleted_is_moved_only_by_who_holds_a_lease() {
+    let mut play = Play::new();
+    let (holder, _) = play.client(1);
+    let (other, _) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
+    let (info, _) = play.create(holder, create);
+    play.delete(holder, info.tensor);
+    let read = || what(info.tensor, MoveWork::Get { file_offset: 0 }, 1);
+    for bad in [put(info.tensor, 1), read()] {
+        assert_eq!(play.refused_move(other, bad), ErrorKind::NotFound);
+    }
+    let numbers = [put(info.tensor, 1), read()].map(|what| play.start_move(holder, what));
+    play.mover_runs();
+    assert_eq!(play.jobs().len(), 2);
+    assert!(numbers.iter().all(|number| play.answer(*number).is_none()));
+}
+
+#[test]
+fn a_mover_that_is_being_ended_gets_no_more_work_whatever_it_says() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (info, _) = play.create(conn, spec("x", 100));
+    play.start_move(conn, put(info.tensor, 10));
+    play.mover_runs();
+    let job = play.jobs()[0].0;
+    play.says(FromMover::JobFailed { job, why: Why::Driver, text: "no".into() });
+    assert_eq!(play.world.killed, [PIDFD]);
+    play.says(FromMover::Ready);
+    play.start_move(conn, put(info.tensor, 10));
+    assert!(play.jobs().is_empty());
+    play.mover_dies();
+    play.mover_runs();
+    assert_eq!(play.jobs().len(), 1);
 }
 
 #[test]
@@ -301,6 +400,39 @@ fn what_cannot_be_moved_is_refused_at_once() {
     let none = play.start_move(conn, put(ready.tensor, 0));
     assert_eq!(play.answer(none), Some(ReplyBody::Moved { bytes: 0, hashes: vec![] }));
     assert!(play.world.movers_wanted.is_empty());
+}
+
+/// A mover ends itself over such a job, and with it everybody's moves.
+#[test]
+fn pieces_that_no_mover_takes_are_refused_before_they_are_sent() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.create(conn, spec("first", 100));
+    let (ready, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 4 * MIB) });
+    let (small, _) = play.create(conn, TensorCreate { zero: true, ..spec("y", 100) });
+    assert!(small.offset > 0);
+    let piece = |offset, bytes| Piece { offset, bytes };
+    let run = |file_offset, bytes| Run { file_offset, bytes };
+    let pieces = |tensor: &TensorInfo, kind, pieces: Vec<Piece>, runs: Vec<Run>| {
+        let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+        what(tensor.tensor, MoveWork::Pieces { kind, pieces, runs }, bytes)
+    };
+    let together = vec![piece(0, 4 * MIB); 65];
+    let last = u64::try_from(i64::MAX).unwrap();
+    for bad in [
+        pieces(&ready, PiecesKind::Hash, together, vec![]),
+        pieces(&ready, PiecesKind::HashFile, vec![piece(0, 2)], vec![run(last - 1, 2)]),
+        pieces(&small, PiecesKind::HashFile, vec![piece(u64::MAX - 2, 2)], vec![run(0, 2)]),
+    ] {
+        assert_eq!(play.refused_move(conn, bad), ErrorKind::Invalid);
+    }
+    assert!(play.world.movers_wanted.is_empty());
+    let good = pieces(&ready, PiecesKind::Load, vec![piece(0, 2)], vec![run(last - 2, 2)]);
+    play.start_move(conn, good);
+    play.mover_runs();
+    let jobs = play.jobs();
+    let Work::Pieces(sent) = &jobs[0].1 else { panic!("{jobs:?}") };
+    assert_eq!((sent.pieces.len(), sent.runs.len(), sent.check()), (1, 1, Ok(())));
 }
 
 #[test]

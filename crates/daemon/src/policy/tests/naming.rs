@@ -84,3 +84,17 @@ fn a_name_is_given_once_by_its_owner_and_public_is_for_everybody() {
     let refused = play.refused(other, named(theirs.tensor, "public/x", true));
     assert_eq!(refused.kind, ErrorKind::Denied);
 }
+
+#[test]
+fn what_is_shared_is_published_by_all_and_named_by_its_owner_alone() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let shared = TensorCreate { audience: Audience::Everybody, ..unnamed(false) };
+    let (info, _) = play.create(owner, shared);
+    let refused = play.refused(other, named(info.tensor, "x", false));
+    assert_eq!(refused.kind, ErrorKind::Denied);
+    publishes(&mut play, other, publish(info.tensor, Token::random()));
+    let answer = play.ask(owner, named(info.tensor, "x", false));
+    assert_eq!(answer, ReplyBody::Published { generation: 2 });
+}

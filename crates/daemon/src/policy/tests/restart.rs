@@ -60,6 +60,83 @@ fn a_living_client_keeps_its_lease_and_a_lie_is_refused() {
     assert!(!play.exists(info.tensor));
 }
 
+/// It released everything, and the next daemon would not wait for it: with a claim it does again.
+#[test]
+fn who_claims_is_known_to_the_next_daemon_and_its_end_ends_the_lease() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+    let (_, token) = play.get(conn, "x", 1);
+    play.release(conn, 1);
+    assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done);
+    let conn = play.connect(1);
+    play.hello(conn, client, true);
+    assert!(play.claim(conn, vec![claim_of(1, info.tensor, Mode::ReadOnly, token)]).is_empty());
+    // The same claim again is no news, and another one under its number a lie.
+    assert!(play.claim(conn, vec![claim_of(1, info.tensor, Mode::ReadOnly, token)]).is_empty());
+    let lie = claim_of(1, info.tensor, Mode::ReadWrite, token);
+    assert_eq!(play.claim(conn, vec![lie]), [LeaseId(1)]);
+    assert!(play.world.watched.contains(&client));
+    play.check_held();
+    play.restart();
+    assert_eq!(play.pond.clients.silent(), 1);
+    assert!(play.world.watched.contains(&client));
+    play.pond.process_gone(&mut play.world, client);
+    play.check_held();
+}
+
+#[test]
+fn an_ephemeral_tensor_lives_as_long_as_its_creator_and_no_daemon_matters() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, TensorCreate { ephemeral: true, ..spec("x", 100) });
+    play.restart();
+    assert!(play.is_alive(info.tensor));
+    // The next one does not know the creator: then nobody is left to end it.
+    play.world.records.retain(|record| !matches!(record, Record::ClientSeen(_)));
+    play.world.held.remove(&Held::Client(client));
+    play.restart();
+    assert!(!play.exists(info.tensor));
+    play.check_held();
+}
+
+/// The daemon died between the record and the drop.
+#[test]
+fn what_is_recorded_as_gone_and_still_held_is_let_go() {
+    let mut play = Play::new();
+    play.pond.limits.recycle_bytes = 0;
+    let (conn, client) = play.client(1);
+    let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 40 * MIB) };
+    let (info, _) = play.create(conn, create);
+    let held = play.world.held.clone();
+    assert_eq!(held.len(), 2);
+    play.delete(conn, info.tensor);
+    play.release(conn, 1);
+    assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done);
+    assert!(play.world.held.is_empty());
+    play.world.held = held;
+    let found = play.restart();
+    assert_eq!((found.dropped, found.clients), (2, 0));
+    for held in [Held::Slab(info.slab), Held::Client(client)] {
+        assert!(play.world.did.contains(&Did::LetGo(held)), "{held:?}");
+    }
+    play.check_held();
+}
+
+#[test]
+fn memory_that_an_earlier_daemon_gave_out_is_not_taken_for_zeroes() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let (kept, _) = play.create(conn, spec("kept", 100));
+    let (gone, _) = play.create(conn, spec("gone", 400_000));
+    assert_eq!(kept.slab, gone.slab);
+    play.delete(conn, gone.tensor);
+    play.restart();
+    let (conn, _) = play.client(1);
+    let (zero, _) = play.create(conn, TensorCreate { zero: true, ..spec("zero", 100) });
+    assert_ne!(zero.slab, kept.slab, "the old bytes are still there");
+}
+
 #[test]
 fn nothing_is_freed_while_a_silent_client_may_hold_it() {
     let mut play = Play::new();

@@ -19,8 +19,74 @@ fn what_is_not_shared_does_not_exist_for_others() {
         panic!()
     };
     assert!(listed.is_empty());
-    let ReplyBody::Clients(clients) = play.ask(other, RequestBody::ClientList) else { panic!() };
-    assert!(clients.iter().all(|client| client.leases.is_empty()));
+    play.get(owner, "x", 1);
+    let mut leases_seen_by = |conn| {
+        let ReplyBody::Clients(clients) = play.ask(conn, RequestBody::ClientList) else { panic!() };
+        clients.iter().map(|client| client.leases.len()).sum::<usize>()
+    };
+    assert_eq!((leases_seen_by(owner), leases_seen_by(other)), (1, 0));
+}
+
+#[test]
+fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
+    let mut play = Play::new();
+    play.pond.about.daemon_user = 7;
+    let upgrade = || RequestBody::Upgrade { program: "/next".into() };
+    let (user, _) = play.client(1);
+    let failure = play.refused(user, upgrade());
+    assert_eq!(failure.kind, ErrorKind::Denied);
+    assert!(failure.message.contains("user 7"), "{failure}");
+    assert!(play.world.upgrades.is_empty());
+    let (runs_it, _) = play.client(7);
+    let operator = play.operator();
+    for conn in [runs_it, operator] {
+        assert!(matches!(play.ask(conn, upgrade()), ReplyBody::Upgrading { .. }));
+    }
+    assert_eq!(play.world.upgrades, ["/next", "/next"]);
+}
+
+#[test]
+fn tenants_know_nothing_of_each_other() {
+    let mut play = Play::new();
+    let (here, _) = play.client(1);
+    let there = play.connect_from("container", 1);
+    assert!(matches!(play.hello(there, ClientId::random(), false), ReplyBody::Welcome(_)));
+    let create = TensorCreate { zero: true, audience: Audience::Everybody, ..spec("x", 100) };
+    let (info, _) = play.create(here, create);
+    play.create(here, TensorCreate { zero: true, ..spec("public/y", 100) });
+    for name in ["x", "~1/x", "y", "public/y"] {
+        let failure = play.refused(there, get(name, 1, Mode::ReadOnly, 0));
+        assert_eq!((failure.kind, failure.similar), (ErrorKind::NotFound, vec![]), "{name}");
+    }
+    let by_id = RequestBody::TensorDelete { tensor: info.tensor };
+    assert_eq!(play.refused(there, by_id).kind, ErrorKind::NotFound);
+    let mut sees = |conn| {
+        let ReplyBody::Clients(clients) = play.ask(conn, RequestBody::ClientList) else { panic!() };
+        let ReplyBody::Tensors(tensors) =
+            play.ask(conn, RequestBody::TensorList { prefix: "".into() })
+        else {
+            panic!()
+        };
+        (clients.len(), tensors.len())
+    };
+    assert_eq!((sees(here), sees(there)), ((1, 2), (1, 0)));
+    // What one has does not count for the other, though the numbers of the users are the same.
+    play.pond.limits.tensors_per_user = 2;
+    play.create(there, spec("x", 100));
+}
+
+#[test]
+fn an_identity_that_is_anothers_is_not_made_again() {
+    let mut play = Play::new();
+    let (owner, _) = play.client(1);
+    let (other, _) = play.client(2);
+    let create = TensorCreate { name: None, zero: true, ..spec("unused", 100) };
+    play.create(owner, create.clone());
+    let stolen = TensorCreate { lease: Some(LeaseId(1)), ..create };
+    let failure = play.refused(other, RequestBody::TensorCreate(stolen.clone()));
+    assert_eq!(failure.kind, ErrorKind::Denied);
+    assert_eq!(play.pond.clients.leases(), 0);
+    assert!(play.create(owner, stolen).1.is_some());
 }
 
 #[test]
