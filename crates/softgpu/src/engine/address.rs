@@ -165,12 +165,21 @@ impl AddressSpace {
         let gone = {
             let mut tables = self.write();
             let starts = tables.whole(start, bytes)?;
-            if starts
-                .iter()
-                .any(|key| tables.mappings.get(key).is_some_and(|mapping| mapping.shown))
-            {
+            let shown = starts.iter().find_map(|key| {
+                let mapping = tables.mappings.get(key).filter(|mapping| mapping.shown)?;
+                Some((*key, mapping.pages))
+            });
+            if let Some((first, pages)) = shown {
                 // SAFETY: the range is inside our reservations; references into it do not exist.
-                unsafe { system::hide(start, bytes) }.map_err(out_of_memory)?;
+                let hidden = unsafe { system::hide(start, bytes) };
+                // At the limit of mappings the kernel refuses before it sees that some would go.
+                // SAFETY: the same; the hole is closed at once.
+                hidden
+                    .or_else(|_| unsafe {
+                        system::release(first, pages)?;
+                        system::hide(start, bytes)
+                    })
+                    .map_err(out_of_memory)?;
             }
             starts.iter().filter_map(|key| tables.mappings.remove(key)).collect::<Vec<_>>()
         };
