@@ -28,7 +28,10 @@ impl Path {
             if next >= MOST {
                 return Err(LedgerError::PathTooLong);
             }
-            bytes.get_mut(end..next).ok_or(LedgerError::PathTooLong)?.copy_from_slice(part);
+            let place = bytes.get_mut(end..next).ok_or(LedgerError::PathTooLong)?;
+            // Byte by byte: a copy of slices has a way to panic that not every caller's inlining
+            // takes out again.
+            place.iter_mut().zip(*part).for_each(|(to, from)| *to = *from);
             end = next;
         }
         Ok(Self { bytes })
