@@ -171,15 +171,13 @@ impl AddressSpace {
             });
             if let Some((first, pages)) = shown {
                 // SAFETY: the range is inside our reservations; references into it do not exist.
-                let hidden = unsafe { system::hide(start, bytes) };
+                let hide = || unsafe { system::hide(start, bytes) };
                 // At the limit of mappings the kernel refuses before it sees that some would go.
-                // SAFETY: the same; the hole is closed at once.
-                hidden
-                    .or_else(|_| unsafe {
-                        system::release(first, pages)?;
-                        system::hide(start, bytes)
-                    })
-                    .map_err(out_of_memory)?;
+                let one_less = |_| {
+                    // SAFETY: the same; the hole is closed at once.
+                    unsafe { system::release(first, pages) }.and_then(|()| hide())
+                };
+                hide().or_else(one_less).map_err(out_of_memory)?;
             }
             starts.iter().filter_map(|key| tables.mappings.remove(key)).collect::<Vec<_>>()
         };
