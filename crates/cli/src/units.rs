@@ -6,7 +6,11 @@ pub use millpond_keeper::bytes::{ByteSize, format_bytes as bytes};
 
 /// A count with its word: `1 tensor`, `3 tensors`.
 pub fn count(number: u64, word: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match (number, word.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
     format!("{} {word}{plural}", thousands(number))
 }
 

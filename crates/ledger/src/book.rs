@@ -112,18 +112,12 @@ impl Book {
         let region = match Region::reach(file.fd(), &head, false)? {
             Some(region) => region,
             None => {
-                let ending = Wait::new(Wait::FOR_THE_ENDING);
-                loop {
+                let lock = || {
                     let locked = Locked::within(ledger.as_c(), OPENING)?;
                     let head = Head::require(locked.fd())?;
-                    match Region::reach_or_make(locked.fd(), &head) {
-                        Err(LedgerError::OutOfReach) if ending.may_go_on() => {
-                            drop(locked);
-                            ending.a_little();
-                        }
-                        region => break region?,
-                    }
-                }
+                    Ok((locked, head))
+                };
+                Wait::for_a_region(lock)?.1
             }
         };
         let guard = match region.memory() {

@@ -94,6 +94,21 @@ impl LedgerError {
     }
 }
 
+/// Tries again, within reason, while the files move ([`LedgerError::has_moved`]).
+pub(crate) fn while_moving<T>(
+    attempt: impl Fn() -> Result<T, LedgerError>,
+) -> Result<T, LedgerError> {
+    const ATTEMPTS: u32 = 1000;
+    let mut done = attempt();
+    for _ in 0..ATTEMPTS {
+        match &done {
+            Err(error) if error.has_moved() => done = attempt(),
+            _ => break,
+        }
+    }
+    done
+}
+
 /// Why memory was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Refused {

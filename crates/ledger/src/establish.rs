@@ -2,16 +2,13 @@
 
 use core::ffi::CStr;
 
-use crate::error::LedgerError;
+use crate::error::{LedgerError, while_moving};
 use crate::file::{Head, Memory};
 use crate::layout::Uuid;
 use crate::limits::{Budget, Limits};
 use crate::lock::Locked;
 use crate::path::Path;
 use crate::sys;
-
-/// How often a folder that goes meanwhile is made anew.
-const ATTEMPTS: u32 = 1000;
 
 /// A limit stated in the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,20 +43,12 @@ pub fn establish(
         let budget = Budget { asked: limit.units, effective: limit.units, ..Budget::default() };
         wanted.set(limit.device.as_ref(), &budget)?;
     }
-    let attempt = || {
+    // Somebody may be taking away the folder of the same name, which nobody was in.
+    let (made, found) = while_moving(|| {
         make_folders(folder)?;
         check_ours(folder)?;
         make_files(folder, wanted.clone(), Memory::Segment, access, Locked::from_fd_waiting)
-    };
-    let mut done = attempt();
-    // Somebody may be taking away the folder of the same name, which nobody was in.
-    for _ in 0..ATTEMPTS {
-        match done {
-            Err(error) if error.has_moved() => done = attempt(),
-            _ => break,
-        }
-    }
-    let (made, found) = done?;
+    })?;
     if made {
         return Ok(Established::Made);
     }

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering;
 use core::time::Duration;
 
 use crate::book::Patience;
-use crate::error::{LedgerError, REPLACED, Refused};
+use crate::error::{LedgerError, REPLACED, Refused, while_moving};
 use crate::establish::{Established, LimitOf, establish};
 use crate::file::Head;
 use crate::layout::{Column, DeviceIndex, Uuid};
@@ -62,8 +62,7 @@ impl<P: Protocol> Member<P> {
             libc::ENOENT | libc::ENOTDIR => LedgerError::NoGroup("ledger"),
             errno => LedgerError::System { call: "open", errno },
         })?;
-        let ending = Wait::new(Wait::FOR_THE_ENDING);
-        let (mut locked, region) = loop {
+        let (mut locked, region) = Wait::for_a_region(|| {
             let locked = Locked::wait(ledger.as_c())?;
             let head = Head::require(locked.fd())?;
             if own.status()?.inode != locked.fd().status()?.inode {
@@ -71,14 +70,8 @@ impl<P: Protocol> Member<P> {
             }
             // Under the lock: before, somebody may be making it.
             Limits::load(limits.as_c())?;
-            match Region::reach_or_make(locked.fd(), &head) {
-                Err(LedgerError::OutOfReach) if ending.may_go_on() => {
-                    drop(locked);
-                    ending.a_little();
-                }
-                region => break (locked, region?),
-            }
-        };
+            Ok((locked, head))
+        })?;
         let wait = Wait::new(Wait::FOR_THE_DEAD);
         let slot = loop {
             match region.claim(locked.fd(), &own, P::HASTY) {
@@ -106,19 +99,10 @@ impl<P: Protocol> Member<P> {
         name: &[u8],
         limits: &[LimitOf],
     ) -> Result<(Established, Self), LedgerError> {
-        const ATTEMPTS: u32 = 1000;
-        let attempt = || -> Result<_, LedgerError> {
+        while_moving(|| {
             let how = establish(folder, name, limits)?;
             Ok((how, Self::attach_as(folder)?))
-        };
-        let mut joined = attempt();
-        for _ in 0..ATTEMPTS {
-            match &joined {
-                Err(error) if error.has_moved() => joined = attempt(),
-                _ => break,
-            }
-        }
-        joined
+        })
     }
 
     /// The number of a GPU in this group.
@@ -290,18 +274,35 @@ impl Wait {
     const FOR_THE_DEAD: u64 = 250_000_000;
     /// A segment ends with its last member's memory, and that member's lock with its files: some
     /// time later, if a driver has to free much. Until then it looks like a member out of reach.
-    pub(crate) const FOR_THE_ENDING: u64 = 2_000_000_000;
+    const FOR_THE_ENDING: u64 = 2_000_000_000;
     const STEP_NANOS: u32 = 1_000_000;
 
-    pub(crate) fn new(most: u64) -> Self {
+    /// The group's memory, under the lock that `lock` takes: again while its last member ends.
+    pub(crate) fn for_a_region(
+        lock: impl Fn() -> Result<(Locked, Head), LedgerError>,
+    ) -> Result<(Locked, Region), LedgerError> {
+        let ending = Self::new(Self::FOR_THE_ENDING);
+        loop {
+            let (locked, head) = lock()?;
+            match Region::reach_or_make(locked.fd(), &head) {
+                Err(LedgerError::OutOfReach) if ending.may_go_on() => {
+                    drop(locked);
+                    ending.a_little();
+                }
+                region => return Ok((locked, region?)),
+            }
+        }
+    }
+
+    fn new(most: u64) -> Self {
         Self { begin: sys::monotonic_nanos(), most }
     }
 
-    pub(crate) fn may_go_on(&self) -> bool {
+    fn may_go_on(&self) -> bool {
         sys::monotonic_nanos().saturating_sub(self.begin) < self.most
     }
 
-    pub(crate) fn a_little(&self) {
+    fn a_little(&self) {
         sys::sleep_nanos(Self::STEP_NANOS);
     }
 }

@@ -24,8 +24,15 @@ const BUSY: u32 = 1;
 const ATTACHED: u32 = 2;
 const BROKEN: u32 = 3;
 
-/// Where there is no daemon, groups are in a folder of the user's in this one.
-const FOLDER: &str = "/dev/shm";
+/// The user's folder: where there is no daemon, groups are in it.
+pub(crate) struct Home;
+
+impl core::fmt::Display for Home {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        // SAFETY: no conditions.
+        write!(f, "/dev/shm/millpond-{}", unsafe { libc::geteuid() })
+    }
+}
 
 /// This process's slot; `None` when there is none to be had, which means no memory.
 #[inline]
@@ -168,8 +175,7 @@ fn join(state: &State, settings: &settings::Settings) -> Option<Result<Member, L
 /// Takes away this user's groups that nobody is in, nor has come to for some time.
 fn sweep() {
     let mut above = Line::new();
-    // SAFETY: no conditions.
-    let _ = write!(above, "{FOLDER}/millpond-{}\0", unsafe { libc::geteuid() });
+    let _ = write!(above, "{Home}\0");
     if let Ok(above) = CStr::from_bytes_until_nul(above.as_bytes()) {
         sweep_abandoned(above, REST);
     }
@@ -268,9 +274,7 @@ fn stated_folder(
         };
     }
     let mut folder = Line::new();
-    // SAFETY: no conditions.
-    let user = unsafe { libc::geteuid() };
-    let _ = write!(folder, "{FOLDER}/millpond-{user}/{}", Shown(name.as_bytes()));
+    let _ = write!(folder, "{Home}/{}", Shown(name.as_bytes()));
     Some((Text::new(folder.as_bytes())?, Text::new(name.as_bytes())?))
 }
 

@@ -162,9 +162,7 @@ impl Shelf {
 
 /// The program's name as it can be printed: the member wrote it.
 pub(super) fn program(member: &MemberReading) -> String {
-    let length = member.program.iter().position(|byte| *byte == 0);
-    let name = member.program.get(..length.unwrap_or(member.program.len())).unwrap_or_default();
-    String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
+    MemberInfo::program_of(&member.program)
 }
 
 fn count(number: usize) -> u32 {

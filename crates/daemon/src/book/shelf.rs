@@ -16,6 +16,7 @@ use super::drift::{Ceiling, Memory};
 use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
+use crate::policy::words::count;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
 /// How long an anonymous group waits for a program that was started and has not begun: its runner
@@ -218,8 +219,7 @@ impl Shelf {
         self.check_is_theirs(by, "remove", name)?;
         let processes = group.account.as_ref().map_or(0, |account| living(account));
         if processes > 0 {
-            let word = if processes == 1 { "process" } else { "processes" };
-            let message = format!("group '{name}' has {processes} {word}");
+            let message = format!("group '{name}' has {}", count(processes.into(), "process"));
             return Err(Failure::new(ErrorKind::InUse, message)
                 .hint(format!("end them first; `millpond ps --group {name}` shows them")));
         }

@@ -29,7 +29,7 @@ mod slabs;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod words;
+pub(crate) mod words;
 
 pub use accounts::Device;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};

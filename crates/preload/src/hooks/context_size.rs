@@ -132,7 +132,7 @@ pub(super) mod sizes {
     use core::fmt::Write as _;
 
     use super::uuid_text;
-    use crate::account;
+    use crate::account::{self, Home};
     use crate::message::{Line, Shown};
 
     /// What the software driver's contexts take can change from run to run; a card's cannot.
@@ -144,16 +144,14 @@ pub(super) mod sizes {
         let uuid = uuid_text(account::uuid_of(ordinal)?);
         let uuid = CStr::from_bytes_until_nul(&uuid).ok()?.to_bytes();
         let mut path = Line::new();
-        // SAFETY: no conditions.
-        let user = unsafe { libc::geteuid() };
-        let _ = write!(path, "/dev/shm/millpond-{user}\0");
+        let _ = write!(path, "{Home}\0");
         if flags & libc::O_CREAT != 0 {
             let folder = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
             // SAFETY: the path ends with a zero.
             unsafe { libc::mkdir(folder.as_ptr(), 0o700) };
         }
         let mut path = Line::new();
-        let _ = write!(path, "/dev/shm/millpond-{user}/context-{}\0", Shown(uuid));
+        let _ = write!(path, "{Home}/context-{}\0", Shown(uuid));
         let path = CStr::from_bytes_until_nul(path.as_bytes()).ok()?;
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         // SAFETY: the path ends with a zero.
@@ -164,7 +162,7 @@ pub(super) mod sizes {
         // SAFETY: our own descriptor, and a struct that the call fills.
         let own = unsafe {
             let mut found: libc::stat = core::mem::zeroed();
-            libc::fstat(fd, &raw mut found) == 0 && found.st_uid == user
+            libc::fstat(fd, &raw mut found) == 0 && found.st_uid == libc::geteuid()
         };
         if own {
             return Some(fd);

@@ -161,6 +161,15 @@ pub struct MemberInfo {
     pub devices: Vec<MemberDevice>,
 }
 
+impl MemberInfo {
+    /// A program's name as it can be printed, from the bytes of a slot: the member wrote them.
+    #[must_use]
+    pub fn program_of(slot: &[u8]) -> String {
+        let name = slot.split(|byte| *byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
+    }
+}
+
 /// Everything about one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {

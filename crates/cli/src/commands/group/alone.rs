@@ -175,7 +175,7 @@ impl Alone {
             book.members(|member| living += u64::from(member.alive)).map_err(wrong)?;
         }
         if living > 0 {
-            let count = crate::units::count(living, "process").replace("processs", "processes");
+            let count = crate::units::count(living, "process");
             let message = format!("group '{name}' has {count}");
             let hint = format!("end them first: `millpond ps --group {name}`");
             return Err(Failure::new(ErrorKind::InUse, message).hint(hint).into());
@@ -263,7 +263,7 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             slot: u32::try_from(member.slot.get()).unwrap_or(u32::MAX),
             pid,
             host_pid: member.same_namespace.then_some(pid),
-            program: program(&member.program),
+            program: MemberInfo::program_of(&member.program),
             started_unix_ms: started.and_then(|boot| started_at(boot, member.start_ticks)),
             alive: member.alive,
             devices,
@@ -297,12 +297,7 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
     Ok(())
 }
 
-/// The program's name as it can be printed, and when it started: the member wrote both.
-fn program(name: &[u8]) -> String {
-    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
-}
-
+/// When a program started: the member wrote it.
 fn started_at(boot_unix_ms: u64, ticks: u64) -> Option<u64> {
     boot_unix_ms.checked_add(ticks.checked_mul(1000)? / TICKS)
 }
@@ -457,7 +452,7 @@ mod tests {
 
     #[test]
     fn what_a_member_wrote_of_itself_is_not_trusted() {
-        assert_eq!(program(b"py\x1b[2Jthon\n\0rest"), "py[2Jthon");
+        assert_eq!(MemberInfo::program_of(b"py\x1b[2Jthon\n\0rest"), "py[2Jthon");
         assert_eq!(started_at(1000, 250), Some(3500));
         assert_eq!(started_at(1000, u64::MAX), None);
         assert_eq!(started_at(u64::MAX, 100), None);
