@@ -39,6 +39,9 @@ export LD_PRELOAD="$LIBRARY" MILLPOND_LEDGER=/mnt/group
 exec "$@"
 "#;
 
+/// The flags of `unshare` for all that an engine keeps apart.
+const APART: [&str; 6] = ["--pid", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"];
+
 fn container(place: &Place, way: &[String], group: &str, program: &Command) -> Command {
     let mut command = namespace::under(way, CONTAINER, program);
     command
@@ -60,57 +63,67 @@ fn tenant_in(place: &Place, way: &[String], group: &str) -> Tenant {
 
 #[test]
 fn a_container_shares_the_limit_of_its_group() {
-    for more in [&[][..], &["--mount-proc"]] {
-        let flags = [&["--pid", "--ipc", "--mount", "--fork", "--kill-child"], more].concat();
-        let Some(way) = namespace::unshare(&flags) else {
-            skip("`unshare --pid --ipc --mount` is not permitted here");
-            return;
-        };
-        let place = Place::new();
-        let limit = contexts(3, 256);
-        place.limit("team-a", &size(limit));
-        let mut outside = place.tenant(&["--group", "team-a"]);
-        let mut inside = tenant_in(&place, &way, "team-a");
-        let mut other = tenant_in(&place, &way, "team-a");
-        assert_eq!(inside.numbers("total"), [limit], "{more:?}");
-        assert_eq!(inside.numbers("nvml")[0], limit, "{more:?}");
+    let Some(way) = namespace::unshare(&APART) else {
+        skip("`unshare --pid --ipc --mount` is not permitted here");
+        return;
+    };
+    let place = Place::new();
+    let limit = contexts(3, 256);
+    place.limit("team-a", &size(limit));
+    let mut outside = place.tenant(&["--group", "team-a"]);
+    let mut inside = tenant_in(&place, &way, "team-a");
+    let mut other = tenant_in(&place, &way, "team-a");
+    assert_eq!(inside.numbers("total"), [limit]);
+    assert_eq!(inside.numbers("nvml")[0], limit);
 
-        // One limit for all three, whoever asks first.
-        assert!(inside.takes("linear", 160 * unit()));
-        assert!(!outside.takes("linear", 160 * unit()), "{more:?}");
-        assert!(!other.takes("vmm", 160 * unit()), "{more:?}");
-        assert!(outside.takes("linear", 64 * unit()), "{more:?}");
+    // One limit for all three, whoever asks first.
+    assert!(inside.takes("linear", 160 * unit()));
+    assert!(!outside.takes("linear", 160 * unit()));
+    assert!(!other.takes("vmm", 160 * unit()));
+    assert!(outside.takes("linear", 64 * unit()));
 
-        // All three are seen, with the process ids of this side.
-        let processes = place.processes("team-a");
-        assert_eq!(processes.len(), 3, "{processes:?}");
-        let held = |process: &&serde_json::Value| {
-            bytes(&process["devices"][0]["charged_bytes"]) >= 160 * unit()
-        };
-        let large = processes.iter().find(held).unwrap();
-        assert_eq!(large["own_pid"], 1, "it is the first of its own: {large}");
-        let pid = i32::try_from(bytes(&large["pid"])).unwrap();
-        assert!(pid > 1, "{large}");
-        assert!(place.cli(&["ps", "--group", "team-a"]).ok().contains(&format!("{pid} ")));
+    // All three are seen, with the process ids of this side.
+    let processes = place.processes("team-a");
+    assert_eq!(processes.len(), 3, "{processes:?}");
+    let held = |process: &&serde_json::Value| {
+        bytes(&process["devices"][0]["charged_bytes"]) >= 160 * unit()
+    };
+    let large = processes.iter().find(held).unwrap();
+    assert_eq!(large["own_pid"], 1, "it is the first of its own: {large}");
+    let pid = i32::try_from(bytes(&large["pid"])).unwrap();
+    assert!(pid > 1, "{large}");
+    assert!(place.cli(&["ps", "--group", "team-a"]).ok().contains(&format!("{pid} ")));
 
-        // Changed while they run.
-        place.limit("team-a", &size(limit + 128 * unit()));
-        assert!(outside.takes("linear", 128 * unit()), "{more:?}");
-        outside.ask("free all");
-        place.limit("team-a", &size(limit));
+    // Changed while they run.
+    place.limit("team-a", &size(limit + 128 * unit()));
+    assert!(outside.takes("linear", 128 * unit()));
+    outside.ask("free all");
+    place.limit("team-a", &size(limit));
 
-        // And killed: what it had is there for the others, in a container or not.
-        rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-        eventually("what the dead one had", || other.takes("linear", 160 * unit()).then_some(()));
-        eventually("its end to be seen", || (place.processes("team-a").len() == 2).then_some(()));
-        drop(inside);
-    }
+    // And killed: what it had is there for the others, in a container or not.
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    eventually("what the dead one had", || other.takes("linear", 160 * unit()).then_some(()));
+    eventually("its end to be seen", || (place.processes("team-a").len() == 2).then_some(()));
+    drop(inside);
+}
+
+#[test]
+fn without_its_own_proc_no_program_has_a_driver() {
+    let Some(way) = namespace::unshare(&APART[..5]) else {
+        skip("`unshare --pid --ipc --mount` is not permitted here");
+        return;
+    };
+    let place = Place::new();
+    place.limit("team-a", &size(contexts(1, 256)));
+    let program = place.bare(binaries::tenant());
+    let tenant = Budget::spawn(container(&place, &way, "team-a", &program));
+    assert_eq!(tenant.ready().unwrap_err(), "error 304 cuInit");
+    eventually("its end to be seen", || place.processes("team-a").is_empty().then_some(()));
 }
 
 #[test]
 fn inside_a_container_the_limit_needs_no_daemon() {
-    let flags = ["--pid", "--ipc", "--mount", "--fork", "--kill-child", "--mount-proc"];
-    let Some(way) = namespace::unshare(&flags) else {
+    let Some(way) = namespace::unshare(&APART) else {
         skip("`unshare --pid --ipc --mount` is not permitted here");
         return;
     };

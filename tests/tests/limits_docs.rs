@@ -55,11 +55,9 @@ fn what_is_printed_is_what_is_documented() {
     same_fields(&printed, &documented("ps", 1), "ps --group");
     same_fields(&place.json(&["status"]), &documented("status", 0), "status");
     same_fields(&place.json(&["doctor"]), &documented("doctor", 0), "doctor");
-    let soft = binaries::soft_libraries();
+    let soft = is_soft().then(|| binaries::soft_libraries()[0].display().to_string());
     let mut words = vec!["coverage", "--all"];
-    if is_soft() {
-        words.extend(["--library", soft[0].to_str().unwrap()]);
-    }
+    words.extend(soft.iter().flat_map(|library| ["--library", library]));
     same_fields(&place.json(&words), &documented("coverage", 0), "coverage");
 
     let mut command = place.command(&["group", "watch", "team-a", "--json"]);

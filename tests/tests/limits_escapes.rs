@@ -8,17 +8,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use millpond_tests::place::{bytes, limit, size, unit};
-use millpond_tests::{Budget, Place, Tenant, binaries, eventually, is_soft, namespace, skip};
+use millpond_tests::{Budget, Place, Tenant, binaries, eventually, is_soft, namespace, say, skip};
+
+/// The driver's library.
+fn driver(place: &Place) -> PathBuf {
+    if is_soft() {
+        return place.libraries().join("libcuda.so.1");
+    }
+    place.json(&["coverage"])["library"].as_str().unwrap().into()
+}
 
 /// Compiles the program with the ways out, and the same as a library that is linked with the driver.
 fn escape(place: &Place) -> Option<(PathBuf, PathBuf)> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/escape.c");
+    let source = place.pond.path("escape.c");
+    std::fs::write(&source, include_str!("../programs/escape.c")).unwrap();
     let (program, library) = (place.pond.path("escape"), place.pond.path("libescape.so"));
-    let driver = place.libraries().join("libcuda.so.1");
-    if !driver.exists() || !source.exists() {
-        skip("the program is compiled against the software driver");
-        return None;
-    }
+    let driver = driver(place);
     let compile = |arguments: &[&str], output: &Path| {
         let mut gcc = Command::new("gcc");
         gcc.args(["-O1", "-Wall", "-o"]).arg(output).arg(&source).args(arguments).status()
@@ -41,6 +46,12 @@ fn others(place: &Place) -> u64 {
     eventually("a reading of the card", || {
         place.json(&["status"])["devices"][0]["other_bytes"].as_u64()
     })
+}
+
+/// Whether others have what they had. A card's own driver keeps some megabytes.
+fn is_back(place: &Place, before: u64) -> bool {
+    let noise = if is_soft() { 0 } else { 16 * unit() };
+    others(place) <= before + noise
 }
 
 #[test]
@@ -67,7 +78,7 @@ fn a_child_that_loses_its_environment_escapes_and_is_seen_as_somebody_else() {
         (effective <= total - 128 * unit()).then_some(())
     });
     child.kill();
-    eventually("it to be forgotten", || (others(&place) <= before).then_some(()));
+    eventually("it to be forgotten", || is_back(&place, before).then_some(()));
 }
 
 #[test]
@@ -96,7 +107,7 @@ fn memory_whose_exporter_died_is_seen_while_an_importer_has_it() {
         (seen + others(&place) >= before + 64 * unit()).then_some(())
     });
     importer.ask(&format!("free {opened}"));
-    eventually("its end on the card", || (others(&place) <= before).then_some(()));
+    eventually("its end on the card", || is_back(&place, before).then_some(()));
 }
 
 #[test]
@@ -142,7 +153,7 @@ fn other_ways_to_the_driver_in_one_process_escape_and_are_seen() {
     plain.kill();
 
     let copy = place.pond.path("libcuda-copy.so");
-    std::fs::copy(place.libraries().join("libcuda.so.1"), &copy).unwrap();
+    std::fs::copy(driver(&place), &copy).unwrap();
     let ways = [
         ("deepbind", library.to_str().unwrap()),
         ("dlmopen", ""),
@@ -152,6 +163,7 @@ fn other_ways_to_the_driver_in_one_process_escape_and_are_seen() {
         let before = others(&place);
         let mut tenant = start(&place, &[program, way, library]);
         assert!(tenant.takes("linear", 128 * unit()), "{way} is not enforced");
+        say(&format!("observed: {way} -> takes what the limit does not allow"));
         eventually(&format!("the reading of {way}"), || {
             let drift = |process: &serde_json::Value| {
                 let device = &process["devices"][0];
@@ -163,6 +175,6 @@ fn other_ways_to_the_driver_in_one_process_escape_and_are_seen() {
         });
         tenant.kill();
         eventually("its end", || place.processes("team-a").is_empty().then_some(()));
-        eventually("its end on the card", || (others(&place) <= before).then_some(()));
+        eventually("its end on the card", || is_back(&place, before).then_some(()));
     }
 }

@@ -236,3 +236,37 @@ fn other_memory_cannot_be_freed_by_a_capture() {
     }
     stream.synchronize().unwrap();
 }
+
+#[test]
+fn a_capture_ends_with_the_stream_that_it_began_in() {
+    alone!();
+    let gpu = Gpu::take();
+    let context = gpu.context();
+    let table = gpu.driver.table();
+    let _bound = context.bind().unwrap();
+    let allocates = || {
+        let address = result::linear::alloc(table, 4096)?;
+        // SAFETY: allocated above, and nothing uses it.
+        unsafe { result::linear::free(table, address) }
+    };
+    for mode in [constants::CAPTURE_GLOBAL, constants::CAPTURE_THREAD_LOCAL] {
+        let stream = Stream::new(&context).unwrap();
+        begin(table, &stream, mode);
+        drop(stream);
+        allocates().unwrap();
+        let broken = Stream::new(&context).unwrap();
+        begin(table, &broken, mode);
+        assert_eq!(status(allocates()), Status::STREAM_CAPTURE_UNSUPPORTED);
+        drop(broken);
+        allocates().unwrap();
+    }
+    let (first, second) = (Stream::new(&context).unwrap(), Stream::new(&context).unwrap());
+    let there = Event::new(&context).unwrap();
+    begin(table, &first, constants::CAPTURE_GLOBAL);
+    there.record(&first).unwrap();
+    second.wait_event(&there).unwrap();
+    drop(first);
+    assert_eq!(capture_status(table, &second), constants::CAPTURE_STATUS_NONE);
+    second.synchronize().unwrap();
+    allocates().unwrap();
+}

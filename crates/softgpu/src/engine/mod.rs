@@ -103,6 +103,9 @@ static STARTING: Mutex<()> = Mutex::new(());
 pub fn start() -> Result<(), Status> {
     let _only_one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if ENGINE.get().is_none() {
+        if !is_own_proc() {
+            return Err(Status::OPERATING_SYSTEM);
+        }
         let engine = Engine::new().map_err(|error| match error {
             StartError::Config(_) => Status::SYSTEM_NOT_READY,
             StartError::Folder { .. } => Status::OPERATING_SYSTEM,
@@ -113,6 +116,12 @@ pub fn start() -> Result<(), Status> {
         let _ = ENGINE.set(engine);
     }
     engine().map(drop)
+}
+
+/// Whether `/proc` is of this process's namespace: a card's driver refuses to begin with another's.
+fn is_own_proc() -> bool {
+    let own = std::process::id().to_string();
+    std::fs::read_link("/proc/self").map_or(true, |pid| pid.as_os_str() == own.as_str())
 }
 
 /// The engine, once `cuInit` was called in this process. A forked child has none and gets none.
