@@ -5,8 +5,9 @@
 
 In every round both sides are measured, one right after the other, in an order that changes, on the
 same processor: two processors of one machine can differ by more than what is measured. A row has
-the median over the rounds and the least disturbed round of each side; the latter is judged. Needs
-torch for the training row. With --soft (cargo's
+the median over the rounds and the least disturbed round of each side. Of calls the latter is judged.
+Of starts the medians are: one takes some 200 ms, which differ by 30 from one to the next on either
+side, so the least of a dozen is chance. Needs torch for the training row. With --soft (cargo's
 target/debug) it runs on the software driver, where no speed is judged. A goal that is missed is
 shown and changes nothing; what fails makes the exit code 1. The last line is `N passed, N failed`.
 """
@@ -117,15 +118,15 @@ class Bench:
         sides = list(self.sides)
         return sides if round_ % 2 == 0 else sides[::-1]
 
-    def add(self, name, samples, goal, is_met):
-        """A row. `is_met` is asked with the least disturbed round of both sides."""
+    def add(self, name, samples, goal, is_met, by="least"):
+        """A row. `is_met` is asked with the least disturbed round of both sides, or their medians."""
         sides = {side: values for side, values in samples.items() if values}
         best = {side: min(values) for side, values in sides.items()}
         middle = {side: statistics.median(values) for side, values in sides.items()}
         plain, limited = best.get("plain", 0), best["limited"]
-        met = is_met(plain, limited)
+        met = is_met(plain, limited) if by == "least" else is_met(middle["plain"], middle["limited"])
         row = {"name": name, "plain_ns": round(plain, 1), "limited_ns": round(limited, 1), "difference_ns": round(limited - plain, 1),
-               "ratio": round(limited / plain, 4) if plain else None, "goal": goal, "met": bool(met),
+               "ratio": round(limited / plain, 4) if plain else None, "goal": goal, "judged_by": by, "met": bool(met),
                "medians": middle, "samples": samples}
         if name in HAMI:
             without, with_ = HAMI[name]
@@ -178,14 +179,14 @@ class Bench:
     def start(self):
         """From the program's start to its first memory."""
         samples = {side: [] for side in self.sides}
-        for round_ in range(self.rounds if self.short else 12):
+        for round_ in range(self.rounds):
             for side in self.order(round_):
                 begun = time.perf_counter_ns()
                 tenant = Process([self.arguments.tenant], self.sides[side], processors=self.processors)
                 tenant.ask("alloc linear 4096")
                 samples[side].append(time.perf_counter_ns() - begun)
                 tenant.end()
-        self.add("start to first allocation", samples, "5 ms", lambda plain, limited: limited - plain <= 5e6)
+        self.add("start to first allocation", samples, "5 ms by medians", lambda plain, limited: limited - plain <= 5e6, by="medians")
 
     def crowd(self):
         """Hundreds of processes start at once, without contexts, and take a page each."""
@@ -205,7 +206,7 @@ class Bench:
                     tenant.process.kill()
                 for tenant in crowd:
                     tenant.end()
-        self.add(f"{count} processes start", samples, "no stall: 1 s", lambda plain, limited: limited - plain <= 1e9)
+        self.add(f"{count} processes start", samples, "no stall: 1 s by medians", lambda plain, limited: limited - plain <= 1e9, by="medians")
 
     def ledger(self):
         """A reserve and its release, alone and with eight processes."""

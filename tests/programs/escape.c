@@ -5,7 +5,8 @@
  * plain      not at all
  * deepbind   LIBRARY is this file as a library that is linked with the driver
  * dlmopen    the driver in a namespace of its own
- * copy       the driver once more, from the file LIBRARY; the ordinary one is used before
+ * copy       the driver from the file LIBRARY
+ * twice      the driver once more, from the file LIBRARY; the ordinary one is used before
  *
  * Answers `ready PID`, and then each line `alloc KIND BYTES` with `ok 1` or `error CODE CALL`.
  */
@@ -68,7 +69,7 @@ int main(int count, char **words) {
     } else if (!strcmp(way, "dlmopen")) {
         driver = dlmopen(LM_ID_NEWLM, "libcuda.so.1", RTLD_NOW);
     } else {
-        driver = dlopen("libcuda.so.1", RTLD_NOW);
+        driver = dlopen(strcmp(way, "copy") ? "libcuda.so.1" : library, RTLD_NOW);
     }
     if (!driver) {
         printf("error 500 %s\n", dlerror());
@@ -79,7 +80,7 @@ int main(int count, char **words) {
         take = (int (*)(size_t))find("take");
     }
     int status = begin();
-    if (!status && !strcmp(way, "copy")) {
+    if (!status && !strcmp(way, "twice")) {
         driver = dlopen(library, RTLD_NOW);
         status = driver ? begin() : 500;
     }

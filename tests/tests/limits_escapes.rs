@@ -156,11 +156,19 @@ fn other_ways_to_the_driver_in_one_process_escape_and_are_seen() {
 
     let copy = place.pond.path("libcuda-copy.so");
     std::fs::copy(driver(&place), &copy).unwrap();
-    let ways = [
-        ("deepbind", library.to_str().unwrap()),
-        ("dlmopen", ""),
-        ("copy", copy.to_str().unwrap()),
-    ];
+    let (library, copy) = (library.to_str().unwrap(), copy.to_str().unwrap());
+    let mut alone = start(&place, &[program, "copy", copy]);
+    assert!(!alone.takes("linear", 128 * unit()), "a driver under another name is limited too");
+    alone.kill();
+    let mut ways = vec![("deepbind", library), ("dlmopen", "")];
+    if is_soft() {
+        ways.push(("twice", copy));
+    } else {
+        // A card's driver is not there twice in one process.
+        let words = ["run", "--group", "team-a", "--", program, "twice", copy];
+        let tenant = Budget::spawn(place.command(&words));
+        assert_eq!(tenant.ready().unwrap_err(), "error 304 begin");
+    }
     for (way, library) in ways {
         let mut tenant = start(&place, &[program, way, library]);
         assert!(tenant.takes("linear", 128 * unit()), "{way} is not enforced");
