@@ -116,3 +116,23 @@ fn beside(name: &str) -> Option<PathBuf> {
     let folders = me.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
+
+/// A copy of a program, made by another process: a descriptor for writing that a thread's child has at
+/// that moment would make the kernel refuse to start it.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg(from).arg(to).status().unwrap();
+    assert!(status.success(), "cp to {}", to.display());
+}
+
+/// A script, made likewise.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn script(path: &Path, text: &str) {
+    let make = "printf '#!/bin/sh\\n%s\\n' \"$2\" >\"$1\" && chmod 755 \"$1\"";
+    let status = Command::new("sh").args(["-c", make, "sh"]).arg(path).arg(text).status().unwrap();
+    assert!(status.success(), "{}", path.display());
+}

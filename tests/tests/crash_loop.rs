@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
 use std::fs;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use millpond::Status;
@@ -79,13 +79,12 @@ fn a_program_that_cannot_start_costs_no_memory() {
         PathBuf::from("/tmp").join(folder.path().file_name().unwrap()).with_extension("bin");
     fs::create_dir_all(&place).unwrap();
     let (program, good) = (place.join("millpond"), place.join("good"));
-    fs::copy(binaries::millpond(), &good).unwrap();
+    binaries::copy(binaries::millpond(), &good);
     fs::hard_link(&good, &program).unwrap();
     let mut scene = Scene::start(Options::new().program(program.clone()));
 
     let broken = place.join("broken");
-    fs::write(&broken, "#!/bin/sh\nexit 1\n").unwrap();
-    fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
+    binaries::script(&broken, "exit 1");
     fs::rename(&broken, &program).unwrap();
     let keeper = scene.crash();
     scene.check_meanwhile();

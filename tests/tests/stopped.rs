@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -78,9 +77,8 @@ fn daemons_that_die_again_and_again_are_started_slowly_and_keep_the_memory() {
     // The program's path leads to a good one, to a bad one, and to the good one again.
     let pond = TestPond::prepare(Options::default());
     let (path, bad) = (pond.path("millpond"), pond.path("bad"));
-    fs::copy(binaries::millpond(), &path).unwrap();
-    fs::write(&bad, "#!/bin/sh\nexit 1\n").unwrap();
-    fs::set_permissions(&bad, PermissionsExt::from_mode(0o755)).unwrap();
+    binaries::copy(binaries::millpond(), &path);
+    binaries::script(&bad, "exit 1");
     let mut serve = serve_from(&pond, &path);
     let mut worker = pond.worker();
     let hash = worker.ask("make kept 3000000 7");

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use millpond_tests::{Options, PATIENCE, Process, TestPond, Worker, binaries, eventually};
@@ -16,14 +15,13 @@ const ROUNDS: u64 = 3;
 /// A copy of the program: the same version, but another file, and `status` says which file answers.
 fn copy(pond: &TestPond, name: &str) -> PathBuf {
     let path = pond.path(name);
-    fs::copy(binaries::millpond(), &path).unwrap();
+    binaries::copy(binaries::millpond(), &path);
     path
 }
 
 fn script(pond: &TestPond, name: &str, text: &str) -> PathBuf {
     let path = pond.path(name);
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    binaries::script(&path, text);
     path
 }
 

@@ -84,10 +84,10 @@ fn without_a_pond_the_environment_has_the_limit_and_one_line_says_so() {
 fn programs_that_cannot_be_run_are_told_apart_as_a_shell_does() {
     let place = Place::new();
     let plain = place.path().join("plain");
-    std::fs::write(&plain, "exit 0\n").unwrap();
+    common::write_script(&plain, "exit 0\n");
+    std::fs::set_permissions(&plain, std::fs::Permissions::from_mode(0o644)).unwrap();
     let orphan = place.path().join("orphan");
-    std::fs::write(&orphan, "#!/nowhere/interpreter\n").unwrap();
-    std::fs::set_permissions(&orphan, std::fs::Permissions::from_mode(0o755)).unwrap();
+    common::write_script(&orphan, "#!/nowhere/interpreter\n");
     for (program, code, part) in [
         ("no-such-program-anywhere", 127, "no such program"),
         ("/nowhere/at/all", 127, "no such program"),
@@ -168,7 +168,7 @@ fn a_missing_library_is_named_with_where_it_was_looked_for() {
     // A copy of the program has no library beside it.
     let copy = place.path().join("bin/millpond");
     std::fs::create_dir(copy.parent().unwrap()).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_millpond"), &copy).unwrap();
+    common::copy_program(env!("CARGO_BIN_EXE_millpond"), &copy);
     if Path::new("/usr/lib/millpond/libmillpond_preload.so").exists() {
         return common::skip("the library is installed here");
     }
@@ -199,8 +199,7 @@ fn a_static_program_is_told_and_with_strict_refused() {
     }
     let place = Place::new();
     let script = place.path().join("script");
-    std::fs::write(&script, format!("#!{STATIC} --version\n")).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    common::write_script(&script, &format!("#!{STATIC} --version\n"));
     let file = std::fs::read(STATIC).unwrap();
     if file.starts_with(b"#!") {
         return common::skip("ldconfig is a script here");
@@ -223,7 +222,7 @@ fn a_static_program_is_told_and_with_strict_refused() {
 fn a_program_with_rights_of_its_own_is_told_and_with_strict_refused() {
     let place = Place::new();
     let program = place.path().join("true");
-    std::fs::copy("/bin/true", &program).unwrap();
+    common::copy_program("/bin/true", &program);
     let chown = std::os::unix::fs::chown(&program, Some(1), Some(1));
     if chown.is_err() {
         return common::skip("only root can make a program of another user");
@@ -237,7 +236,7 @@ fn a_program_with_rights_of_its_own_is_told_and_with_strict_refused() {
     assert_eq!(run(&place, &["-l", "1G", "--strict", "true"]).code, Some(0));
     // The same bits on a script mean nothing to the kernel.
     let script = place.path().join("script");
-    std::fs::write(&script, "#!/bin/sh\nexit 5\n").unwrap();
+    common::write_script(&script, "#!/bin/sh\nexit 5\n");
     std::os::unix::fs::chown(&script, Some(1), Some(1)).unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o6755)).unwrap();
     let ran = run(&place, &["-q", "-l", "1G", "--strict", script.to_str().unwrap()]);

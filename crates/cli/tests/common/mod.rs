@@ -160,3 +160,17 @@ pub fn skip(reason: &str) {
     let mut stdout = std::io::stdout().lock();
     let _ = std::io::Write::write_fmt(&mut stdout, format_args!("SKIPPED: {reason}\n"));
 }
+
+/// A copy of a program, made by another process: a descriptor for writing that a thread's child has at
+/// that moment would make the kernel refuse to start it.
+pub fn copy_program(from: impl AsRef<Path>, to: &Path) {
+    let status = Command::new("cp").arg(from.as_ref()).arg(to).status().unwrap();
+    assert!(status.success(), "cp to {}", to.display());
+}
+
+/// A script, made likewise.
+pub fn write_script(path: &Path, text: &str) {
+    let make = "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"";
+    let status = Command::new("sh").args(["-c", make, "sh"]).arg(path).arg(text).status().unwrap();
+    assert!(status.success(), "{}", path.display());
+}
