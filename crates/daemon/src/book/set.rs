@@ -52,6 +52,9 @@ impl Shelf {
         self.check(&set)?;
         let changes = self.changes(&set)?;
         self.check_promises(&name, &changes)?;
+        if set.min_bytes.is_some_and(|min| min > 0) {
+            self.charges.promised_elsewhere(true);
+        }
         if !exists {
             // Whoever will be in it, in whatever container.
             self.make(&name, None, None, Memory::File)?;
