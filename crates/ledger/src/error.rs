@@ -159,6 +159,6 @@ pub enum BadSize {
     #[error("a size larger than 16 EiB")]
     TooLarge,
     /// A part of the card where only bytes make sense, or more than 100 %.
-    #[error("a percentage is not possible here, or is over 100 %")]
+    #[error("a percentage over 100 %, or where none is possible")]
     Percent,
 }
