@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use millpond_daemon::policy::{ConnId, DriverFailure, Held, Owner, Pond};
+use millpond_daemon::policy::{ConnId, DriverFailure, Held, OverLimit, Owner, Pond};
 use millpond_mover::channel::{FromMover, Why};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
@@ -177,11 +177,12 @@ impl Play {
         let result = if works {
             Ok(self.world.next_fd())
         } else {
-            let over = || Failure::new(ErrorKind::GpuFull, "the group may not have more");
+            let answer = Failure::new(ErrorKind::GpuFull, "the group may not have more");
+            let over = Box::new(OverLimit { answer, soon: decide.flag() });
             Err(DriverFailure {
                 out_of_memory: decide.flag(),
                 text: "no".to_owned(),
-                over_limit: decide.flag().then(over),
+                over_limit: decide.flag().then_some(over),
             })
         };
         self.pond.slab_made(&mut self.world, slab, result);

@@ -174,6 +174,50 @@ fn the_ponds_memory_is_in_its_owners_account_also_after_a_restart() {
 }
 
 #[test]
+fn what_a_member_had_is_there_for_the_pond_when_it_has_died() {
+    let pond = TestPond::start(Options::giving_back());
+    let user = rustix::process::getuid().as_raw();
+    let folder = make(&pond, "team", 256 * MIB).info.folder;
+    let users = Some(vec![user]);
+    pond.control().set_group(GroupSet { users, ..GroupSet::of(name("team")) }).unwrap();
+    for round in 0..5 {
+        let mut worker = member(&pond, &folder);
+        worker.ask(&format!("member reserve {}", 200 * MIB));
+        let spec = || TensorSpec::new("x", Dtype::U8, [200 * MIB]);
+        assert_eq!(pond.control().reserve(spec()).unwrap_err().kind(), ErrorKind::GpuFull);
+        worker.kill();
+        // It counts until the card has its memory back, and that is waited for.
+        pond.control().reserve(spec()).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        pond.control().delete("x").unwrap();
+        eventually_equal("given back", &0, || on_card(&pond, "team").pond_bytes);
+    }
+}
+
+#[test]
+fn what_was_promised_is_kept_from_the_ponds_memory_also_right_after_a_restart() {
+    const LEFT: u64 = 512 * MIB;
+    let pond = TestPond::start(Options::giving_back());
+    let total = pond.status().devices[0].total_bytes;
+    make(&pond, "team", total);
+    let spec = |name: &str, bytes| TensorSpec::new(name, Dtype::U8, [bytes]);
+    let min = (total - pond.physical() - LEFT) / MIB * MIB;
+    pond.control()
+        .set_group(GroupSet { min_bytes: Some(min), ..GroupSet::of(name("team")) })
+        .unwrap();
+    pond.control().reserve(spec("x", LEFT / 4)).unwrap();
+    for round in 0..5 {
+        pond.kill_daemon();
+        let refused = pond.control().reserve(spec("y", LEFT)).map(|_| ());
+        let kind = refused.map_err(|error| error.kind());
+        assert_eq!(kind, Err(ErrorKind::GpuFull), "round {round}: it was promised");
+        pond.kill_daemon();
+        let fits = pond.control().reserve(spec("y", LEFT / 2));
+        fits.unwrap_or_else(|error| panic!("round {round}: it fits: {error}"));
+        pond.control().delete("y").unwrap();
+    }
+}
+
+#[test]
 fn a_limit_that_is_raised_holds_before_the_next_daemons_driver_has_answered() {
     let pond = TestPond::start(Options::new().faults("cuInit:latency_us=700000"));
     let folder = make(&pond, "team", 256 * MIB).info.folder;

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 
-use crate::error::{LedgerError, Refused};
+use crate::error::{LedgerError, PondRefused};
 use crate::establish::{Access, make_files};
 use crate::file::{Head, Memory};
 use crate::guard::Guard;
@@ -178,13 +178,14 @@ impl Book {
     }
 
     /// Charges the group for pond memory before it is made. All or nothing. It is in the limits
-    /// file when this returns, so it outlives the daemon.
+    /// file when this returns, so it outlives the daemon. Where [`crate::Member::reserve`] waits for
+    /// members that are ending, this says so instead.
     pub fn reserve_pond(
         &self,
         device: Uuid,
         units: u64,
         patience: Patience,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), PondRefused> {
         let (locked, fd, mut limits) = self.edit(patience)?;
         let mut budget = limits.budget(&device);
         let index = self.region.find_device(&device);
@@ -193,18 +194,16 @@ impl Book {
             let room = protocol::room(budget.for_members(), claims);
             units.saturating_sub(room)
         };
-        let mut missing = fits();
-        if missing > 0 {
-            self.region.reap(locked.fd(), false)?;
-            missing = fits();
-        }
+        let (mut missing, mut dying) = (fits(), 0);
         if let (1.., Some(index)) = (missing, index) {
-            self.region.strip::<Sound>(index, None, missing);
+            let reaped = self.region.reap(locked.fd(), false)?;
+            self.region.strip::<Sound>(index, None, fits());
+            dying = self.region.claims_of(&reaped.dying, index);
             missing = fits();
         }
         self.whole()?;
         if missing > 0 {
-            return Err(Refused::Limit);
+            return Err(PondRefused::Limit { soon: dying >= missing });
         }
         budget.pond = budget.pond.saturating_add(units);
         limits.set(Some(&device), &budget)?;

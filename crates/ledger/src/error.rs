@@ -120,6 +120,20 @@ pub enum Refused {
     Broken(#[from] LedgerError),
 }
 
+/// Why the pond got no memory on a group's account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum PondRefused {
+    /// The group's limit is reached.
+    #[error("the group's limit is reached")]
+    Limit {
+        /// Members that are ending have enough: there will be room in a moment.
+        soon: bool,
+    },
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Broken(#[from] LedgerError),
+}
+
 /// Why a text is not a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BadSize {
@@ -145,6 +159,6 @@ pub enum BadSize {
     #[error("a size larger than 16 EiB")]
     TooLarge,
     /// A part of the card where only bytes make sense, or more than 100 %.
-    #[error("a percentage is not possible here, or is over 100 %")]
+    #[error("a percentage over 100 %, or where none is possible")]
     Percent,
 }

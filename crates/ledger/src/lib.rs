@@ -82,7 +82,7 @@ mod slots;
 mod sys;
 
 pub use book::{Book, BookSettings, Flags, MemberReading, Patience};
-pub use error::{BadSize, LedgerError, Refused};
+pub use error::{BadSize, LedgerError, PondRefused, Refused};
 pub use establish::{Established, LimitOf, establish};
 pub use file::Memory;
 pub use layout::{

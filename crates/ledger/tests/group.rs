@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use millpond_ledger::{
     Book, BookSettings, Budget, Column, Established, Flags, LedgerError, LimitOf, Member, Memory,
-    NAME_MAX, NO_LIMIT, Observer, Patience, Refused, establish, remove_abandoned, sweep_abandoned,
+    NAME_MAX, NO_LIMIT, Observer, Patience, PondRefused, Refused, establish, remove_abandoned,
+    sweep_abandoned,
 };
 
 const GPU: [u8; 16] = [7; 16];
@@ -120,7 +121,7 @@ fn the_pond_is_charged_in_the_same_book() {
         let d = a.device(GPU).unwrap();
         a.reserve(d, 300).unwrap();
         book.reserve_pond(GPU, 700, PATIENT).unwrap();
-        assert_eq!(book.reserve_pond(GPU, 1, PATIENT), Err(Refused::Limit));
+        assert_eq!(book.reserve_pond(GPU, 1, PATIENT), Err(PondRefused::Limit { soon: false }));
         assert_eq!(a.reserve(d, 1), Err(Refused::Limit));
         assert_eq!(a.group_used(d), 1000);
         // It is still charged when nobody has the book open.
@@ -139,9 +140,14 @@ fn what_the_dead_had_is_the_ponds_to_take_without_anybody_repairing() {
     groups(1000, |group, book| {
         let a = Member::attach(&c(group)).unwrap();
         a.reserve(a.device(GPU).unwrap(), 900).unwrap();
+        let no = |soon| Err(PondRefused::Limit { soon });
+        assert_eq!(book.reserve_pond(GPU, 1000, PATIENT), no(false), "it lives");
         drop(a);
+        assert_eq!(book.reserve_pond(GPU, 1001, PATIENT), no(false), "also with what it had");
         let begin = Instant::now();
-        while book.reserve_pond(GPU, 1000, PATIENT) == Err(Refused::Limit) {
+        // Whoever can wait is told that it is worth it.
+        while let Err(refused) = book.reserve_pond(GPU, 1000, PATIENT) {
+            assert_eq!(Err(refused), no(true));
             assert!(begin.elapsed() < Duration::from_secs(30), "it never comes back");
             std::thread::sleep(Duration::from_millis(1));
         }

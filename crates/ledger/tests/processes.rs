@@ -14,7 +14,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use millpond_ledger::{
-    Book, BookSettings, LedgerError, Member, Memory, Observer, Patience, Refused, SLOTS, establish,
+    Book, BookSettings, LedgerError, Member, Memory, Observer, Patience, PondRefused, SLOTS,
+    establish,
 };
 
 const GPU: [u8; 16] = [7; 16];
@@ -446,7 +447,7 @@ fn a_stopped_holder_of_the_lock_delays_members_and_does_not_hang_the_operator() 
     holder.signal(libc::SIGSTOP);
     let short = Patience(Duration::from_millis(30));
     assert_eq!(group.book.reap(short), Err(LedgerError::Busy));
-    assert_eq!(group.book.reserve_pond(GPU, 1, short), Err(Refused::Broken(LedgerError::Busy)));
+    assert_eq!(group.book.reserve_pond(GPU, 1, short), Err(PondRefused::Broken(LedgerError::Busy)));
     // What needs no lock goes on.
     assert!(group.book.totals(GPU).is_ok());
     member.tell("reserve 10");

@@ -43,33 +43,36 @@ pub struct Card {
 }
 
 impl Card {
-    /// What belongs to nobody whom these groups know.
+    /// What belongs to nobody whom these groups know: at least what the pond has that no group pays
+    /// for, which the reading may not have yet.
     #[must_use]
-    pub fn strangers(&self, groups: &[Share]) -> u64 {
+    pub fn strangers(&self, groups: &[Share], unpaid: u64) -> u64 {
         let known = groups.iter().fold(0u64, |sum, group| sum.saturating_add(group.held));
-        self.used.unwrap_or(0).saturating_sub(known)
+        self.used.unwrap_or(0).saturating_sub(known).max(unpaid)
     }
 
     /// What strangers and all groups have, or were promised. A slot may say anything: the sum must
     /// not saturate, or it would hide what others have.
-    fn claims(&self, groups: &[Share]) -> u128 {
-        let strangers = u128::from(self.strangers(groups));
+    fn claims(&self, groups: &[Share], unpaid: u64) -> u128 {
+        let strangers = u128::from(self.strangers(groups, unpaid));
         groups.iter().fold(strangers, |sum, group| sum + u128::from(group.claim()))
     }
 
-    /// What is left for memory that no group pays for; `None` if nothing was promised, and the card
-    /// itself is the limit, or while it has not said what is in use.
+    /// What is left for more memory that no group pays for; `None` if nothing was promised, and the
+    /// card itself is the limit.
     #[must_use]
-    pub fn unpromised(&self, groups: &[Share]) -> Option<u64> {
-        self.used.filter(|_| groups.iter().any(|group| group.min > 0))?;
-        let claims = u64::try_from(self.claims(groups)).unwrap_or(u64::MAX);
+    pub fn unpromised(&self, groups: &[Share], unpaid: u64) -> Option<u64> {
+        if !groups.iter().any(|group| group.min > 0) {
+            return None;
+        }
+        let claims = u64::try_from(self.claims(groups, unpaid)).unwrap_or(u64::MAX);
         Some(self.total.saturating_sub(claims))
     }
 
     /// The limit that each group's members obey, in the same order.
     #[must_use]
-    pub fn effective(&self, groups: &[Share]) -> Vec<u64> {
-        let claims = self.claims(groups);
+    pub fn effective(&self, groups: &[Share], unpaid: u64) -> Vec<u64> {
+        let claims = self.claims(groups, unpaid);
         let promises = groups.iter().filter(|group| group.min > 0).count();
         groups
             .iter()
@@ -140,23 +143,23 @@ mod tests {
             share(NO_LIMIT, 0, 10 * GIB),
         ];
         // Strangers have 10; the first leaves 20 to the second and 10 to the third.
-        assert_eq!(card.strangers(&groups), 10 * GIB);
-        assert_eq!(card.effective(&groups), [60 * GIB, 70 * GIB, 60 * GIB]);
+        assert_eq!(card.strangers(&groups, 0), 10 * GIB);
+        assert_eq!(card.effective(&groups, 0), [60 * GIB, 70 * GIB, 60 * GIB]);
     }
 
     #[test]
     fn without_promises_and_limits_the_card_is_the_limit() {
         let card = Card { total: GIB, used: None };
-        assert_eq!(card.effective(&[share(NO_LIMIT, 0, 5)]), [NO_LIMIT]);
-        assert_eq!(card.effective(&[share(NO_LIMIT, 7, 5)]), [NO_LIMIT], "its own promise");
+        assert_eq!(card.effective(&[share(NO_LIMIT, 0, 5)], 0), [NO_LIMIT]);
+        assert_eq!(card.effective(&[share(NO_LIMIT, 7, 5)], 0), [NO_LIMIT], "its own promise");
         let one = [share(NO_LIMIT, 0, 0), share(5, 5, 0)];
-        assert_eq!(card.effective(&one)[0], (GIB - 5) / STEP * STEP);
+        assert_eq!(card.effective(&one, 0)[0], (GIB - 5) / STEP * STEP);
     }
 
     #[test]
     fn a_limit_over_the_card_is_the_card() {
         let card = Card { total: 10 * GIB, used: Some(0) };
-        assert_eq!(card.effective(&[share(20 * GIB, 0, 0)]), [10 * GIB]);
+        assert_eq!(card.effective(&[share(20 * GIB, 0, 0)], 0), [10 * GIB]);
     }
 
     #[test]
@@ -164,10 +167,14 @@ mod tests {
         let card = Card { total: 100 * GIB, used: Some(30 * GIB) };
         let groups = [share(60 * GIB, 0, 10 * GIB), share(80 * GIB, 20 * GIB, 5 * GIB)];
         // Strangers have 15, the first group 10, the second is promised 20.
-        assert_eq!(card.unpromised(&groups), Some(55 * GIB));
-        assert_eq!(card.unpromised(&groups[..1]), None, "nothing is promised");
-        assert_eq!(Card { used: None, ..card }.unpromised(&groups), None);
-        assert_eq!(Card { used: Some(200 * GIB), ..card }.unpromised(&groups), Some(0));
+        assert_eq!(card.unpromised(&groups, 0), Some(55 * GIB));
+        assert_eq!(card.unpromised(&groups[..1], 0), None, "nothing is promised");
+        assert_eq!(Card { used: Some(200 * GIB), ..card }.unpromised(&groups, 0), Some(0));
+        // What the card does not say, or not yet, the pond knows of itself.
+        assert_eq!(card.unpromised(&groups, 15 * GIB), Some(55 * GIB));
+        assert_eq!(card.unpromised(&groups, 25 * GIB), Some(45 * GIB));
+        assert_eq!(Card { used: None, ..card }.unpromised(&groups, 25 * GIB), Some(45 * GIB));
+        assert_eq!(card.effective(&groups, 25 * GIB), [55 * GIB, 65 * GIB]);
     }
 
     #[test]
@@ -196,7 +203,7 @@ mod tests {
             groups in shares(), total in 0..1000u64, used in prop::option::of(any::<u64>())
         ) {
             let card = Card { total, used };
-            let effective = card.effective(&groups);
+            let effective = card.effective(&groups, 0);
             prop_assert_eq!(effective.len(), groups.len());
             for (index, (group, effective)) in groups.iter().zip(&effective).enumerate() {
                 prop_assert!(*effective <= group.asked);
@@ -217,10 +224,10 @@ mod tests {
         ) {
             prop_assume!(groups.len() >= 2);
             let card = Card { total, used: None };
-            let before = card.effective(&groups);
+            let before = card.effective(&groups, 0);
             let mut later = groups.clone();
             later[0].held = later[0].held.saturating_add(more);
-            let after = card.effective(&later);
+            let after = card.effective(&later, 0);
             for index in 1..groups.len() {
                 prop_assert!(after[index] <= before[index]);
             }

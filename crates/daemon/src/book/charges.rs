@@ -6,12 +6,35 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use millpond_keeper::bytes::format_bytes;
-use millpond_ledger::{LedgerError, NO_LIMIT, Refused, UNIT};
+use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused, UNIT};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, SlabId};
 
 use super::account::{Account, bytes};
+use crate::policy::OverLimit;
+
+/// How long who wants memory is kept waiting for the first reading of a card, counted from the first
+/// who did: less than the policy waits, so that nobody is refused for that. A card that hangs is not
+/// waited for again.
+pub(super) const FIRST_READING: Duration = Duration::from_millis(400);
+/// What was given back is in the readings for so long at most.
+const IN_READINGS: Duration = Duration::from_millis(300);
+
+/// What groups leave to memory that nobody pays for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Left {
+    /// Whatever the card has: nothing is promised.
+    Whatever,
+    /// So many units.
+    Units(u64),
+    /// At most so many: the card has not said yet what others have.
+    Unread(u64),
+    /// Nobody has looked yet.
+    #[default]
+    Unknown,
+}
 
 /// Who pays for which slab.
 #[derive(Debug, Default)]
@@ -23,8 +46,13 @@ pub struct Charges {
 struct Inner {
     slabs: HashMap<SlabId, Slab>,
     payers: HashMap<u32, Arc<Account>>,
-    /// Units that groups leave to memory that nobody pays for, where something is promised to one.
-    unpromised: HashMap<GpuUuid, u64>,
+    left: HashMap<GpuUuid, Left>,
+    /// The same on GPUs that were not looked at yet.
+    left_elsewhere: Left,
+    /// When somebody was first kept waiting for the groups or a reading.
+    waited: Option<Instant>,
+    /// When something that nobody paid for was last given back.
+    gave_back: HashMap<GpuUuid, Instant>,
     /// The slabs of the daemon before are known.
     complete: bool,
 }
@@ -57,13 +85,20 @@ impl Charges {
         self.lock().payers = payers;
     }
 
-    /// Says what is left for slabs that no group pays for; `None` is whatever the card has.
-    pub fn set_unpromised(&self, device: GpuUuid, units: Option<u64>) {
+    /// Says what is left for slabs that no group pays for, from the units that those there take,
+    /// which it returns.
+    pub fn leave(&self, device: GpuUuid, left: impl FnOnce(u64) -> Left) -> u64 {
         let mut inner = self.lock();
-        match units {
-            Some(units) => inner.unpromised.insert(device, units),
-            None => inner.unpromised.remove(&device),
-        };
+        let unpaid = |slab: &&Slab| slab.device == device && !inner.payers.contains_key(&slab.user);
+        let slabs = inner.slabs.values().filter(unpaid);
+        let units = slabs.fold(0u64, |sum, slab| sum.saturating_add(slab.units));
+        inner.left.insert(device, left(units));
+        units
+    }
+
+    /// The groups are known: whether something is promised on GPUs that nobody has looked at.
+    pub fn promised_elsewhere(&self, promised: bool) {
+        self.lock().left_elsewhere = if promised { Left::Unknown } else { Left::Whatever };
     }
 
     /// Charges a slab that is about to be made.
@@ -76,7 +111,7 @@ impl Charges {
         device: GpuUuid,
         slab_bytes: u64,
         user: u32,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Box<OverLimit>> {
         let mut inner = self.lock();
         let slab = Slab { device, units: slab_bytes.div_ceil(UNIT), user };
         if let Some(account) = inner.payers.get(&user) {
@@ -84,18 +119,20 @@ impl Charges {
             let charged = account.locked(|book, patience| {
                 match book.reserve_pond(device.0, slab.units, patience) {
                     Ok(()) => Ok(Ok(())),
-                    Err(Refused::Limit) => Ok(Err(())),
-                    Err(Refused::Broken(error)) => Err(error),
+                    Err(PondRefused::Limit { soon }) => Ok(Err(soon)),
+                    Err(PondRefused::Broken(error)) => Err(error),
                 }
             });
-            match charged {
-                Ok(Ok(())) => {}
-                Ok(Err(())) => return Err(over_limit(account, device, slab_bytes)),
-                Err(error) => return Err(cannot_ask(account, error)),
+            let refused = match charged {
+                Ok(Ok(())) => None,
+                Ok(Err(soon)) => Some((over_limit(account, device, slab_bytes), soon)),
+                Err(error) => Some((cannot_ask(account, error), false)),
+            };
+            if let Some((answer, soon)) = refused {
+                return Err(Box::new(OverLimit { answer, soon }));
             }
-        } else if let Some(left) = inner.unpromised.get_mut(&device) {
-            *left =
-                left.checked_sub(slab.units).ok_or_else(|| promised(device, slab_bytes, *left))?;
+        } else {
+            inner.take_unpaid(slab, slab_bytes)?;
         }
         inner.slabs.insert(id, slab);
         Ok(())
@@ -111,8 +148,11 @@ impl Charges {
             if let Err(error) = released {
                 tracing::warn!(group = %account.name, "a slab is still charged: {error}");
             }
-        } else if let Some(left) = inner.unpromised.get_mut(&slab.device) {
-            *left = left.saturating_add(slab.units);
+        } else {
+            inner.gave_back.insert(slab.device, Instant::now());
+            if let Some(Left::Units(left) | Left::Unread(left)) = inner.left.get_mut(&slab.device) {
+                *left = left.saturating_add(slab.units);
+            }
         }
     }
 
@@ -144,6 +184,34 @@ impl Charges {
         }
         Ok(wrong)
     }
+}
+
+impl Inner {
+    /// Takes a slab from what groups leave.
+    fn take_unpaid(&mut self, slab: Slab, slab_bytes: u64) -> Result<(), Box<OverLimit>> {
+        let elsewhere = &mut self.left_elsewhere;
+        let left = self.left.get_mut(&slab.device).unwrap_or(elsewhere);
+        if matches!(left, Left::Unread(_) | Left::Unknown)
+            && self.waited.get_or_insert_with(Instant::now).elapsed() < FIRST_READING
+        {
+            return Err(Box::new(OverLimit { answer: not_read(slab.device), soon: true }));
+        }
+        let (Left::Units(left) | Left::Unread(left)) = left else { return Ok(()) };
+        if let Some(rest) = left.checked_sub(slab.units) {
+            *left = rest;
+            return Ok(());
+        }
+        let answer = promised(slab.device, slab_bytes, *left);
+        let soon = self.gave_back.get(&slab.device).is_some_and(|at| at.elapsed() < IN_READINGS);
+        Err(Box::new(OverLimit { answer, soon }))
+    }
+}
+
+fn not_read(device: GpuUuid) -> Failure {
+    let message =
+        format!("{device} has not said yet what is in use beside what groups are promised");
+    Failure::new(ErrorKind::Later, message)
+        .hint("repeat in a moment; `millpond status` shows what the card says")
 }
 
 fn over_limit(account: &Account, device: GpuUuid, slab_bytes: u64) -> Failure {

@@ -184,6 +184,7 @@ impl Serving {
                 if with_processes {
                     self.shelf.reconcile();
                 }
+                self.rebalance();
             }
             Ask::Stop => {}
         }
@@ -220,6 +221,7 @@ impl Serving {
         let now = Instant::now();
         let reconcile = now.duration_since(self.reconciled) >= RECONCILE_EVERY;
         self.owes_processes |= reconcile;
+        let is_late = self.reading;
         self.ask_reader();
         if reconcile {
             self.reconciled = now;
@@ -228,6 +230,15 @@ impl Serving {
                 self.shelf.reconcile();
             }
         }
+        if self.reading && !is_late {
+            // Limits follow what the card says now, in a moment.
+            self.balanced = now;
+        } else {
+            self.rebalance();
+        }
+    }
+
+    fn rebalance(&mut self) {
         self.shelf.rebalance();
         // From its end, so that there is time for requests however long it takes.
         self.balanced = Instant::now();

@@ -9,6 +9,7 @@ use millpond_wire::{GpuUuid, GroupName};
 
 use super::account::{Account, bytes};
 use super::budget::{Card, Share};
+use super::charges::Left;
 use super::listing::program;
 use super::shelf::Shelf;
 
@@ -43,8 +44,13 @@ impl Shelf {
         for (device, card, read) in cards {
             let standings = self.standings(device);
             let shares: Vec<Share> = standings.iter().map(Standing::share).collect();
-            self.charges.set_unpromised(device, card.unpromised(&shares));
-            let effective = card.effective(&shares);
+            let unpaid =
+                self.charges.leave(device, |unpaid| match card.unpromised(&shares, unpaid) {
+                    None => Left::Whatever,
+                    Some(units) if read => Left::Units(units),
+                    Some(units) => Left::Unread(units),
+                });
+            let effective = card.effective(&shares, unpaid);
             for index in Card::order(&shares) {
                 if let (Some(standing), Some(effective)) =
                     (standings.get(index), effective.get(index))

@@ -8,15 +8,27 @@ use super::folders::Maker;
 use super::shelf::{Group, Shelf};
 use crate::policy::GroupCaller;
 
-/// Groups of one user who is not the operator: more programs at once than one card has room for.
-pub(super) const MOST_OWNED: usize = 500;
-/// Those of them with a name, which stay when their programs have ended.
+/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
+pub(super) const MOST_GROUPS: usize = 1000;
+/// The last places are for what the operator makes.
+pub(super) const FOR_USERS: usize = MOST_GROUPS - 100;
+/// Groups with a name of one user who is not the operator: they stay when their programs have ended.
 pub(super) const MOST_NAMED: usize = 64;
+
+/// Whether a user with so many groups may have another, of so many in all: nobody has more than half
+/// as many as are left for others, so that who comes later finds a place too.
+pub(super) fn leaves_room(own: usize, all: usize) -> bool {
+    own < FOR_USERS.saturating_sub(all) / 2
+}
 
 impl Shelf {
     /// Whether somebody may run programs in a group and see those that run there.
     pub fn may_use(&self, by: GroupCaller, name: &GroupName, group: &Group) -> bool {
-        by.operator || group.users.contains(&by.user) || self.folders.owner(name) == Some(by.user)
+        let made = group.maker.is_some_and(|maker| maker.user == by.user);
+        by.operator
+            || made
+            || group.users.contains(&by.user)
+            || self.folders.owner(name) == Some(by.user)
     }
 
     /// Whose a group is, as it is shown. A ledger that the operator gave to a user does not make the
@@ -83,20 +95,8 @@ impl Shelf {
     /// A pond that does not run as root cannot give a ledger to anybody else; and one user must not
     /// use up what there is for all.
     pub fn check_may_make(&self, by: GroupCaller, named: bool) -> Result<(), Failure> {
-        let theirs = |maker: Maker| maker.user == by.user && !maker.taken_over;
-        let made = || self.groups.values().filter(|group| group.maker.is_some_and(theirs));
-        let with_names = || made().filter(|group| !group.anonymous);
-        if !by.operator && named && with_names().count() >= MOST_NAMED {
-            let message = format!("user {} has made {MOST_NAMED} named groups already", by.user);
-            return Err(Failure::new(ErrorKind::TooMany, message).hint(
-                "`millpond group rm NAME` removes one without processes; without `--group` a \
-                 program has one that ends with it",
-            ));
-        }
-        if !by.operator && made().count() >= MOST_OWNED {
-            let message = format!("user {} has {MOST_OWNED} groups already", by.user);
-            return Err(Failure::new(ErrorKind::TooMany, message)
-                .hint("give programs one group together: `millpond run --group NAME ...`"));
+        if !by.operator {
+            self.check_leaves_room(by.user, named)?;
         }
         self.folders.can_give_to(by.user).map_err(|reason| {
             Failure::new(
@@ -105,5 +105,39 @@ impl Shelf {
             )
             .hint("start the program with `MILLPOND_MEMORY_LIMIT` and the preload library instead")
         })
+    }
+
+    /// Those with a name are counted apart, so that there is always a way to put programs together.
+    fn check_leaves_room(&self, user: u32, named: bool) -> Result<(), Failure> {
+        let theirs = |maker: Maker| maker.user == user && !maker.taken_over;
+        let own = self.groups.values().filter(|group| group.maker.is_some_and(theirs));
+        let own = own.filter(|group| group.anonymous != named).count();
+        let all = self.groups.len();
+        if leaves_room(own, all) && !(named && own >= MOST_NAMED) {
+            return Ok(());
+        }
+        let (message, hint) = if all >= FOR_USERS {
+            (
+                format!("there are {all} groups, and the places that are left are the operator's"),
+                "run the program in a group that is there: `millpond group ls` shows all",
+            )
+        } else if named {
+            (
+                format!("user {user} has made {own} named groups already"),
+                "`millpond group rm NAME` removes one without processes; without `--group` a \
+                 program has one that ends with it",
+            )
+        } else {
+            (
+                format!(
+                    "user {user} has {own} groups without a name already: {} places are left, and \
+                     one user may have half as many",
+                    FOR_USERS - all
+                ),
+                "give programs one group together: `millpond run --group NAME --limit ... -- \
+                 PROGRAM`",
+            )
+        };
+        Err(Failure::new(ErrorKind::TooMany, message).hint(hint))
     }
 }

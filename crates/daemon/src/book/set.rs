@@ -10,11 +10,10 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 use super::account::{Account, bytes};
 use super::budget::fits;
 use super::folders::Runner;
+use super::rights::MOST_GROUPS;
 use super::shelf::{Group, Shelf};
 use crate::policy::GroupCaller;
 
-/// Groups that one pond keeps: each costs two megabytes, and the daemon can guard a thousand files.
-const MOST_GROUPS: usize = 1000;
 /// Weights beyond this say nothing more.
 const MOST_WEIGHT: u32 = 10_000;
 
@@ -53,6 +52,9 @@ impl Shelf {
         self.check(&set)?;
         let changes = self.changes(&set)?;
         self.check_promises(&name, &changes)?;
+        if set.min_bytes.is_some_and(|min| min > 0) {
+            self.charges.promised_elsewhere(true);
+        }
         if !exists {
             // Whoever will be in it, in whatever container.
             self.make(&name, None, None, Memory::File)?;

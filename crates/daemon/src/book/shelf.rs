@@ -16,6 +16,7 @@ use super::drift::{Ceiling, Memory};
 use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
+use super::set::entries;
 use crate::policy::words::count;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
@@ -106,6 +107,9 @@ impl Shelf {
             shelf.groups.insert(name, group);
         }
         shelf.payers_changed();
+        let mut accounts = shelf.groups.values().filter_map(|group| group.account.as_ref().ok());
+        let is_promised = |account: &Arc<Account>| entries(account).iter().any(|it| it.1.min > 0);
+        shelf.charges.promised_elsewhere(accounts.any(is_promised));
         shelf
     }
 

@@ -249,13 +249,25 @@ fn the_ponds_memory_that_no_group_pays_for_leaves_what_was_promised() {
     used(&mut play, 10 * GIB);
     let (first, second) = (SlabId::random(), SlabId::random());
     play.charges.charge(first, GPU, 25 * GIB, 1001).unwrap();
-    let failure = play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err();
+    let failure = play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err().answer;
     assert_eq!((failure.kind, failure.free_bytes), (ErrorKind::GpuFull, Some(5 * GIB)));
     assert!(failure.hint.unwrap().contains("group ls"));
+    // A reading from before does not make it forgotten, nor does a card that says nothing.
+    for reading in [Some(5 * GIB), None] {
+        let reading = CardReading { device: GPU, used_bytes: reading, processes: None };
+        play.shelf.read(vec![reading]);
+        play.shelf.rebalance();
+        let refused = play.charges.charge(second, GPU, 20 * GIB, 1001).unwrap_err();
+        assert_eq!((refused.answer.free_bytes, refused.soon), (Some(15 * GIB), false));
+    }
     // The card says what was charged, or it is given back.
     used(&mut play, 35 * GIB);
-    play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err();
+    assert!(!play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err().soon);
     play.charges.give_back(first);
+    // The reading is older than that, and the next one is not.
+    used(&mut play, 35 * GIB);
+    assert!(play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap_err().soon);
+    used(&mut play, 10 * GIB);
     play.charges.charge(second, GPU, 10 * GIB, 1001).unwrap();
     // Without a promise the card is the limit.
     play.set(GroupSet { min_bytes: Some(0), ..GroupSet::of(name("team")) }).unwrap();
@@ -271,7 +283,7 @@ fn the_ponds_memory_is_charged_refused_given_back_and_counted_anew() {
     assert_eq!(play.charged, [1000].into());
     let (first, second) = (SlabId::random(), SlabId::random());
     play.charges.charge(first, GPU, 700 * MIB, 1000).unwrap();
-    let failure = play.charges.charge(second, GPU, 400 * MIB, 1000).unwrap_err();
+    let failure = play.charges.charge(second, GPU, 400 * MIB, 1000).unwrap_err().answer;
     assert_eq!(failure.kind, ErrorKind::GpuFull);
     for word in ["team", "1 GiB", "400 MiB", "700 MiB"] {
         assert!(failure.message.contains(word), "{word}: {failure}");
@@ -523,7 +535,7 @@ fn nobody_waits_for_a_lock_that_somebody_keeps() {
     assert!(play.inspect("stuck").info.stuck && !play.inspect("other").info.stuck);
     assert_eq!(play.events(EventKind::GroupStuck).len(), 1);
     let refused = play.charges.charge(SlabId::random(), GPU, MIB, 1).unwrap_err();
-    assert_eq!(refused.kind, ErrorKind::Later);
+    assert_eq!((refused.answer.kind, refused.soon), (ErrorKind::Later, false));
     play.charges.charge(SlabId::random(), GPU, MIB, 2).unwrap();
     play.make("other", 2 * GIB);
     drop(ledger);

@@ -143,10 +143,10 @@ fn make_charged(
     charges: &Charges,
     (slab, device, bytes, user): (SlabId, GpuUuid, u64, u32),
 ) -> Result<SharedFd, DriverFailure> {
-    charges.charge(slab, device, bytes, user).map_err(|failure| DriverFailure {
+    charges.charge(slab, device, bytes, user).map_err(|over| DriverFailure {
         out_of_memory: false,
-        text: failure.to_string(),
-        over_limit: Some(failure),
+        text: over.answer.to_string(),
+        over_limit: Some(over),
     })?;
     cards.make(device, bytes).inspect_err(|_| charges.give_back(slab))
 }

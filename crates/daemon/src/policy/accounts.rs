@@ -105,7 +105,7 @@ impl<P: Ports> Pond<P> {
     /// The failure when the driver itself had no memory, or another reason.
     pub(super) fn slab_failure(&self, pool: &Pool, bytes: u64, failure: &DriverFailure) -> Failure {
         if let Some(over_limit) = &failure.over_limit {
-            return over_limit.clone();
+            return over_limit.answer.clone();
         }
         if !failure.out_of_memory {
             let message =

@@ -22,6 +22,10 @@ const SLAB_TRIES: u32 = 6;
 const FIRST_PAUSE_MS: u64 = 10;
 /// A card frees what was given back within about 80 ms.
 const FREED_WITHIN_MS: u64 = 1000;
+/// How often a slab is tried that its owner may have in a moment: a process that has ended counts for
+/// up to 100 ms, and one with a context takes as long to end.
+const SOON_TRIES: u32 = 50;
+const SOON_PAUSE_MS: u64 = 10;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn create(&mut self, ports: &mut P, pending: PendingCreate) -> Answer<P::Fd> {
@@ -228,6 +232,7 @@ impl<P: Ports> Pond<P> {
                 waiting: vec![pending],
                 version: None,
                 tries: 0,
+                waits: 0,
                 again_ms: None,
             },
         );
@@ -239,8 +244,8 @@ impl<P: Ports> Pond<P> {
     pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
         let Some(pending) = self.pending_slabs.remove(&id) else { return };
         let again = match &result {
-            Err(failure) if failure.over_limit.is_some() => {
-                self.try_slab_in_group(ports, id, &pending)
+            Err(DriverFailure { over_limit: Some(over), .. }) => {
+                self.try_slab_in_group(ports, id, &pending, over.soon)
             }
             Err(failure) if failure.out_of_memory => self.try_slab_again(ports, id, &pending),
             _ => false,
@@ -289,16 +294,34 @@ impl<P: Ports> Pond<P> {
         true
     }
 
-    /// What is kept for a user to use again is charged to the user's group as well. True if some of
-    /// it was given back and the slab is tried once more.
-    fn try_slab_in_group(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
+    /// What is kept for a user to use again is charged to the user's group as well; and what ended a
+    /// moment ago has something that comes back. True if the slab is tried once more, at once or soon.
+    fn try_slab_in_group(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        pending: &PendingSlab,
+        soon: bool,
+    ) -> bool {
         let (device, user) = (pending.pool.device, pending.pool.owner.user);
-        if pending.tries > 0 || self.drop_recycled_of(ports, device, user) == 0 {
+        let dropped = match pending.waits {
+            0 if self.charged_users.contains(&user) => self.drop_recycled_of(ports, device, user),
+            // Others were promised what is kept for anybody whom no group pays for.
+            0 => self.drop_recycled(ports, device, pending.bytes),
+            _ => 0,
+        };
+        let dropped = dropped > 0;
+        let waits_on = soon && pending.waits < SOON_TRIES;
+        if !(dropped || waits_on) {
             return false;
         }
-        self.pending_slabs.insert(id, PendingSlab { tries: 1, ..pending.clone() });
-        // Closing comes before this in the driver thread's queue.
-        ports.make_slab(id, device, pending.bytes, user);
+        let again_ms = (!dropped).then(|| ports.monotonic_ms() + SOON_PAUSE_MS);
+        let waits = pending.waits + 1;
+        self.pending_slabs.insert(id, PendingSlab { waits, again_ms, ..pending.clone() });
+        if dropped {
+            // Closing comes before this in the driver thread's queue.
+            ports.make_slab(id, device, pending.bytes, user);
+        }
         true
     }
 

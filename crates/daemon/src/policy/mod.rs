@@ -36,5 +36,5 @@ pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};
-pub use ports::{ConnId, DriverFailure, Held, PortError, Ports};
+pub use ports::{ConnId, DriverFailure, Held, OverLimit, PortError, Ports};
 pub use recovery::Recovered;

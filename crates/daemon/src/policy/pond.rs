@@ -74,8 +74,11 @@ pub(super) struct PendingSlab {
     pub waiting: Vec<PendingCreate>,
     /// It is for a version of a model.
     pub version: Option<MakingKey>,
-    /// How often the card had no memory for it, and when it is tried again.
+    /// How often the card had no memory for it.
     pub tries: u32,
+    /// How often its owner was not to have it.
+    pub waits: u32,
+    /// When it is tried again.
     pub again_ms: Option<u64>,
 }
 

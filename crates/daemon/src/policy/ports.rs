@@ -39,8 +39,18 @@ pub struct DriverFailure {
     pub out_of_memory: bool,
     /// What the driver said.
     pub text: String,
-    /// The driver was not asked: the owner's group may not have more, and this is the answer.
-    pub over_limit: Option<Failure>,
+    /// The driver was not asked: the owner may not have more.
+    pub over_limit: Option<Box<OverLimit>>,
+}
+
+/// Why an owner may not have more memory, or not yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverLimit {
+    /// The answer to whoever wanted it.
+    pub answer: Failure,
+    /// It may be otherwise in a moment: processes are ending, or the card has not said yet what is in
+    /// use.
+    pub soon: bool,
 }
 
 /// The world.

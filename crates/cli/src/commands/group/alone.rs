@@ -44,9 +44,10 @@ impl Alone {
         Self { folder: format!("/dev/shm/millpond-{}", users::me()).into() }
     }
 
-    /// Their names.
+    /// Their names. A file beside them is no group: the library notes there what a context takes.
     pub fn names(&self) -> Vec<GroupName> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let mut names: Vec<GroupName> = names.collect();
         names.sort_unstable();
@@ -56,6 +57,11 @@ impl Alone {
     /// Whether there is one of that name.
     pub fn has(&self, name: &GroupName) -> bool {
         self.path(name).join("ledger").exists()
+    }
+
+    /// The same, also if its ledger is gone: it is listed, and can be removed.
+    pub fn is_left(&self, name: &GroupName) -> bool {
+        self.path(name).is_dir()
     }
 
     /// The folder of one that is there.
@@ -78,7 +84,7 @@ impl Alone {
 
     /// One of them.
     pub fn inspect(&self, name: &GroupName) -> Result<GroupDetails, CommandError> {
-        if !self.has(name) {
+        if !self.is_left(name) {
             return Err(unknown(name));
         }
         Ok(self.details(name, &cards()))
@@ -166,7 +172,7 @@ impl Alone {
 
     /// Removes one that nobody is in.
     pub fn remove(&self, name: &GroupName) -> Result<(), CommandError> {
-        if !self.has(name) {
+        if !self.is_left(name) {
             return Err(unknown(name));
         }
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
@@ -186,6 +192,8 @@ impl Alone {
         loop {
             match remove_abandoned(&folder) {
                 Ok(true) => return Ok(()),
+                // Nobody is making it either.
+                Ok(false) if Instant::now() >= end && !self.has(name) => break,
                 Ok(false) if Instant::now() >= end => return Err(wrong(LedgerError::Busy)),
                 Ok(false) => {
                     if let Ok(book) = open(&self.path(name)) {
@@ -470,5 +478,20 @@ mod tests {
         assert_eq!(alone.list().len(), 1, "somebody must know why nothing runs in it");
         alone.remove(&name).unwrap();
         assert!(alone.names().is_empty());
+    }
+    #[test]
+    fn what_is_no_folder_is_no_group_and_a_folder_without_a_ledger_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let alone = Alone { folder: folder.path().to_owned() };
+        std::fs::write(folder.path().join("context-GPU-1"), [0; 8]).unwrap();
+        assert!(alone.names().is_empty(), "the library's notes");
+        let left: GroupName = "left".parse().unwrap();
+        std::fs::create_dir(folder.path().join("left")).unwrap();
+        std::fs::write(folder.path().join("left/limits"), b"").unwrap();
+        assert_eq!(alone.names(), std::slice::from_ref(&left));
+        assert!(alone.inspect(&left).unwrap().info.broken);
+        alone.remove(&left).unwrap();
+        assert!(alone.names().is_empty());
+        assert!(alone.remove(&left).is_err());
     }
 }

@@ -16,7 +16,7 @@ pub fn run(args: &GroupLsArgs, global: &Global, printer: &Printer) -> Outcome {
     let groups = if args.names.is_empty() {
         known.list()?
     } else {
-        let infos = args.names.iter().map(|name| Ok(known.inspect(name)?.info));
+        let infos = args.names.iter().map(|name| known.info(name));
         infos.collect::<Result<_, crate::error::CommandError>>()?
     };
     if printer.is_json() {

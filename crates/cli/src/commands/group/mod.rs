@@ -65,6 +65,14 @@ impl Groups {
         self.ask(name, |pond| pond.group(name.clone()), |alone| alone.inspect(name))
     }
 
+    /// What everybody may see of one: its processes are not everybody's to see.
+    fn info(&self, name: &GroupName) -> Result<GroupInfo, CommandError> {
+        match self.list()?.into_iter().find(|group| group.name == *name) {
+            Some(info) => Ok(info),
+            None => Ok(self.inspect(name)?.info),
+        }
+    }
+
     fn set(&self, set: GroupSet) -> Result<GroupDetails, CommandError> {
         let name = set.group.clone();
         self.ask(&name, |pond| pond.set_group(set.clone()), |alone| alone.set(&set))
@@ -98,7 +106,7 @@ impl Groups {
         alone: impl FnOnce(&Alone) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let answer = match &self.pond {
-            Some(found) if !self.alone.has(name) || found.group(name.clone()).is_ok() => {
+            Some(found) if !self.alone.is_left(name) || found.group(name.clone()).is_ok() => {
                 pond(found).map_err(CommandError::from)
             }
             _ => alone(&self.alone),

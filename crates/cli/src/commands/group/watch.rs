@@ -25,7 +25,7 @@ type Seen = HashMap<(GroupName, GpuUuid), (GroupDevice, &'static str)>;
 pub fn run(args: &GroupWatchArgs, global: &Global, printer: &Printer) -> Outcome {
     let known = Groups::open(global)?;
     for name in &args.names {
-        known.inspect(name)?;
+        known.info(name)?;
     }
     let mut happened = known.pond.as_ref().map(|pond| pond.events(1)).transpose()?;
     if let Some(happened) = &mut happened {

@@ -1,7 +1,7 @@
 //! How groups come, what they are called, and when they go.
 
 use super::*;
-use crate::book::rights::MOST_OWNED;
+use crate::book::rights::{FOR_USERS, leaves_room};
 
 #[test]
 fn a_program_never_gets_a_name_that_somebody_has_or_had() {
@@ -97,29 +97,71 @@ fn a_group_is_there_whole_or_not_at_all() {
     assert!(!groups.join(".new-team").exists());
 }
 
-/// Those whose files are broken count as well: they are there.
-#[test]
-fn one_user_cannot_have_all_groups() {
-    let mut play = Play::new();
-    let is_root = me().user == 0;
-    let user = if is_root { 4242 } else { me().user };
-    let owned = |number: usize| {
-        let folder = play.folder.path().join(format!("groups/team-{number}"));
+/// Groups as files, which is quick: those whose files are broken count as well.
+fn left_behind(play: &Play, user: u32, anonymous: bool, numbers: std::ops::Range<usize>) {
+    for number in numbers {
+        let folder = play.folder.path().join(format!("groups/left-{user}-{anonymous}-{number}"));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::File::create(folder.join("ledger")).unwrap();
         std::fs::write(folder.join("maker"), format!("{user}")).unwrap();
-    };
-    (1..MOST_OWNED).for_each(&owned);
-    play.restart(&[]);
-    let by = GroupCaller { user, operator: false, ..me() };
+        if anonymous {
+            let run = format!("{} {} 0", Token::random().0, std::process::id());
+            std::fs::write(folder.join("run"), run).unwrap();
+        }
+    }
+}
+
+#[test]
+fn users_leave_places_to_each_other_and_to_the_operator() {
+    let mut play = Play::new();
+    let is_root = me().user == 0;
+    let user = |number: u32| if is_root { 4242 + number } else { 0 };
+    let by = |number: u32| GroupCaller { user: user(number), operator: false, ..me() };
     let join = || GroupWork::Join(join_of(None, None));
-    assert!(play.ask_as(by, join()).is_ok());
-    for work in [join(), GroupWork::Join(join_of(Some("new"), Some(GroupLimit::Bytes(GIB))))] {
-        assert_eq!(play.ask_as(by, work).unwrap_err().kind, ErrorKind::TooMany);
+    let named = |group| GroupWork::Join(join_of(Some(group), Some(GroupLimit::Bytes(GIB))));
+    // One user alone: half as many as are left for others.
+    left_behind(&play, user(0), true, 0..FOR_USERS / 3 - 1);
+    play.restart(&[]);
+    play.ask_as(by(0), join()).unwrap();
+    let failure = play.ask_as(by(0), join()).unwrap_err();
+    assert_eq!(failure.kind, ErrorKind::TooMany);
+    for number in [user(0).to_string(), "300".to_owned()] {
+        assert!(failure.message.contains(&number), "{failure}");
     }
-    assert!(play.ask_as(GroupCaller { operator: true, ..by }, join()).is_ok());
+    assert!(failure.hint.unwrap().contains("millpond run --group NAME --limit"));
+    // What the hint says works.
+    play.ask_as(by(0), named("together")).unwrap();
     if is_root {
-        let other = GroupCaller { user: user + 1, ..by };
-        assert!(play.ask_as(other, join()).is_ok(), "each user has a count");
+        play.ask_as(by(1), join()).unwrap();
+        // The next one, when two have all that they get.
+        left_behind(&play, user(1), true, 0..250);
+        play.restart(&[]);
+        assert_eq!(play.ask_as(by(1), join()).unwrap_err().kind, ErrorKind::TooMany);
+        assert_eq!(play.ask_as(by(1), named("other")).map(|_| ()), Ok(()));
+        play.ask_as(by(2), join()).unwrap();
     }
+    // However many users there are, the last places are the operator's.
+    left_behind(&play, 9999, false, 0..FOR_USERS - play.shelf.groups.len());
+    play.restart(&[]);
+    for work in [join(), named("more")] {
+        let failure = play.ask_as(by(3), work).unwrap_err();
+        assert_eq!(failure.kind, ErrorKind::TooMany);
+        assert!(failure.message.contains("the operator's"), "{failure}");
+    }
+    play.make("team", GIB);
+    play.join(join_of(None, None)).unwrap();
+}
+
+#[test]
+fn whoever_comes_later_gets_a_place() {
+    let (mut all, mut has) = (0, Vec::new());
+    for _ in 0..10 {
+        let mut own = 0;
+        while leaves_room(own, all) {
+            (own, all) = (own + 1, all + 1);
+        }
+        has.push(own);
+    }
+    assert_eq!(has[..3], [300, 200, 133]);
+    assert!(has.iter().all(|own| *own > 0) && all < FOR_USERS, "{has:?}");
 }

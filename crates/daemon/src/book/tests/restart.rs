@@ -52,3 +52,59 @@ fn a_card_that_does_not_say_what_is_in_use_is_not_waited_for() {
     card_says(&mut play, None);
     assert_eq!(play.effective("a"), Some(80 * GIB));
 }
+
+/// User 7 has 20 GiB in the pond that no group pays for, and `team` is promised 60 of 100.
+fn restarted_with_a_promise() -> Play {
+    let mut play = Play::new();
+    play.make("team", 80 * GIB);
+    play.set(GroupSet { min_bytes: Some(60 * GIB), ..GroupSet::of(name("team")) }).unwrap();
+    play.restart(&[(SlabId::random(), GPU, 20 * GIB, 7)]);
+    play.shelf.rebalance();
+    play
+}
+
+fn charge(play: &Play, gibs: u64) -> Result<(), (ErrorKind, bool)> {
+    let charged = play.charges.charge(SlabId::random(), GPU, gibs * GIB, 8);
+    charged.map_err(|over| (over.answer.kind, over.soon))
+}
+
+#[test]
+fn what_nobody_pays_for_waits_for_the_first_reading_where_something_is_promised() {
+    let mut play = restarted_with_a_promise();
+    assert_eq!(charge(&play, 1), Err((ErrorKind::Later, true)));
+    // Others have 10 beside the pond.
+    card_says(&mut play, Some(30 * GIB));
+    play.shelf.rebalance();
+    assert_eq!(charge(&play, 11), Err((ErrorKind::GpuFull, false)));
+    assert_eq!(charge(&play, 10), Ok(()));
+}
+
+#[test]
+fn a_card_that_hangs_keeps_nobody_waiting_and_what_the_pond_knows_holds() {
+    let play = restarted_with_a_promise();
+    assert_eq!(charge(&play, 1), Err((ErrorKind::Later, true)));
+    std::thread::sleep(super::super::charges::FIRST_READING);
+    assert_eq!(charge(&play, 21), Err((ErrorKind::GpuFull, false)));
+    assert_eq!(charge(&play, 20), Ok(()));
+}
+
+#[test]
+fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
+    let play = restarted_with_a_promise();
+    let charges = Arc::new(Charges::default());
+    let early = || charges.charge(SlabId::random(), GPU, GIB, 8).map_err(|over| over.soon);
+    assert_eq!(early(), Err(true), "no group was looked at");
+    let folders = Folders::of_pond(play.folder.path());
+    let mut shelf = Shelf::open(folders, Arc::clone(&charges));
+    assert_eq!(early(), Err(true), "something is promised, and no card is known");
+    shelf.cards_are(&[(GPU, 100 * GIB)]);
+    assert_eq!(early(), Err(true));
+    shelf.read(vec![CardReading { device: GPU, used_bytes: Some(0), processes: None }]);
+    shelf.rebalance();
+    assert_eq!(early(), Ok(()));
+    // Without promises nobody waits.
+    let empty = tempfile::tempdir().unwrap();
+    let charges = Arc::new(Charges::default());
+    Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges));
+    assert!(charges.charge(SlabId::random(), GPU, GIB, 8).is_ok());
+}

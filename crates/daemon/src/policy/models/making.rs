@@ -76,6 +76,7 @@ impl<P: Ports> Pond<P> {
                 waiting: Vec::new(),
                 version: Some(key),
                 tries: 0,
+                waits: 0,
                 again_ms: None,
             };
             self.pending_slabs.insert(slab, pending);

@@ -10,8 +10,14 @@ fn team() -> GroupName {
 }
 
 fn refused() -> DriverFailure {
-    let failure = Failure::new(ErrorKind::GpuFull, "group 'team-a' has no room");
-    DriverFailure { out_of_memory: false, text: "no".into(), over_limit: Some(failure) }
+    refused_now(false)
+}
+
+/// For now, or for good.
+fn refused_now(soon: bool) -> DriverFailure {
+    let answer = Failure::new(ErrorKind::GpuFull, "group 'team-a' has no room");
+    let over_limit = Some(Box::new(OverLimit { answer, soon }));
+    DriverFailure { out_of_memory: false, text: "no".into(), over_limit }
 }
 
 #[test]
@@ -78,6 +84,57 @@ fn what_is_kept_for_a_user_is_given_back_before_the_groups_no_is_passed_on() {
     assert_eq!(again, slab);
     play.pond.slab_made(&mut play.world, again, Err(refused()));
     assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
+}
+
+#[test]
+fn what_is_kept_for_others_is_given_back_where_nobody_pays() {
+    for charged in [false, true] {
+        let mut play = Play::new();
+        let (conn, _) = play.client(7);
+        let (other, _) = play.client(8);
+        let (x, _) = play.create(other, spec("x", 64 * MIB));
+        play.delete(other, x.tensor);
+        if charged {
+            play.pond.charged_users(&mut play.world, [7].into());
+        }
+        play.start(conn, RequestBody::TensorCreate(spec("y", 128 * MIB)));
+        let (slab, _, _) = play.world.asked.pop().unwrap();
+        play.pond.slab_made(&mut play.world, slab, Err(refused()));
+        assert_eq!(play.slab_bytes() > 0, charged, "a group's limit is not about what others keep");
+        assert_eq!(play.world.asked.is_empty(), charged);
+    }
+}
+
+#[test]
+fn a_create_waits_for_what_comes_back_in_a_moment_but_not_for_ever() {
+    for comes in [true, false] {
+        let mut play = Play::new();
+        let (conn, _) = play.client(7);
+        let number = play.start(conn, RequestBody::TensorCreate(spec("x", 64 * MIB)));
+        let (mut waited, mut asked) = (0, 0);
+        loop {
+            let (slab, _, _) = play.world.asked.pop().unwrap();
+            asked += 1;
+            let made = if comes && waited >= 200 { Ok(1000) } else { Err(refused_now(true)) };
+            play.pond.slab_made(&mut play.world, slab, made);
+            assert!(play.world.asked.is_empty(), "not before its time");
+            let Some(next) = play.pond.tick(&mut play.world) else { break };
+            let pause = next - play.world.now;
+            assert!((1..=20).contains(&pause), "{pause}");
+            play.later(pause);
+            waited += pause;
+        }
+        match play.answer(number) {
+            Some(ReplyBody::Tensor(_)) => assert!(comes, "after {waited} ms"),
+            Some(ReplyBody::Failure(failure)) => {
+                assert!(!comes && failure.message.contains("team-a"), "{failure}");
+                assert!((300..=1000).contains(&waited), "{waited} ms");
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(asked > 1);
+        play.check_held();
+    }
 }
 
 #[test]
