@@ -111,8 +111,9 @@ pub(crate) struct Device {
     pub(crate) primary_context: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
-    /// How often somebody may have chosen another.
-    pub(crate) pool_changes: AtomicU32,
+    /// How often somebody may have chosen another, and above that how many threads are at it: see
+    /// `pools::changing`.
+    pub(crate) pool_changes: AtomicU64,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
     /// As `Context::small_arrays`, of contexts that nobody can tell apart.

@@ -256,7 +256,7 @@ pub(super) fn destroy(
         // SAFETY: no conditions.
         unsafe { libc::sched_yield() };
     }
-    let status = call();
+    let status = changing(&state.devices, call);
     if status != status::SUCCESS {
         pool.handle.store(handle, Ordering::Release);
         return Some(status);
@@ -264,11 +264,43 @@ pub(super) fn destroy(
     pool.device.store(0, Ordering::Relaxed);
     pool.step.store(0, Ordering::Relaxed);
     pool.life.store(0, Ordering::Relaxed);
-    for device in &state.devices {
-        device.pool_changes.fetch_add(1, Ordering::SeqCst);
-        let _ = device.pool.compare_exchange(handle, 0, Ordering::SeqCst, Ordering::Relaxed);
-    }
     Some(status)
+}
+
+/// Runs a call after which plain allocations on these devices may come from another pool: the driver
+/// is asked again. An allocation of another thread meanwhile finds a different count of changes
+/// afterwards, or that somebody is at it.
+pub(super) fn changing<T>(devices: &[Device], call: impl FnOnce() -> T) -> T {
+    for device in devices {
+        device.pool_changes.fetch_add(ONE_CHANGING, Ordering::SeqCst);
+    }
+    let answer = call();
+    for device in devices {
+        // Who has asked the driver before this does not keep the answer.
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        device.pool.store(0, Ordering::SeqCst);
+        // Who has read the count and then the old answer knows by this one.
+        device.pool_changes.fetch_sub(ONE_CHANGING - 1, Ordering::SeqCst);
+    }
+    answer
+}
+
+const ONE_CHANGING: u64 = 1 << 48;
+
+/// A plain allocation was made while another thread chose another pool, so nobody knows which of them
+/// it came from: all are looked at, also those that had nothing.
+#[cold]
+fn settle_any(state: &'static State, ordinal: c_int) {
+    if let Some(handle) = current_pool(state, ordinal) {
+        let _ = entry(state, handle, ordinal);
+    }
+    for pool in known_pools(state) {
+        if let Some(asked) = Asked::new(pool)
+            && let Some(account) = pool_device(pool, || Some(ordinal)).and_then(Account::of)
+        {
+            settle(&pool.charged, account, 0, true, || pool_units(state, asked.handle));
+        }
+    }
 }
 
 /// The pools that are or were known: places are taken from the front.
@@ -391,7 +423,8 @@ fn ask_current_pool(device: &Device, ordinal: c_int) -> Option<usize> {
 }
 
 /// An allocation from a pool. One that is known tells where its memory is; for others that is
-/// `device`, which may have to ask the driver.
+/// `device`, which may have to ask the driver. `called` runs after the call, while what was reserved is
+/// held.
 ///
 /// # Safety
 /// `pointer` may be read and written after `call` has succeeded.
@@ -403,6 +436,7 @@ unsafe fn allocate(
     (pointer, bytes): (*mut u64, u64),
     order: Order,
     call: impl FnOnce() -> Status,
+    called: impl FnOnce(),
 ) -> Status {
     let pool = match find(state, handle) {
         Some(pool) => pool,
@@ -418,10 +452,14 @@ unsafe fn allocate(
             }
         }
     };
-    if pool.life.load(Ordering::Relaxed) & ENDED != 0 {
+    if order.named && pool.life.load(Ordering::Relaxed) & ENDED != 0 {
         return status::INVALID_VALUE;
     }
-    let Some(ordinal) = pool_device(pool, device) else { return call() };
+    let Some(ordinal) = pool_device(pool, device) else {
+        let status = call();
+        called();
+        return status;
+    };
     let Some(account) = Account::in_state(state, ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
     // A step is a power of two: rounding up to one needs no division.
@@ -432,6 +470,7 @@ unsafe fn allocate(
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
+    called();
     settle(&pool.charged, account, worst, status == status::SUCCESS, || pool_units(state, handle));
     if before == 0 {
         learn_step(pool, worst);
@@ -450,11 +489,13 @@ fn learn_step(pool: &Pool, worst: u32) {
     }
 }
 
-/// Where an allocation is ordered: a stream, as a call of that kind means it.
+/// Where an allocation is ordered: a stream, as a call of that kind means it; and whether the program
+/// has named the pool.
 #[derive(Clone, Copy)]
 struct Order {
     stream: usize,
     per_thread: bool,
+    named: bool,
 }
 
 /// An allocation from something that does not answer like a pool: the driver says what is wrong. If
@@ -521,13 +562,20 @@ unsafe fn allocate_current(
         return call();
     }
     let Some(ordinal) = stream_device(stream) else { return call() };
+    let Some(device) = state.device(ordinal) else { return call() };
+    let changes = device.pool_changes.load(Ordering::SeqCst);
     // Without a pool the driver has a reason to refuse, and says it.
     let Some(handle) = current_pool(state, ordinal) else { return call() };
-    let order = Order { stream, per_thread };
+    let called = move || {
+        let now = device.pool_changes.load(Ordering::SeqCst);
+        if now != changes || now >= ONE_CHANGING {
+            settle_any(state, ordinal);
+        }
+    };
+    let order = Order { stream, per_thread, named: false };
+    let wanted = (pointer, account::bytes(bytes));
     // SAFETY: as the caller promised.
-    unsafe {
-        allocate(state, handle, || Some(ordinal), (pointer, account::bytes(bytes)), order, call)
-    }
+    unsafe { allocate(state, handle, || Some(ordinal), wanted, order, call, called) }
 }
 
 unsafe fn allocate_from(
@@ -546,11 +594,11 @@ unsafe fn allocate_from(
         state.allocation_nodes.store(1, Ordering::Relaxed);
         return call();
     }
-    let order = Order { stream, per_thread };
+    let order = Order { stream, per_thread, named: true };
     // SAFETY: as the caller promised.
     unsafe {
         let bytes = account::bytes(bytes);
-        allocate(state, pool, account::current_device, (pointer, bytes), order, call)
+        allocate(state, pool, account::current_device, (pointer, bytes), order, call, || ())
     }
 }
 
