@@ -96,9 +96,7 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
 
     /// The value of a key.
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
-        let (bucket, place) = self.find(key)?;
-        // Zero: another thread is removing it.
-        Some(bucket.values.get(place)?.load(Ordering::Acquire)).filter(|value| *value != 0)
+        self.find_valued(key).map(|(_, (_, value))| value)
     }
 
     /// Removes a key: one caller of several gets its value.
@@ -136,13 +134,8 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
     /// bits [`LIFE`] must stay as they are.
     pub(crate) fn update(&self, key: u64, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         loop {
-            let (bucket, place) = self.find(key)?;
+            let (bucket, (place, value)) = self.find_valued(key)?;
             let (slot, keys) = (bucket.values.get(place)?, bucket.keys.get(place)?);
-            let value = slot.load(Ordering::Acquire);
-            if value == 0 {
-                // Another thread is removing it.
-                return None;
-            }
             match change(value) {
                 Some(new) => {
                     let order = (Ordering::AcqRel, Ordering::Relaxed);
@@ -186,29 +179,57 @@ impl<const BUCKETS: usize, const OVERFLOW: usize> Table<BUCKETS, OVERFLOW> {
         }
     }
 
+    /// Where a key is.
     #[inline]
     fn find(&self, key: u64) -> Option<(&Bucket, usize)> {
+        self.look(key, |bucket| bucket.place(key))
+    }
+
+    /// Where a key is that has a value, and that value. One without is on its way out by
+    /// [`Table::update`], and the key may be there again beside it.
+    #[inline]
+    fn find_valued(&self, key: u64) -> Option<(&Bucket, (usize, u64))> {
+        self.look(key, |bucket| bucket.valued(key))
+    }
+
+    #[inline]
+    fn look<T>(&self, key: u64, at: impl Fn(&Bucket) -> Option<T>) -> Option<(&Bucket, T)> {
         if key == 0 || key == TAKEN {
             return None;
         }
         let hash = mix(key);
         let bucket = self.bucket(hash)?;
-        if let Some(place) = bucket.place(key) {
-            return Some((bucket, place));
+        if let Some(found) = at(bucket) {
+            return Some((bucket, found));
         }
         if self.spread.load(Ordering::Acquire) == 0 {
             return None;
         }
-        self.find_further(hash, key)
+        self.look_further(hash, at)
     }
 
     #[cold]
-    fn find_further(&self, hash: u64, key: u64) -> Option<(&Bucket, usize)> {
-        self.further(hash).find_map(|bucket| Some((bucket, bucket.place(key)?)))
+    fn look_further<T>(
+        &self,
+        hash: u64,
+        at: impl Fn(&Bucket) -> Option<T>,
+    ) -> Option<(&Bucket, T)> {
+        self.further(hash).find_map(|bucket| Some((bucket, at(bucket)?)))
     }
 }
 
 impl Bucket {
+    #[inline]
+    fn valued(&self, key: u64) -> Option<(usize, u64)> {
+        self.keys.iter().zip(&self.values).enumerate().find_map(|(place, (at, slot))| {
+            if at.load(Ordering::Acquire) != key {
+                return None;
+            }
+            let value = slot.load(Ordering::Acquire);
+            (value != 0).then_some((place, value))
+        })
+    }
+
     #[inline]
     fn place(&self, key: u64) -> Option<usize> {
         (0..PLACES)
@@ -297,6 +318,22 @@ mod tests {
         assert_eq!(table.update(5, down), Some(1));
         assert_eq!(table.update(5, down), None);
         assert_eq!(table.get(5), None);
+    }
+
+    #[test]
+    fn a_key_that_comes_while_it_goes_is_found() {
+        let table: Box<Small> = table();
+        table.insert_counted(7, 1 << 63 | 1);
+        // A thread that has removed the value, and not yet the key.
+        let (bucket, place) = table.find(7).unwrap();
+        bucket.values[place].store(0, Ordering::Release);
+        assert!(table.get(7).is_none() && table.update(7, Some).is_none());
+        table.insert_counted(7, 1 << 63 | 2);
+        let counts = |value: Option<u64>| value.map(|value| value & !LIFE & !(1 << 63));
+        assert_eq!(counts(table.get(7)), Some(2));
+        assert_eq!(counts(table.update(7, |value| Some(value - 1))), Some(2));
+        assert_eq!(counts(table.update(7, |_| None)), Some(1));
+        assert_eq!(table.get(7), None);
     }
 
     #[test]
