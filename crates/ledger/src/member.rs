@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 use core::marker::PhantomData;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 
 use crate::book::Patience;
@@ -26,7 +26,8 @@ use crate::sys;
 #[derive(Debug)]
 pub struct Member<P: Protocol = Sound> {
     region: Region,
-    slot: usize,
+    // As narrow as its numbers are: where a word is needs no check against overflow then.
+    slot: u16,
     ledger: Path,
     limits: Path,
     // Its drop is what says that this process is gone, so it is dropped after the region.
@@ -85,6 +86,7 @@ impl<P: Protocol> Member<P> {
                 slot => break slot?,
             }
         };
+        let slot = u16::try_from(slot).map_err(|_| LedgerError::Full)?;
         // When somebody last came: a group that nobody is in rests before it is taken away.
         own.touch();
         let liveness = Liveness::keep(own)?;
@@ -117,7 +119,7 @@ impl<P: Protocol> Member<P> {
     /// Promises `units` to the caller, who may then ask the driver for them. All or nothing.
     #[inline]
     pub fn reserve(&self, device: DeviceIndex, units: u32) -> Result<(), Refused> {
-        match P::reserve(self.region.held(self.slot, device), units) {
+        match P::reserve(self.word(device), units) {
             Outcome::Done => Ok(()),
             Outcome::Short(_) => self.take(device, units),
         }
@@ -127,13 +129,13 @@ impl<P: Protocol> Member<P> {
     /// has the memory back, never before.
     #[inline]
     pub fn release(&self, device: DeviceIndex, units: u32) {
-        protocol::release(self.region.held(self.slot, device), units);
+        protocol::release(self.word(device), units);
     }
 
     /// Counts memory that exists already. It may pass the limit: then nobody gets more until it is
     /// below again.
     pub fn charge(&self, device: DeviceIndex, units: u32) {
-        if protocol::charge(self.region.held(self.slot, device), units) {
+        if protocol::charge(self.word(device), units) {
             return;
         }
         // The group may be over its limit now; then nobody keeps spare credit. A ledger that
@@ -168,7 +170,7 @@ impl<P: Protocol> Member<P> {
 
     /// What this process holds, in units, with what the reconciler added.
     pub fn own_used(&self, device: DeviceIndex) -> u64 {
-        let reading = self.region.reading(self.slot, device);
+        let reading = self.region.reading(self.slot(), device);
         reading.used.saturating_add(reading.folded)
     }
 
@@ -190,7 +192,7 @@ impl<P: Protocol> Member<P> {
         if column == Column::Folded {
             return;
         }
-        let _ = self.region.column(self.slot, device, column).fetch_update(
+        let _ = self.region.column(self.slot(), device, column).fetch_update(
             Ordering::Relaxed,
             Ordering::Relaxed,
             |now| Some(now.saturating_add_signed(units)),
@@ -207,13 +209,19 @@ impl<P: Protocol> Member<P> {
 
     /// The slot's place, for tests and logs.
     pub fn slot(&self) -> usize {
-        self.slot
+        usize::from(self.slot)
     }
 
     /// Overwrites this process's own word: how a test plays a member that writes nonsense.
     #[doc(hidden)]
     pub fn scribble(&self, device: DeviceIndex, credit: u32, used: u32) {
-        self.region.held(self.slot, device).overwrite(Halves { tight: false, credit, used }.pack());
+        self.word(device).overwrite(Halves { tight: false, credit, used }.pack());
+    }
+
+    /// This process's word.
+    #[inline]
+    fn word(&self, device: DeviceIndex) -> &AtomicU64 {
+        self.region.held(self.slot(), device)
     }
 
     fn lock(&self) -> Result<Locked, LedgerError> {
@@ -244,7 +252,7 @@ impl<P: Protocol> Member<P> {
         let budget = Limits::load(self.limits.as_c())?.budget(&self.region.uuid(device));
         let mut dying = 0;
         let outcome = protocol::take(
-            self.region.held(self.slot, device),
+            self.word(device),
             units,
             budget.for_members(),
             || {
@@ -257,7 +265,7 @@ impl<P: Protocol> Member<P> {
                 dying = self.region.claims_of(&reaped.dying, device);
                 Ok::<(), LedgerError>(())
             },
-            |missing| self.region.strip::<P>(device, Some(self.slot), missing),
+            |missing| self.region.strip::<P>(device, Some(self.slot()), missing),
         )?;
         Ok((outcome, dying))
     }

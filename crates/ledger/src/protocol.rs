@@ -59,12 +59,8 @@ impl Halves {
     /// From a word.
     #[inline]
     pub fn unpack(word: u64) -> Self {
-        let [c0, c1, c2, c3, u0, u1, u2, u3] = word.to_be_bytes();
-        Self {
-            tight: word & TIGHT != 0,
-            credit: u32::from_be_bytes([c0, c1, c2, c3]) & CREDIT_MOST,
-            used: u32::from_be_bytes([u0, u1, u2, u3]),
-        }
+        let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+        Self { tight: word & TIGHT != 0, credit: half(word >> 32) & CREDIT_MOST, used: half(word) }
     }
 
     /// To a word.
@@ -142,25 +138,41 @@ fn update<W: Word, E>(
 /// Uses credit that is there. The hot path: one load, one compare-and-swap.
 #[inline]
 pub fn reserve<W: Word>(word: &W, units: u32) -> Outcome {
-    let done = update(word, u64::from(units), |now| match now.used.checked_add(units) {
-        Some(used) if used <= now.credit => Ok(Halves { used, ..now }),
-        _ => Err(missing(now, units)),
-    });
-    done.map_or_else(Outcome::Short, |_| Outcome::Done)
+    let mut now = word.load();
+    for _ in 0..ATTEMPTS {
+        let old = Halves::unpack(now);
+        match old.used.checked_add(units) {
+            Some(used) if used <= old.credit => {}
+            _ => return Outcome::Short(missing(old, units)),
+        }
+        // The sum fits into its half, so the rest of the word stays as it is.
+        match word.swap_if(now, now.wrapping_add(u64::from(units))) {
+            Ok(()) => return Outcome::Done,
+            Err(other) => now = other,
+        }
+    }
+    Outcome::Short(u64::from(units))
 }
 
 /// Stops using. The credit stays, unless the group is over its limit: its owner needs no lock to
 /// use it again, and others can take it.
 #[inline]
 pub fn release<W: Word>(word: &W, units: u32) {
-    let _ = update(word, (), |now| {
-        let used = now.used.saturating_sub(units);
-        Ok(Halves {
-            used,
-            credit: if now.tight { used.min(now.credit) } else { now.credit },
-            ..now
-        })
-    });
+    let mut now = word.load();
+    for _ in 0..ATTEMPTS {
+        let old = Halves::unpack(now);
+        let used = old.used.saturating_sub(units);
+        let new = if old.tight {
+            Halves { used, credit: used.min(old.credit), ..old }.pack()
+        } else {
+            // Not below nothing, so the rest of the word stays as it is.
+            now.wrapping_sub(u64::from(old.used - used))
+        };
+        match word.swap_if(now, new) {
+            Ok(()) => return,
+            Err(other) => now = other,
+        }
+    }
 }
 
 /// Uses what exists already, whether there is credit or not; says whether there was.
@@ -281,6 +293,31 @@ mod tests {
         release(&w, 4);
         assert_eq!(reserve(&w, 5), Outcome::Short(1));
         assert_eq!(reserve(&w, 4), Outcome::Done);
+    }
+
+    #[test]
+    fn reserve_and_release_change_what_they_name_and_nothing_else() {
+        let edges = [0, 1, 2, 7, CREDIT_MOST - 1, CREDIT_MOST, CREDIT_MOST + 1, u32::MAX];
+        for (credit, used, units) in edges
+            .into_iter()
+            .flat_map(|credit| edges.map(|used| (credit, used)))
+            .flat_map(|(credit, used)| edges.map(|units| (credit & CREDIT_MOST, used, units)))
+        {
+            for tight in [false, true] {
+                let before = Halves { tight, credit, used };
+                let w = AtomicU64::new(before.pack());
+                let sum = used.checked_add(units).filter(|sum| *sum <= credit);
+                assert_eq!(reserve(&w, units) == Outcome::Done, sum.is_some());
+                let after = Halves { used: sum.unwrap_or(used), ..before };
+                assert_eq!(Halves::unpack(Word::load(&w)), after);
+                let w = AtomicU64::new(before.pack());
+                release(&w, units);
+                let left = used.saturating_sub(units);
+                let credit = if tight { left.min(credit) } else { credit };
+                let after = Halves { tight, credit, used: left };
+                assert_eq!(Halves::unpack(Word::load(&w)), after);
+            }
+        }
     }
 
     #[test]

@@ -37,7 +37,11 @@ impl core::fmt::Display for Home {
 /// This process's slot; `None` when there is none to be had, which means no memory.
 #[inline]
 pub(crate) fn member() -> Option<&'static Member> {
-    let state = state::get()?;
+    member_of(state::get()?)
+}
+
+#[inline]
+fn member_of(state: &'static State) -> Option<&'static Member> {
     if state.attached.load(Ordering::Acquire) == ATTACHED {
         // SAFETY: written before `ATTACHED` was stored, and never again.
         return Some(unsafe { (*state.member.get()).assume_init_ref() });
@@ -279,12 +283,17 @@ fn stated_folder(
 }
 
 /// How many GPUs the program sees.
+#[inline]
 pub(crate) fn device_count() -> c_int {
     let Some(state) = state::get() else { return 0 };
-    let known = state.device_count.load(Ordering::Relaxed);
-    if known != 0 {
-        return c_int::try_from(known).unwrap_or(0);
+    match state.device_count.load(Ordering::Relaxed) {
+        0 => count_devices(state),
+        known => known.cast_signed(),
     }
+}
+
+#[cold]
+fn count_devices(state: &State) -> c_int {
     let mut count = 0;
     // SAFETY: the pointer is to an int.
     let status = unsafe { others::cuDeviceGetCount(&raw mut count) };
@@ -316,11 +325,13 @@ pub(crate) fn real_total(ordinal: c_int) -> u64 {
 }
 
 /// The device of the current context; `None` when there is none.
+#[inline]
 pub(crate) fn current_device() -> Option<c_int> {
     // With one GPU there is nothing to ask: without a context the call itself fails.
-    if device_count() == 1 {
-        return Some(0);
-    }
+    if device_count() == 1 { Some(0) } else { ask_current_device() }
+}
+
+fn ask_current_device() -> Option<c_int> {
     let mut device = 0;
     // SAFETY: the pointer is to an int.
     let status = unsafe { others::cuCtxGetDevice(&raw mut device) };
@@ -328,19 +339,28 @@ pub(crate) fn current_device() -> Option<c_int> {
 }
 
 /// What is known about a GPU.
+#[inline]
 pub(crate) fn device_state(ordinal: c_int) -> Option<&'static state::Device> {
-    state::get()?.devices.get(usize::try_from(ordinal).ok()?)
+    state::get()?.device(ordinal)
 }
 
+/// `state::Device::known`: a thread is writing the number, the number is there.
+const WRITING: u32 = 1;
+const KNOWN: u32 = 2;
+
 /// The GPU's number in the ledger.
-pub(crate) fn device_index(member: &Member, ordinal: c_int) -> Option<DeviceIndex> {
-    const WRITING: u32 = 1;
-    const KNOWN: u32 = 2;
-    let device = device_state(ordinal)?;
+#[inline]
+fn device_index(state: &State, member: &Member, ordinal: c_int) -> Option<DeviceIndex> {
+    let device = state.device(ordinal)?;
     if device.known.load(Ordering::Acquire) == KNOWN {
         // SAFETY: written before `KNOWN` was stored, and never again.
         return Some(unsafe { (*device.index.get()).assume_init() });
     }
+    find_index(member, device, ordinal)
+}
+
+#[cold]
+fn find_index(member: &Member, device: &state::Device, ordinal: c_int) -> Option<DeviceIndex> {
     match member.device(uuid_of(ordinal)?) {
         Ok(index) => {
             let order = (Ordering::Acquire, Ordering::Relaxed);
@@ -373,9 +393,16 @@ pub(crate) struct Account {
 
 impl Account {
     /// `None` when no memory can be given.
+    #[inline]
     pub(crate) fn of(ordinal: c_int) -> Option<Self> {
-        let member = member()?;
-        Some(Self { member, device: device_index(member, ordinal)?, ordinal })
+        Self::in_state(state::get()?, ordinal)
+    }
+
+    /// [`Account::of`] for who has the state at hand.
+    #[inline]
+    pub(crate) fn in_state(state: &'static State, ordinal: c_int) -> Option<Self> {
+        let member = member_of(state)?;
+        Some(Self { member, device: device_index(state, member, ordinal)?, ordinal })
     }
 
     pub(crate) fn ordinal(self) -> c_int {
@@ -384,6 +411,7 @@ impl Account {
 
     /// Reserves; when refused, asks this process's own pools for what they do not use and tries
     /// once more.
+    #[inline]
     pub(crate) fn reserve(self, units: u32) -> bool {
         if units == 0 {
             return true;
@@ -423,6 +451,7 @@ impl Account {
         granted
     }
 
+    #[inline]
     pub(crate) fn release(self, units: u32) {
         if units > 0 {
             self.member.release(self.device, units);
@@ -467,6 +496,7 @@ pub(crate) struct Reservation {
 
 impl Reservation {
     /// `None` means out of memory.
+    #[inline(always)]
     pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
         let account = Account::of(ordinal)?;
         let units = units_for(bytes);
@@ -484,6 +514,7 @@ impl Reservation {
     }
 
     /// The memory is there, and more or less than was thought.
+    #[inline]
     pub(crate) fn keep_exactly(mut self, units: u32) {
         let held = core::mem::take(&mut self.units);
         if units > held {
@@ -495,14 +526,18 @@ impl Reservation {
 }
 
 impl Drop for Reservation {
+    #[inline]
     fn drop(&mut self) {
         self.account.release(self.units);
     }
 }
 
 /// Gives memory back that the driver has back.
+#[inline]
 pub(crate) fn release(ordinal: c_int, units: u32) {
-    if let Some(account) = Account::of(ordinal) {
+    if units > 0
+        && let Some(account) = Account::of(ordinal)
+    {
         account.release(units);
     }
 }

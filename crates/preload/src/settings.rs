@@ -5,7 +5,7 @@
 //! `CUDA_DEVICE_MEMORY_LIMIT*`. The first that states a limit holds.
 
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use millpond_ledger::{BadSize, Size, parse_size};
 
@@ -397,10 +397,27 @@ pub(crate) fn active() -> bool {
     get().is_some_and(Settings::active)
 }
 
+/// What [`limited`] answers, apart from the settings and their page: every hook asks first.
+static LIMITED: AtomicU32 = AtomicU32::new(UNKNOWN);
+const UNKNOWN: u32 = 0;
+const NO: u32 = 1;
+const YES: u32 = 2;
+
 /// Whether memory is limited.
 #[inline]
 pub(crate) fn limited() -> bool {
-    get().is_some_and(Settings::limited)
+    match LIMITED.load(Ordering::Relaxed) {
+        UNKNOWN => look_whether_limited(),
+        known => known == YES,
+    }
+}
+
+#[cold]
+fn look_whether_limited() -> bool {
+    let Some(settings) = get() else { return false };
+    let limited = settings.limited();
+    LIMITED.store(if limited { YES } else { NO }, Ordering::Relaxed);
+    limited
 }
 
 pub(crate) fn log_level() -> Level {

@@ -4,6 +4,7 @@
 //! the mapping for it, so it begins anew without any handler of ours being run.
 
 use core::cell::UnsafeCell;
+use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -32,16 +33,27 @@ pub(crate) const CAPTURES: usize = 256;
 pub(crate) const EXPORTS: usize = 4096;
 
 /// Everything that belongs to this process alone. Zero is the beginning of every field.
-#[repr(C)]
+///
+/// What every allocation looks at comes first: one line, and the first page with a device's and a
+/// pool's.
+#[repr(C, align(64))]
 pub(crate) struct State {
     pub(crate) attached: AtomicU32,
-    pub(crate) member: UnsafeCell<MaybeUninit<Member>>,
-    pub(crate) said: AtomicU32,
     pub(crate) device_count: AtomicU32,
-    pub(crate) devices: [Device; DEVICES],
     /// Streams that are being captured.
     pub(crate) captures: AtomicU32,
-    /// Which those are, as far as there is room to note them, and how many more.
+    /// Something was freed in stream order since the pools were last looked at.
+    pub(crate) dirty: AtomicU32,
+    /// How many of the places for pools were ever taken.
+    pub(crate) pool_count: AtomicUsize,
+    /// How many entries of `pending` are in use.
+    pub(crate) pending_count: AtomicUsize,
+    pub(crate) member: UnsafeCell<MaybeUninit<Member>>,
+    pub(crate) devices: [Device; DEVICES],
+    pub(crate) pools: [Pool; POOLS],
+    pub(crate) contexts: [Context; CONTEXTS],
+    pub(crate) said: AtomicU32,
+    /// Which streams are being captured, as far as there is room to note them, and how many more.
     pub(crate) capturing: [Capture; CAPTURES],
     pub(crate) unnoted_captures: AtomicU32,
     /// Some graph may hold allocation nodes.
@@ -50,18 +62,10 @@ pub(crate) struct State {
     pub(crate) unfreed_graphs: AtomicU32,
     /// Executable graphs that hold some.
     pub(crate) allocating_execs: AtomicU32,
-    /// Something was freed in stream order since the pools were last looked at.
-    pub(crate) dirty: AtomicU32,
     /// What was freed in stream order, outside of pools, and is not known to be done.
     pub(crate) pending: [Pending; PENDING],
-    /// How many of those are in use.
-    pub(crate) pending_count: AtomicUsize,
-    /// How many of the places for pools were ever taken.
-    pub(crate) pool_count: AtomicUsize,
-    pub(crate) pools: [Pool; POOLS],
     /// Whether a thread is noting a new pool.
     pub(crate) noting_pool: AtomicU32,
-    pub(crate) contexts: [Context; CONTEXTS],
     pub(crate) next_object: AtomicUsize,
     pub(crate) linear: Table<{ 1 << 17 }, 1024>,
     pub(crate) blocks: Table<{ 1 << 14 }, 256>,
@@ -82,6 +86,14 @@ pub(crate) struct State {
 // before `attached` and `known` say so, and may be used from any thread.
 unsafe impl Sync for State {}
 
+impl State {
+    /// What is known about a GPU.
+    #[inline]
+    pub(crate) fn device(&self, ordinal: c_int) -> Option<&Device> {
+        self.devices.get(usize::try_from(ordinal).ok()?)
+    }
+}
+
 /// What is known about one GPU, by its CUDA number.
 #[repr(C, align(64))]
 pub(crate) struct Device {
@@ -99,8 +111,9 @@ pub(crate) struct Device {
     pub(crate) primary_context: AtomicUsize,
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
-    /// How often somebody may have chosen another.
-    pub(crate) pool_changes: AtomicU32,
+    /// How often somebody may have chosen another, and above that how many threads are at it: see
+    /// `pools::changing`.
+    pub(crate) pool_changes: AtomicU64,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,
     /// As `Context::small_arrays`, of contexts that nobody can tell apart.

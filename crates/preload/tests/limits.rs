@@ -673,6 +673,15 @@ fn threads_that_make_and_destroy_pools_leave_nothing_in_the_book() {
 }
 
 #[test]
+fn an_allocation_is_charged_where_it_was_made_although_another_thread_chooses_a_pool() {
+    let machine = Machine::new().limited("250M");
+    let folder = folder().join("switching");
+    let mut command = machine.command("switching/program");
+    let said = command.env("LD_LIBRARY_PATH", folder).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "64 96\n", "{said:?}");
+}
+
+#[test]
 fn what_pools_keep_is_given_back_before_anything_is_refused() {
     let machine = Machine::new().limited("96M");
     let said = machine.run("proc2", "context stream keep async=60 afree sync info create=80 info");

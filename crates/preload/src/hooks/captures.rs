@@ -7,7 +7,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 
-use super::contexts;
+use super::{contexts, pending};
 use crate::driver::{others, real};
 use crate::state::{self, State};
 use crate::types::{Status, status};
@@ -149,6 +149,9 @@ pub(super) fn forget_context(number: u16) {
 /// A capture ends with the stream that it began in. The note goes first: another thread may get the
 /// same handle at once.
 fn destroy(stream: usize, call: impl FnOnce() -> Status) -> Status {
+    if let Some(state) = state::get() {
+        pending::stream_ends(state, stream);
+    }
     let capturing = state::get().filter(|state| state.captures.load(Ordering::Relaxed) != 0);
     let Some(state) = capturing.filter(|_| stream > PER_THREAD) else { return call() };
     if !forget(state, stream) {

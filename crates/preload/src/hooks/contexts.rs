@@ -20,6 +20,7 @@ const GUESS: u64 = 640 << 20;
 const GUESS_PART: u64 = 16;
 
 /// A context's place in the table plus one, or 0: who owns what is allocated now.
+#[inline]
 pub(crate) fn current_number() -> u16 {
     let mut context = 0;
     // SAFETY: the pointer is to a context.
@@ -83,6 +84,7 @@ fn expected_units(account: Account, known: Option<u64>) -> u32 {
     units_for(known.unwrap_or_else(guess))
 }
 
+#[inline]
 pub(super) fn number_of(context: usize) -> u16 {
     let Some(state) = state::get() else { return 0 };
     find(state, context).map_or(0, |found| found.0)
@@ -94,6 +96,7 @@ pub(crate) fn device_of(context: usize) -> Option<c_int> {
     Some(word_of(known.word.load(Ordering::Acquire)).0)
 }
 
+#[inline]
 fn find(state: &State, context: usize) -> Option<(u16, &Context)> {
     if context == 0 {
         return None;

@@ -10,7 +10,7 @@ use super::contexts::current_number;
 use super::{pending, pools, written};
 use crate::account::{self, Reservation};
 use crate::driver::{others, real};
-use crate::state;
+use crate::state::{self, State};
 use crate::types::{Status, status};
 
 /// What the driver takes from the card at once.
@@ -62,6 +62,7 @@ impl Entry {
 ///
 /// # Safety
 /// `pointer` may be read after `call` has succeeded.
+#[inline]
 unsafe fn allocate(
     pointer: *mut u64,
     bytes: u64,
@@ -99,29 +100,42 @@ unsafe fn allocate(
 }
 
 /// Notes a pointer. Without a place for it the memory stays charged, which is safe and said.
+#[inline(always)]
 fn note(at: u64, entry: Entry) {
     let noted = state::get().is_some_and(|state| state.linear.insert(at, entry.pack()));
     if !noted {
-        crate::message::say(
-            crate::message::Level::Warn,
-            format_args!("too many allocations to remember; one stays charged until the end"),
-        );
+        say_full();
     }
 }
 
+#[cold]
+fn say_full() {
+    crate::message::say(
+        crate::message::Level::Warn,
+        format_args!("too many allocations to remember; one stays charged until the end"),
+    );
+}
+
 /// Counts a small allocation in its block; whether the block is new.
+#[inline(always)]
 fn join_block(at: u64, ordinal: c_int) -> bool {
     let Some(state) = state::get() else { return true };
     let block = at >> 21;
     if state.blocks.update(block, |count| Some(count + 1)).is_some() {
         return false;
     }
-    let value = MARK | u64::from(ordinal.unsigned_abs()) << 32 | 1;
-    state.blocks.insert_counted(block, value);
+    new_block(state, block, ordinal);
     true
 }
 
+#[cold]
+fn new_block(state: &State, block: u64, ordinal: c_int) {
+    let value = MARK | u64::from(ordinal.unsigned_abs()) << 32 | 1;
+    state.blocks.insert_counted(block, value);
+}
+
 /// Takes a small allocation out of its block; whether the block is gone.
+#[inline(always)]
 fn leave_block(at: u64) -> bool {
     let Some(state) = state::get() else { return false };
     let last = |value: u64| value & u64::from(u32::MAX) <= 1;
@@ -130,8 +144,9 @@ fn leave_block(at: u64) -> bool {
 }
 
 /// Takes a pointer out of the table, before the driver frees it.
+#[inline(always)]
 pub(crate) fn take(at: u64) -> Option<Entry> {
-    state::get()?.linear.take(at).map(Entry::unpack)
+    state::get()?.linear.take_constant(at).map(Entry::unpack)
 }
 
 /// The driver has not freed it after all.
@@ -140,6 +155,7 @@ pub(crate) fn put_back(at: u64, entry: Entry) {
 }
 
 /// What the card gets back when this allocation goes.
+#[inline]
 pub(crate) fn leave(at: u64, entry: Entry) -> u32 {
     match entry.kind {
         Kind::Own => entry.units,
@@ -166,7 +182,7 @@ pub(crate) fn forget_context(number: u16) {
 pub(crate) unsafe fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> Status {
     let size = account::bytes(bytes);
     // SAFETY: as the caller promised.
-    unsafe { allocate(pointer, size, || real::cuMemAlloc_v2(pointer, bytes), || size) }
+    unsafe { allocate(pointer, size, move || real::cuMemAlloc_v2(pointer, bytes), || size) }
 }
 
 pub(crate) unsafe fn cuMemAllocManaged(pointer: *mut u64, bytes: usize, flags: c_uint) -> Status {

@@ -137,10 +137,12 @@ fn join(
 
 /// Gives memory back when its stream has been waited for.
 pub(crate) fn add(ordinal: c_int, units: u32, stream: Stream) {
-    let Some(state) = state::get() else { return };
-    if units == 0 {
-        return;
+    if let Some(state) = state::get().filter(|_| units > 0) {
+        add_to(state, ordinal, units, stream);
     }
+}
+
+fn add_to(state: &State, ordinal: c_int, units: u32, stream: Stream) {
     let any = state.pending_count.load(Ordering::Acquire) > 0;
     if any && join(state, (ordinal, units, stream.key), |other| other == stream) {
         return;
@@ -162,6 +164,20 @@ pub(crate) fn add(ordinal: c_int, units: u32, stream: Stream) {
             crate::message::Level::Warn,
             format_args!("too many streams to remember; what was freed stays charged"),
         );
+    }
+}
+
+/// A stream is about to be destroyed, which waits for nothing, and its handle may be another's soon:
+/// what it freed waits for everything on the device from now on.
+pub(crate) fn stream_ends(state: &State, handle: usize) {
+    if state.pending_count.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let key = handle.wrapping_add(FIRST);
+    for entry in &state.pending {
+        if take(entry, |_, stream| stream.key == key).is_some() {
+            entry.stream.store(SEVERAL, Ordering::Release);
+        }
     }
 }
 
@@ -192,6 +208,24 @@ mod tests {
         assert!(Waited::Device(0).ends(stream(SEVERAL, 0)));
         assert!(!Waited::Event.ends(one));
         assert!(!Waited::Device(0).ends(stream(SEVERAL, UNKNOWN)));
+    }
+
+    #[test]
+    fn what_a_destroyed_stream_freed_is_not_ended_by_the_next_of_its_handle() {
+        let place = state::map::<State>(false).unwrap();
+        // SAFETY: all zero is a state, and the mapping stays.
+        let state: &'static State = unsafe { &*place.as_ptr() };
+        let handle = 0x1000;
+        let stream = Stream { key: handle + FIRST, device: 0 };
+        add_to(state, 0, 7, stream);
+        add_to(state, 0, 5, Stream { key: stream.key + 8, device: 0 });
+        stream_ends(state, handle);
+        release(state, Waited::Stream(stream));
+        assert_eq!(state.pending_count.load(Ordering::Relaxed), 2);
+        release(state, Waited::Stream(Stream { key: stream.key + 8, device: 0 }));
+        assert_eq!(state.pending_count.load(Ordering::Relaxed), 1);
+        release(state, Waited::Device(0));
+        assert_eq!(state.pending_count.load(Ordering::Relaxed), 0);
     }
 
     #[test]

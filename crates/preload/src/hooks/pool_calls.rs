@@ -1,13 +1,15 @@
 //! The calls that make, end, trim and choose pools.
 
 use core::ffi::{c_int, c_void};
+use core::slice::from_ref;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::units_for;
 
 use super::pending::{self, Stream};
 use super::pools::{
-    ENDED, MADE, Relaxed, STEP, charged_units, destroy, find, learn, pool_device, settle_pool,
+    ENDED, MADE, Relaxed, STEP, changing, charged_units, destroy, find, learn, pool_device,
+    settle_pool,
 };
 use super::written;
 use crate::account;
@@ -91,17 +93,16 @@ fn put_off(state: &State, known: &Pool, pool: usize) -> bool {
     let (mut current, mut default, mut nothing) = (0, 0, 0_u64);
     let _relaxed = Relaxed::new(state);
     // SAFETY: pointers to values of the right types, and a pool that is there.
-    let done = unsafe {
+    let done = changing(state.device(ordinal).map_or(&[], from_ref), || unsafe {
         real::cuDeviceGetMemPool(&raw mut current, ordinal) == status::SUCCESS
             && (current != pool
                 || real::cuDeviceGetDefaultMemPool(&raw mut default, ordinal) == status::SUCCESS
                     && real::cuDeviceSetMemPool(ordinal, default) == status::SUCCESS)
             && others::cuMemPoolSetAttribute(pool, RELEASE_THRESHOLD, &raw mut nothing)
                 == status::SUCCESS
-    };
+    });
     if done {
         known.life.store(MADE | ENDED, Ordering::Release);
-        forget_current(ordinal);
     }
     done
 }
@@ -122,29 +123,25 @@ pub(crate) unsafe fn cuMemPoolTrimTo(pool: usize, keep: usize) -> Status {
 
 pub(crate) unsafe fn cuDeviceSetMemPool(device: c_int, pool: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuDeviceSetMemPool(device, pool) };
-    forget_current(device);
-    status
+    changing_on(device, || unsafe { real::cuDeviceSetMemPool(device, pool) })
 }
 
 pub(crate) unsafe fn cuMemSetMemPool(location: *const Location, kind: u32, pool: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemSetMemPool(location, kind, pool) };
-    if status == status::SUCCESS
-        // SAFETY: the driver has read it.
-        && let Some(device) = unsafe { written(location) }.device()
-    {
-        forget_current(device);
+    let call = || unsafe { real::cuMemSetMemPool(location, kind, pool) };
+    if location.is_null() {
+        return call();
     }
-    status
+    // SAFETY: not null, and a struct as the caller promised.
+    match unsafe { written(location) }.device() {
+        Some(device) => changing_on(device, call),
+        None => call(),
+    }
 }
 
-/// The driver is asked again.
-fn forget_current(ordinal: c_int) {
-    if let Some(device) = account::device_state(ordinal) {
-        device.pool_changes.fetch_add(1, Ordering::SeqCst);
-        device.pool.store(0, Ordering::SeqCst);
-    }
+/// [`changing`] for one device.
+fn changing_on(ordinal: c_int, call: impl FnOnce() -> Status) -> Status {
+    changing(account::device_state(ordinal).map_or(&[], from_ref), call)
 }
 
 pub(crate) unsafe fn cuDeviceGetDefaultMemPool(pool: *mut usize, device: c_int) -> Status {

@@ -14,7 +14,7 @@ use super::waits::{cuCtxSynchronize, cuStreamSynchronize, cuStreamSynchronize_pt
 use super::{linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
-use crate::state::{self, NO_DEVICE, Pool, State};
+use crate::state::{self, Device, NO_DEVICE, Pool, State};
 use crate::types::{Status, status};
 
 /// Pools grow in steps of 32 MiB: at most the request, rounded up to one.
@@ -52,10 +52,13 @@ impl Drop for Relaxed {
 }
 
 /// Whether a stream is being captured: then its allocations become a graph's.
+#[inline]
 pub(crate) fn is_capturing(state: &State, stream: usize, per_thread: bool) -> bool {
-    if state.captures.load(Ordering::Relaxed) == 0 {
-        return false;
-    }
+    state.captures.load(Ordering::Relaxed) != 0 && ask_whether_capturing(stream, per_thread)
+}
+
+#[cold]
+fn ask_whether_capturing(stream: usize, per_thread: bool) -> bool {
     let mut capturing = 0;
     // SAFETY: the pointer is to a status; the stream is the caller's.
     let status = unsafe {
@@ -69,8 +72,22 @@ pub(crate) fn is_capturing(state: &State, stream: usize, per_thread: bool) -> bo
 }
 
 /// What a pool holds, in units.
+#[inline]
 fn pool_units(state: &State, pool: usize) -> Option<u32> {
+    if state.captures.load(Ordering::Relaxed) == 0 {
+        return ask_pool(pool);
+    }
+    pool_units_in_captures(state, pool)
+}
+
+#[cold]
+fn pool_units_in_captures(state: &State, pool: usize) -> Option<u32> {
     let _relaxed = Relaxed::new(state);
+    ask_pool(pool)
+}
+
+#[inline]
+fn ask_pool(pool: usize) -> Option<u32> {
     let mut bytes = 0_u64;
     // SAFETY: the pointer is to a number of 64 bits, as this attribute wants.
     let status = unsafe { others::cuMemPoolGetAttribute(pool, RESERVED_NOW, &raw mut bytes) };
@@ -88,12 +105,14 @@ fn graph_units(ordinal: c_int) -> Option<u32> {
 }
 
 /// The units in a word of changes and units.
+#[inline]
 pub(super) fn charged_units(word: u64) -> u32 {
     let [a, b, c, d, ..] = word.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
 }
 
 /// Brings a charge to what is there now, with `held` units already reserved for it.
+#[inline]
 fn settle(
     word: &AtomicU64,
     account: Account,
@@ -135,6 +154,7 @@ enum Change {
 ///
 /// More than was charged and held is mostly what other threads hold for calls that are about to settle:
 /// they are waited for a moment (`soon`), because charged here it would be counted twice until then.
+#[inline]
 fn settled(
     word: &AtomicU64,
     held: u32,
@@ -142,13 +162,34 @@ fn settled(
     read: impl Fn() -> Option<u32>,
     soon: impl Fn(&AtomicU64, u64) -> bool,
 ) -> Change {
-    let (mut held, mut taken) = (held, taken);
+    let before = word.load(Ordering::SeqCst);
+    let reading = read();
+    if held > 0 && reading == Some(charged_units(before)) {
+        return Change::Less(held);
+    }
+    settled_anew(word, (held, taken), (before, reading), read, soon)
+}
+
+/// [`settled`] where the charge changes, or a call failed; `first` are word and pool as it found them.
+#[cold]
+fn settled_anew(
+    word: &AtomicU64,
+    (mut held, mut taken): (u32, bool),
+    first: (u64, Option<u32>),
+    read: impl Fn() -> Option<u32>,
+    soon: impl Fn(&AtomicU64, u64) -> bool,
+) -> Change {
+    let mut first = Some(first);
     let mut patience = 8_u32;
     loop {
-        let before = word.load(Ordering::SeqCst);
+        let look = || {
+            let before = word.load(Ordering::SeqCst);
+            (before, read())
+        };
+        let (before, reading) = first.take().unwrap_or_else(look);
         let old = charged_units(before);
         let kept = if taken { old.saturating_add(held) } else { old };
-        let now = read().unwrap_or(kept);
+        let now = reading.unwrap_or(kept);
         if now == old && held > 0 {
             return Change::Less(held);
         }
@@ -215,7 +256,7 @@ pub(super) fn destroy(
         // SAFETY: no conditions.
         unsafe { libc::sched_yield() };
     }
-    let status = call();
+    let status = changing(&state.devices, call);
     if status != status::SUCCESS {
         pool.handle.store(handle, Ordering::Release);
         return Some(status);
@@ -223,19 +264,53 @@ pub(super) fn destroy(
     pool.device.store(0, Ordering::Relaxed);
     pool.step.store(0, Ordering::Relaxed);
     pool.life.store(0, Ordering::Relaxed);
-    for device in &state.devices {
-        device.pool_changes.fetch_add(1, Ordering::SeqCst);
-        let _ = device.pool.compare_exchange(handle, 0, Ordering::SeqCst, Ordering::Relaxed);
-    }
     Some(status)
 }
 
+/// Runs a call after which plain allocations on these devices may come from another pool: the driver
+/// is asked again. An allocation of another thread meanwhile finds a different count of changes
+/// afterwards, or that somebody is at it.
+pub(super) fn changing<T>(devices: &[Device], call: impl FnOnce() -> T) -> T {
+    for device in devices {
+        device.pool_changes.fetch_add(ONE_CHANGING, Ordering::SeqCst);
+    }
+    let answer = call();
+    for device in devices {
+        // Who has asked the driver before this does not keep the answer.
+        device.pool_changes.fetch_add(1, Ordering::SeqCst);
+        device.pool.store(0, Ordering::SeqCst);
+        // Who has read the count and then the old answer knows by this one.
+        device.pool_changes.fetch_sub(ONE_CHANGING - 1, Ordering::SeqCst);
+    }
+    answer
+}
+
+const ONE_CHANGING: u64 = 1 << 48;
+
+/// A plain allocation was made while another thread chose another pool, so nobody knows which of them
+/// it came from: all are looked at, also those that had nothing.
+#[cold]
+fn settle_any(state: &'static State, ordinal: c_int) {
+    if let Some(handle) = current_pool(state, ordinal) {
+        let _ = entry(state, handle, ordinal);
+    }
+    for pool in known_pools(state) {
+        if let Some(asked) = Asked::new(pool)
+            && let Some(account) = pool_device(pool, || Some(ordinal)).and_then(Account::of)
+        {
+            settle(&pool.charged, account, 0, true, || pool_units(state, asked.handle));
+        }
+    }
+}
+
 /// The pools that are or were known: places are taken from the front.
+#[inline]
 fn known_pools(state: &'static State) -> &'static [Pool] {
     let count = state.pool_count.load(Ordering::Acquire);
     state.pools.get(..count).unwrap_or(&state.pools)
 }
 
+#[inline]
 pub(super) fn find(state: &'static State, handle: usize) -> Option<&'static Pool> {
     if handle == 0 || handle == ENDING {
         return None;
@@ -276,6 +351,7 @@ fn new_entry(state: &'static State, handle: usize, ordinal: c_int) -> Option<&'s
 }
 
 /// The device of a pool; `None` when it has none.
+#[inline]
 pub(super) fn pool_device(pool: &Pool, fallback: impl FnOnce() -> Option<c_int>) -> Option<c_int> {
     match pool.device.load(Ordering::Acquire) {
         0 => fallback(),
@@ -294,7 +370,12 @@ pub(super) fn learn(handle: usize, kind: u32, location: Option<c_int>) {
 }
 
 /// The stream's device. Only with several GPUs can it be another than the current context's.
+#[inline(always)]
 pub(crate) fn stream_device(stream: usize) -> Option<c_int> {
+    if account::device_count() == 1 { Some(0) } else { one_of_several(stream) }
+}
+
+fn one_of_several(stream: usize) -> Option<c_int> {
     // 0, 1 and 2 are the default streams.
     if stream > 2 && account::device_count() > 1 {
         let mut device = 0;
@@ -314,12 +395,17 @@ pub(crate) fn stream_device(stream: usize) -> Option<c_int> {
 }
 
 /// The pool that plain allocations on a device come from.
-fn current_pool(ordinal: c_int) -> Option<usize> {
-    let device = account::device_state(ordinal)?;
-    let known = device.pool.load(Ordering::Relaxed);
-    if known != 0 {
-        return Some(known);
+#[inline]
+fn current_pool(state: &State, ordinal: c_int) -> Option<usize> {
+    let device = state.device(ordinal)?;
+    match device.pool.load(Ordering::Relaxed) {
+        0 => ask_current_pool(device, ordinal),
+        known => Some(known),
     }
+}
+
+#[cold]
+fn ask_current_pool(device: &Device, ordinal: c_int) -> Option<usize> {
     let changes = device.pool_changes.load(Ordering::SeqCst);
     let mut pool = 0;
     // SAFETY: the pointer is to a pool.
@@ -337,10 +423,12 @@ fn current_pool(ordinal: c_int) -> Option<usize> {
 }
 
 /// An allocation from a pool. One that is known tells where its memory is; for others that is
-/// `device`, which may have to ask the driver.
+/// `device`, which may have to ask the driver. `called` runs after the call, while what was reserved is
+/// held.
 ///
 /// # Safety
 /// `pointer` may be read and written after `call` has succeeded.
+#[inline]
 unsafe fn allocate(
     state: &'static State,
     handle: usize,
@@ -348,6 +436,7 @@ unsafe fn allocate(
     (pointer, bytes): (*mut u64, u64),
     order: Order,
     call: impl FnOnce() -> Status,
+    called: impl FnOnce(),
 ) -> Status {
     let pool = match find(state, handle) {
         Some(pool) => pool,
@@ -363,11 +452,15 @@ unsafe fn allocate(
             }
         }
     };
-    if pool.life.load(Ordering::Relaxed) & ENDED != 0 {
+    if order.named && pool.life.load(Ordering::Relaxed) & ENDED != 0 {
         return status::INVALID_VALUE;
     }
-    let Some(ordinal) = pool_device(pool, device) else { return call() };
-    let Some(account) = Account::of(ordinal) else { return status::OUT_OF_MEMORY };
+    let Some(ordinal) = pool_device(pool, device) else {
+        let status = call();
+        called();
+        return status;
+    };
+    let Some(account) = Account::in_state(state, ordinal) else { return status::OUT_OF_MEMORY };
     let step = u64::from(pool.step.load(Ordering::Relaxed)).saturating_mul(UNIT).max(STEP);
     // A step is a power of two: rounding up to one needs no division.
     let Some(most) = bytes.checked_add(step - 1) else { return status::OUT_OF_MEMORY };
@@ -377,21 +470,32 @@ unsafe fn allocate(
     }
     let before = charged_units(pool.charged.load(Ordering::Relaxed));
     let status = call();
+    called();
     settle(&pool.charged, account, worst, status == status::SUCCESS, || pool_units(state, handle));
-    let now = charged_units(pool.charged.load(Ordering::Relaxed));
-    if before == 0 && now > worst {
-        // The driver's steps are larger than known. Only an empty pool's first growth is surely one
-        // request's; later ones may be those of several threads.
-        pool.step.store(now.next_power_of_two().min(MOST_STEP), Ordering::Relaxed);
+    if before == 0 {
+        learn_step(pool, worst);
     }
     status
 }
 
-/// Where an allocation is ordered: a stream, as a call of that kind means it.
+/// After a request to an empty pool, for which `worst` was reserved: the driver's steps may be larger
+/// than known. Only an empty pool's first growth is surely one request's; later ones may be those of
+/// several threads.
+#[cold]
+fn learn_step(pool: &Pool, worst: u32) {
+    let now = charged_units(pool.charged.load(Ordering::Relaxed));
+    if now > worst {
+        pool.step.store(now.next_power_of_two().min(MOST_STEP), Ordering::Relaxed);
+    }
+}
+
+/// Where an allocation is ordered: a stream, as a call of that kind means it; and whether the program
+/// has named the pool.
 #[derive(Clone, Copy)]
 struct Order {
     stream: usize,
     per_thread: bool,
+    named: bool,
 }
 
 /// An allocation from something that does not answer like a pool: the driver says what is wrong. If
@@ -458,13 +562,20 @@ unsafe fn allocate_current(
         return call();
     }
     let Some(ordinal) = stream_device(stream) else { return call() };
+    let Some(device) = state.device(ordinal) else { return call() };
+    let changes = device.pool_changes.load(Ordering::SeqCst);
     // Without a pool the driver has a reason to refuse, and says it.
-    let Some(handle) = current_pool(ordinal) else { return call() };
-    let order = Order { stream, per_thread };
+    let Some(handle) = current_pool(state, ordinal) else { return call() };
+    let called = move || {
+        let now = device.pool_changes.load(Ordering::SeqCst);
+        if now != changes || now >= ONE_CHANGING {
+            settle_any(state, ordinal);
+        }
+    };
+    let order = Order { stream, per_thread, named: false };
+    let wanted = (pointer, account::bytes(bytes));
     // SAFETY: as the caller promised.
-    unsafe {
-        allocate(state, handle, || Some(ordinal), (pointer, account::bytes(bytes)), order, call)
-    }
+    unsafe { allocate(state, handle, || Some(ordinal), wanted, order, call, called) }
 }
 
 unsafe fn allocate_from(
@@ -483,18 +594,18 @@ unsafe fn allocate_from(
         state.allocation_nodes.store(1, Ordering::Relaxed);
         return call();
     }
-    let order = Order { stream, per_thread };
+    let order = Order { stream, per_thread, named: true };
     // SAFETY: as the caller promised.
     unsafe {
         let bytes = account::bytes(bytes);
-        allocate(state, pool, account::current_device, (pointer, bytes), order, call)
+        allocate(state, pool, account::current_device, (pointer, bytes), order, call, || ())
     }
 }
 
 pub(crate) unsafe fn cuMemAllocAsync(pointer: *mut u64, bytes: usize, stream: usize) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        allocate_current(pointer, bytes, stream, false, || {
+        allocate_current(pointer, bytes, stream, false, move || {
             real::cuMemAllocAsync(pointer, bytes, stream)
         })
     }
@@ -507,7 +618,7 @@ pub(crate) unsafe fn cuMemAllocAsync_ptsz(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        allocate_current(pointer, bytes, stream, true, || {
+        allocate_current(pointer, bytes, stream, true, move || {
             real::cuMemAllocAsync_ptsz(pointer, bytes, stream)
         })
     }
@@ -521,7 +632,7 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        allocate_from(pointer, bytes, pool, stream, false, || {
+        allocate_from(pointer, bytes, pool, stream, false, move || {
             real::cuMemAllocFromPoolAsync(pointer, bytes, pool, stream)
         })
     }
@@ -535,19 +646,39 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync_ptsz(
 ) -> Status {
     // SAFETY: as the caller promised.
     unsafe {
-        allocate_from(pointer, bytes, pool, stream, true, || {
+        allocate_from(pointer, bytes, pool, stream, true, move || {
             real::cuMemAllocFromPoolAsync_ptsz(pointer, bytes, pool, stream)
         })
     }
 }
 
+#[inline]
 fn free_async(
     pointer: u64,
     stream: usize,
     per_thread: bool,
     call: impl FnOnce() -> Status,
 ) -> Status {
+    let Some(state) = state::get() else { return call() };
     // Memory of `cuMemAlloc` may be freed this way too.
+    let status = if state.linear.has(pointer) {
+        free_linear_async(pointer, stream, per_thread, call)
+    } else {
+        call()
+    };
+    if status == status::SUCCESS && state.dirty.load(Ordering::Relaxed) == 0 {
+        state.dirty.store(1, Ordering::Relaxed);
+    }
+    status
+}
+
+#[inline(never)]
+fn free_linear_async(
+    pointer: u64,
+    stream: usize,
+    per_thread: bool,
+    call: impl FnOnce() -> Status,
+) -> Status {
     let taken = linear::take(pointer);
     let status = call();
     match taken {
@@ -557,23 +688,17 @@ fn free_async(
         Some(entry) => linear::put_back(pointer, entry),
         None => {}
     }
-    if status == status::SUCCESS
-        && let Some(state) = state::get()
-        && state.dirty.load(Ordering::Relaxed) == 0
-    {
-        state.dirty.store(1, Ordering::Relaxed);
-    }
     status
 }
 
 pub(crate) unsafe fn cuMemFreeAsync(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, false, || unsafe { real::cuMemFreeAsync(pointer, stream) })
+    free_async(pointer, stream, false, move || unsafe { real::cuMemFreeAsync(pointer, stream) })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync_ptsz(pointer: u64, stream: usize) -> Status {
     // SAFETY: the caller's arguments, unchanged.
-    free_async(pointer, stream, true, || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
+    free_async(pointer, stream, true, move || unsafe { real::cuMemFreeAsync_ptsz(pointer, stream) })
 }
 
 /// Looks at one pool again.

@@ -65,6 +65,9 @@ pub fn folder() -> &'static Path {
             std::fs::create_dir(folder.path().join("unloaded")).unwrap();
             let soname = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
             compile(&soname, "driver.c", "unloaded/libcuda.so.1");
+            std::fs::create_dir(folder.path().join("switching")).unwrap();
+            compile(&soname, "switching.c", "switching/libcuda.so.1");
+            compile(&["-DPROGRAM", "-ldl"], "switching.c", "switching/program");
             folder
         })
         .path()
