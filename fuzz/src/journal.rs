@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{Held, Pond};
 use millpond_wire::record::{
-    ClientRecord, DeviceRecord, ReadyRecord, Record, SlabRecord, TensorRecord, VersionRecord,
+    ClientRecord, CountedLease, DeviceRecord, ReadyRecord, Record, SlabRecord, TensorRecord,
+    VersionRecord,
 };
 use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, Epoch, GpuUuid, PondId, Shape, SlabId, TensorId,
-    TensorName, Token, VersionId, VersionTag,
+    Audience, ClientId, ContentHash, Dtype, Epoch, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
+    TensorId, TensorName, Token, VersionId, VersionTag,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -218,6 +219,12 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
         12 => Record::TensorAccessed {
             tensor: TensorId(some_id(decide)),
             accesses_left: decide.number(),
+            lease: decide.flag().then(|| CountedLease {
+                client: ClientId(some_id(decide)),
+                lease: LeaseId(decide.below(3) as u64),
+                mode: if decide.flag() { Mode::ReadWrite } else { Mode::ReadOnly },
+                ended: decide.flag(),
+            }),
         },
         9 => Record::TensorDeleted(TensorId(some_id(decide))),
         10 => Record::TensorFreed(TensorId(some_id(decide))),

@@ -109,6 +109,20 @@ fn a_stopped_daemon_is_replaced() {
     holder.finish();
 }
 
+/// Whoever comes while the daemon hangs waits for longer than the watchdog does, all with the
+/// settings that nobody has changed.
+#[test]
+fn a_client_that_finds_a_daemon_that_hangs_is_served_by_the_next_one() {
+    let pond = TestPond::start(Options::new());
+    let before = pond.status();
+    let daemon = Process::open(before.daemon_pid).unwrap();
+    daemon.stop();
+    let now = pond.connect().and_then(|pond| pond.status()).unwrap();
+    assert_eq!(now.keeper_pid, before.keeper_pid);
+    assert!(now.epoch > before.epoch);
+    assert!(daemon.wait(PATIENCE));
+}
+
 /// What a stopped keeper is given waits in its channel, which counts as held; one that takes
 /// nothing for long is replaced.
 #[test]

@@ -12,8 +12,12 @@ use crate::link::LinkConfig;
 use crate::pond::{Handle, Pond};
 use crate::{Result, registry};
 
-/// How long a call waits for a daemon that restarts.
-const RECONNECT: Duration = Duration::from_secs(10);
+/// How long a call waits for a daemon that restarts. Longer than the longest that a pond with its
+/// own defaults may take: one that hangs is killed up to 11 s after its last answer
+/// (`watchdog_seconds` and a tick of the keeper), an upgrade that fails is back after 10 s, and then
+/// the next daemon has to start. The watchdog does not have to be shorter for that: it would kill
+/// daemons that are only slow to recover, again and again.
+const RECONNECT: Duration = Duration::from_secs(15);
 /// How long a call waits for its answer. The slowest driver call known, 100 GiB at once, takes a
 /// tenth of a second; a daemon that hangs is replaced within seconds.
 const REQUEST: Duration = Duration::from_secs(60);
@@ -51,7 +55,7 @@ impl PondBuilder {
         self
     }
 
-    /// How long a call waits for a daemon that restarts; ten seconds unless said.
+    /// How long a call waits for a daemon that restarts; 15 seconds unless said.
     pub fn reconnect_timeout(mut self, timeout: Duration) -> Self {
         self.reconnect_timeout = Some(timeout);
         self

@@ -9,8 +9,8 @@ use crate::generated::record as fb;
 use crate::message::{DecodeError, record_id_to_uuid, uuid_to_record_id};
 use crate::model_name::model_name;
 use crate::{
-    Audience, ClientId, ContentHash, Dtype, GpuUuid, PondId, Shape, SlabId, TensorId, TensorName,
-    Token, VersionId, VersionTag,
+    Audience, ClientId, ContentHash, Dtype, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
+    TensorId, TensorName, Token, VersionId, VersionTag,
 };
 use crate::{limits, message};
 
@@ -54,12 +54,14 @@ pub enum Record {
         /// The tensor that had the name before, deleted in the same step.
         replaced: Option<TensorId>,
     },
-    /// A get was answered that counts.
+    /// A get was answered that counts; or its lease has ended.
     TensorAccessed {
         /// Of which tensor.
         tensor: TensorId,
         /// How many more are answered.
         accesses_left: u64,
+        /// The lease that it was answered with.
+        lease: Option<CountedLease>,
     },
     /// No new leases on it.
     TensorDeleted(TensorId),
@@ -122,6 +124,19 @@ pub struct ClientRecord {
     pub since_unix_ms: u64,
     /// A mover of the daemon that wrote this; it may have anything mapped.
     pub mover: bool,
+}
+
+/// A lease that a counted get was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedLease {
+    /// Whose.
+    pub client: ClientId,
+    /// Which.
+    pub lease: LeaseId,
+    /// How it is mapped.
+    pub mode: Mode,
+    /// Whether it has ended.
+    pub ended: bool,
 }
 
 /// A slab.
@@ -326,10 +341,14 @@ fn write(record: &Record) -> Option<fb::Body> {
                 replaced: replaced.and_then(|tensor| id(tensor.0)),
             }))
         }
-        Record::TensorAccessed { tensor, accesses_left } => {
+        Record::TensorAccessed { tensor, accesses_left, lease } => {
             B::TensorAccessed(Box::new(fb::TensorAccessed {
                 tensor: id(tensor.0),
                 accesses_left: *accesses_left,
+                client: lease.and_then(|lease| id(lease.client.0)),
+                lease: lease.map_or(0, |lease| lease.lease.0),
+                mode: lease.map_or(0, |lease| lease.mode.code()),
+                ended: lease.is_some_and(|lease| lease.ended),
             }))
         }
         Record::TensorDeleted(tensor) => {
@@ -466,6 +485,7 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
         B::TensorAccessed(accessed) => Record::TensorAccessed {
             tensor: TensorId(uuid("tensor", accessed.tensor()?)?),
             accesses_left: accessed.accesses_left()?,
+            lease: read_counted(accessed)?,
         },
         B::TensorDeleted(deleted) => {
             Record::TensorDeleted(TensorId(uuid("tensor", deleted.tensor()?)?))
@@ -503,6 +523,16 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
 
 fn hash(field: &'static str, bytes: Option<&[u8]>) -> Result<ContentHash, DecodeError> {
     Ok(ContentHash(message::bytes16(field, message::required(field, bytes)?)?))
+}
+
+fn read_counted(accessed: fb::TensorAccessedRef<'_>) -> Result<Option<CountedLease>, DecodeError> {
+    let Some(client) = accessed.client()? else { return Ok(None) };
+    Ok(Some(CountedLease {
+        client: ClientId(record_id_to_uuid(client)),
+        lease: LeaseId(accessed.lease()?),
+        mode: message::code("mode", accessed.mode()?, Mode::from_code)?,
+        ended: accessed.ended()?,
+    }))
 }
 
 fn read_staged(staged: fb::VersionStagedRef<'_>) -> Result<VersionRecord, DecodeError> {

@@ -6,7 +6,8 @@ use millpond_keeper::{About, Launch};
 
 use super::serve;
 use crate::args::{DaemonArgs, LogArgs};
-use crate::error::{CommandError, Outcome, failed, wrong};
+use crate::error::{CommandError, Outcome, Report, failed, wrong};
+use crate::exit::Code;
 use crate::printer::Printer;
 use crate::{env_vars, logging};
 
@@ -16,7 +17,13 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
         return printer.line(about()?);
     }
     start_log(&args.log)?;
-    millpond_daemon::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
+    millpond_daemon::run_from_stdin().map_err(|error| {
+        let report = Report::new(Code::Failed, serve::chain(&error));
+        match error.hint() {
+            Some(hint) => report.hint(hint).into(),
+            None => report.into(),
+        }
+    })
 }
 
 /// What a keeper wants to know before it starts a daemon of this program.

@@ -20,6 +20,8 @@ pub struct Lease {
     pub mode: Mode,
     /// Since when.
     pub since_ms: u64,
+    /// It is in the journal, because it came with a get that counts.
+    pub counted: bool,
 }
 
 /// One process.

@@ -1,6 +1,7 @@
 //! Leases are granted, and those who wait are woken.
 
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
+use millpond_wire::record::CountedLease;
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId};
 
 use super::catalog::Tensor;
@@ -142,13 +143,15 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Denied, message)
                 .hint("the admin socket is for looking and deleting, not for mapping"));
         }
+        let mut counted = false;
         if counts && !client.leases.contains_key(&lease) {
-            self.count_access(ports, tensor)?;
+            let by = CountedLease { client: id, lease, mode, ended: false };
+            counted = self.count_access(ports, tensor, by)?;
         }
         let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
         let user = client.owner().user;
         let since_ms = ports.now_ms();
-        client.leases.entry(lease).or_insert(Lease { tensor, mode, since_ms });
+        client.leases.entry(lease).or_insert(Lease { tensor, mode, since_ms, counted });
         if let Some(tensor) = self.catalog.get_mut(tensor) {
             tensor.leases.insert((id, lease));
         }

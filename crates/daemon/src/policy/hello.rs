@@ -155,7 +155,8 @@ impl<P: Ports> Pond<P> {
         for claimed in &claim.leases {
             let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
             let user = client.owner().user;
-            let lease = Lease { tensor: claimed.tensor, mode: claimed.mode, since_ms };
+            let lease =
+                Lease { tensor: claimed.tensor, mode: claimed.mode, since_ms, counted: false };
             let known = client.leases.get(&claimed.lease);
             if known.is_some_and(|known| known.tensor == lease.tensor && known.mode == lease.mode) {
                 continue;

@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 
 use millpond_wire::message::Life;
-use millpond_wire::record::Record;
+use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ErrorKind, Failure, TensorId};
 
 use super::catalog::Tensor;
+use super::clients::Lease;
 use super::owner::Caller;
 use super::pond::{Pond, from_port};
 use super::ports::Ports;
@@ -205,16 +206,67 @@ impl<P: Ports> Pond<P> {
     }
 
     /// A get is about to be answered. If gets of this tensor are counted, it is durable first that
-    /// this one was.
-    pub(super) fn count_access(&mut self, ports: &mut P, id: TensorId) -> Result<(), Failure> {
-        let Some(tensor) = self.catalog.get_mut(id) else { return Ok(()) };
-        let Some(left) = tensor.accesses_left else { return Ok(()) };
+    /// this one was, and with which lease: if the answer is lost with this daemon, the next one
+    /// finds the lease, and a repeat is the same get. Whether they are counted.
+    pub(super) fn count_access(
+        &mut self,
+        ports: &mut P,
+        id: TensorId,
+        lease: CountedLease,
+    ) -> Result<bool, Failure> {
+        let Some(tensor) = self.catalog.get_mut(id) else { return Ok(false) };
+        let Some(left) = tensor.accesses_left else { return Ok(false) };
         let left = left.saturating_sub(1);
-        let record = Record::TensorAccessed { tensor: id, accesses_left: left };
+        let record = Record::TensorAccessed { tensor: id, accesses_left: left, lease: Some(lease) };
         ports.journal(&record).map_err(from_port)?;
         tensor.accesses_left = Some(left);
         tensor.accesses = tensor.accesses.saturating_add(1);
-        Ok(())
+        Ok(true)
+    }
+
+    /// A counted lease was released. The next daemon must not take it for one whose answer was lost.
+    pub(super) fn count_release(&self, ports: &mut P, id: TensorId, lease: CountedLease) {
+        let Some(left) = self.catalog.get(id).and_then(|tensor| tensor.accesses_left) else {
+            return;
+        };
+        let record = Record::TensorAccessed { tensor: id, accesses_left: left, lease: Some(lease) };
+        if let Err(error) = ports.journal(&record) {
+            // After a restart it would end with its client.
+            tracing::error!(tensor = %id, "could not record the end of a lease: {error}");
+        }
+    }
+
+    /// The counted leases on a tensor, for a new journal.
+    pub(super) fn counted_leases(&self, id: TensorId, tensor: &Tensor) -> Vec<Record> {
+        let Some(accesses_left) = tensor.accesses_left else { return Vec::new() };
+        let known = tensor.leases.iter().filter_map(|(client, lease)| {
+            let holder = self.clients.clients.get(client)?;
+            let Lease { mode, .. } = *holder.leases.get(lease).filter(|lease| lease.counted)?;
+            Some(CountedLease { client: *client, lease: *lease, mode, ended: false })
+        });
+        let record =
+            |lease| Record::TensorAccessed { tensor: id, accesses_left, lease: Some(lease) };
+        known.map(record).collect()
+    }
+
+    /// What the journal says about a counted lease.
+    pub(super) fn replay_lease(&mut self, id: TensorId, counted: CountedLease) {
+        let CountedLease { client, lease, mode, ended } = counted;
+        let Some(tensor) = self.catalog.get_mut(id).filter(|tensor| !tensor.part) else { return };
+        // One that is gone holds nothing, and a mover of an earlier daemon goes.
+        let holder = self.clients.clients.get_mut(&client).filter(|holder| !holder.mover);
+        let Some(holder) = holder else { return };
+        let known = holder.leases.get(&lease);
+        if ended {
+            if known.is_some_and(|known| known.tensor == id) {
+                holder.leases.remove(&lease);
+                tensor.leases.remove(&(client, lease));
+            }
+        } else if known.is_none() {
+            let since_ms = self.started_ms;
+            holder.leases.insert(lease, Lease { tensor: id, mode, since_ms, counted: true });
+            tensor.leases.insert((client, lease));
+        }
     }
 
     /// The get is granted: was it the last one?

@@ -155,7 +155,13 @@ impl<P: Ports> Pond<P> {
                 );
             }
             Record::ClientGone(id) => {
-                if let Some(pidfd) = self.clients.remove(id).and_then(|client| client.pidfd) {
+                let Some(client) = self.clients.remove(id) else { return };
+                for (lease, on) in client.leases {
+                    if let Some(tensor) = self.catalog.get_mut(on.tensor) {
+                        tensor.leases.remove(&(id, lease));
+                    }
+                }
+                if let Some(pidfd) = client.pidfd {
                     held.insert(Held::Client(id), pidfd);
                 }
             }
@@ -224,9 +230,12 @@ impl<P: Ports> Pond<P> {
                 }
             }
             published @ Record::TensorPublished { .. } => self.published(&published),
-            Record::TensorAccessed { tensor, accesses_left } => {
-                if let Some(tensor) = self.catalog.get_mut(tensor) {
+            Record::TensorAccessed { tensor: id, accesses_left, lease } => {
+                if let Some(tensor) = self.catalog.get_mut(id) {
                     tensor.accesses_left = Some(accesses_left);
+                }
+                if let Some(lease) = lease {
+                    self.replay_lease(id, lease);
                 }
             }
             Record::TensorDeleted(id) => {
@@ -240,6 +249,12 @@ impl<P: Ports> Pond<P> {
                 let owner = slab.map(|slab| slab.pool.owner.clone());
                 match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
                     Some(tensor) => {
+                        for (client, lease) in tensor.leases {
+                            // Who died with it is recorded as gone after it.
+                            if let Some(client) = self.clients.clients.get_mut(&client) {
+                                client.leases.remove(&lease);
+                            }
+                        }
                         self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
                     }
                     None => self.catalog.bury(id),
@@ -334,6 +349,7 @@ impl<P: Ports> Pond<P> {
         }
         for (id, tensor) in self.catalog.iter() {
             records.push(Record::TensorMade(super::catalog::record_of(id, tensor)));
+            records.extend(self.counted_leases(id, tensor));
         }
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);

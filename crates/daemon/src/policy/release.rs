@@ -1,7 +1,7 @@
 //! Leases end, and memory is given back: never under a reader, never to another owner.
 
 use millpond_wire::message::{Event, EventKind};
-use millpond_wire::record::Record;
+use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, VersionId};
 
 use super::owner::Caller;
@@ -39,8 +39,13 @@ impl<P: Ports> Pond<P> {
         };
         tensor.leases.remove(&(client, lease));
         let slab = tensor.slab;
-        if ending == Ending::Died {
-            self.taint(ports, slab);
+        match ending {
+            Ending::Died => self.taint(ports, slab),
+            Ending::Released if !ended.counted => {}
+            Ending::Released => {
+                let counted = CountedLease { client, lease, mode: ended.mode, ended: true };
+                self.count_release(ports, ended.tensor, counted);
+            }
         }
         self.unleased(ports, ended.tensor);
         self.free_if_unused(ports, ended.tensor);

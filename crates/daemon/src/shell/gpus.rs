@@ -7,7 +7,7 @@ use millpond_cuda::Nvml;
 use millpond_keeper::channel::HoldKey;
 use millpond_keeper::config::DeviceChoice;
 
-use super::{Server, gpu_lock};
+use super::{DaemonError, Server, gpu_lock};
 use crate::book::{self, NvmlCards};
 use crate::driver::{FoundDevice, Told};
 use crate::policy::Device;
@@ -21,7 +21,7 @@ impl Server {
                     self.driver_ready(name, devices, &lock_folder, nvml.as_ref());
                 }
                 // A pond that never was has nothing to serve without a driver.
-                Told::Failed(text) if self.epoch.0 == 1 => self.fatal = Some(text),
+                Told::Failed(text) if self.first => self.fatal = Some(DaemonError::NoDriver(text)),
                 Told::Failed(text) => {
                     tracing::error!("no driver: {text}");
                     self.pond.driver_failed(&mut self.world, text);
@@ -73,7 +73,7 @@ impl Server {
         }
         if devices.is_empty() && !refused.is_empty() {
             // This pond must not run beside the one that has them.
-            self.fatal = Some(refused.join("; "));
+            self.fatal = Some(DaemonError::NoGpu(refused.join("; ")));
             return;
         }
         tracing::info!(driver = %name, gpus = devices.len(), "the driver is ready");

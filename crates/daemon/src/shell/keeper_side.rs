@@ -151,7 +151,7 @@ impl Server {
     pub(super) fn announce(&mut self) -> Result<(), PortError> {
         // A first daemon that may not have its GPUs ends before it has ever served; a later one
         // serves what is held, driver or not.
-        let serves = self.pond.has_driver() || self.epoch.0 > 1;
+        let serves = self.pond.has_driver() || !self.first;
         if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
             self.world.tell_keeper(&Message::Serving, &[])?;
             if let Some(before) = self.world.held.remove(&HoldKey::handover()) {

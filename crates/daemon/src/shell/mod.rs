@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Launch;
+use millpond_keeper::channel::HoldKey;
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
@@ -53,6 +54,9 @@ pub enum DaemonError {
     /// The state cannot be used.
     #[error("the state of the pond cannot be recovered: {0}")]
     State(#[from] crate::policy::PortError),
+    /// A pond that never had a GPU finds no driver.
+    #[error("{0}")]
+    NoDriver(String),
     /// Every GPU that this pond was to serve is another's.
     #[error("{0}")]
     NoGpu(String),
@@ -69,6 +73,18 @@ pub enum DaemonError {
 impl DaemonError {
     pub(crate) fn io(what: &'static str) -> impl Fn(std::io::Error) -> DaemonError {
         move |source| DaemonError::Io { what, source }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            DaemonError::NoDriver(_) => Some("`millpond doctor` says what is missing"),
+            DaemonError::NoGpu(_) => {
+                Some("use that pond, by `--runtime-dir`, or name other GPUs with `--devices`")
+            }
+            _ => None,
+        }
     }
 }
 
@@ -108,10 +124,13 @@ struct Server {
     restarting: bool,
     /// The keeper knows that clients are served.
     announced: bool,
+    /// No daemon before this one can have served: the pond has never had a GPU. The epoch does not
+    /// say so, because the first daemon may have been killed before it served.
+    first: bool,
     /// There are no descriptors for connections, and that was said.
     refusing: bool,
     /// Why this pond must not go on.
-    fatal: Option<String>,
+    fatal: Option<DaemonError>,
 }
 
 impl Server {
@@ -140,8 +159,8 @@ impl Server {
                 }
             }
             self.after_round()?;
-            if let Some(text) = self.fatal.take() {
-                return Err(DaemonError::NoGpu(text));
+            if let Some(error) = self.fatal.take() {
+                return Err(error);
             }
             if self.is_finished() {
                 return Ok(());
@@ -223,6 +242,9 @@ impl Server {
             .with_log(&start.config);
         let recover::Parts { pond, mut world, listeners, keeper_pidfd, config, epoch } =
             recover::parts(start)?;
+        // Whoever waits for this daemon has served, with or without a GPU.
+        let served = |key: &HoldKey| key.is_of_gpu() || *key == HoldKey::handover();
+        let first = !world.held.keys().any(served);
         let keeper_token =
             world.watcher.add(&keeper_pidfd, Source::KeeperGone).map_err(&watching)?;
         let channel_token = match &world.channel {
@@ -258,6 +280,7 @@ impl Server {
             stopping: None,
             restarting: false,
             announced: false,
+            first,
             refusing: false,
             fatal: None,
         })

@@ -119,6 +119,13 @@ impl HoldKey {
         &self.0
     }
 
+    /// Whether only a pond that has had a GPU holds this. Without any such key nothing was ever
+    /// made, and nothing is lost if the pond ends.
+    #[must_use]
+    pub fn is_of_gpu(&self) -> bool {
+        matches!(self.view(), KeyView::GpuLock(_) | KeyView::Slab(_))
+    }
+
     /// What the key says. A key that looks like one of ours and is not (`slab/x`) is
     /// [`KeyView::Other`].
     #[must_use]

@@ -191,7 +191,7 @@ pub const KEYS: &[Key] = &[
         name: "watchdog_seconds",
         environment: "MILLPOND_WATCHDOG_SECONDS",
         default: "10",
-        doc: "A daemon that answers nothing for so long is killed and started again, 1 to 3600",
+        doc: "A daemon that answers nothing for so long is killed and started again, 1 to 3600; clients wait 15 s for it",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.watchdog_seconds = seconds)
         },

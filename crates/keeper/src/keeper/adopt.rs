@@ -42,7 +42,7 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
         watchdog: Watchdog::new(config.watchdog_seconds),
     };
     let mut keeper = Keeper::new(config, json, daemon, holds, signals);
-    (keeper.epoch, keeper.served) = (epoch, true);
+    keeper.epoch = epoch;
     folder::write_holder(&keeper.holds);
     systemd::main_pid();
     let (held, me) = (keeper.holds.len(), std::process::id());

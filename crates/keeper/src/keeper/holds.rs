@@ -104,6 +104,11 @@ impl Holds {
         self.fds.iter()
     }
 
+    /// Whether this pond has had a GPU: then a daemon has served, or could have.
+    pub(super) fn had_gpu(&self) -> bool {
+        self.fds.keys().any(HoldKey::is_of_gpu)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.fds.len()
     }

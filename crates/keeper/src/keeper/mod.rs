@@ -75,15 +75,14 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
     let given =
         systemd::given().map_err(KeeperError::io("taking what was passed to the service"))?;
     let mut holds = Holds::given(given);
-    // What was kept for an earlier keeper of this service is a pond that has served.
-    let (kept, served) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
+    let (kept, journal) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
     folder::open(&folder, &mut holds)?;
     let epoch = holds.open_store().map_err(KeeperError::io("making a table of what is kept"))?;
-    if served {
+    if journal {
         tracing::info!("the service manager kept {kept} descriptors, and epoch {epoch}");
     }
     let mut keeper = Keeper::new(config, json, launch, holds, signals);
-    (keeper.epoch, keeper.served) = (epoch, served);
+    keeper.epoch = epoch;
     folder::write_holder(&keeper.holds);
     tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
     keeper.supervise(None)
@@ -130,6 +129,8 @@ struct Keeper {
 impl Keeper {
     fn new(config: Config, json: Vec<u8>, own: Launch, holds: Holds, signals: Signals) -> Keeper {
         Keeper {
+            // What an earlier keeper held may be a pond that never got as far.
+            served: holds.had_gpu(),
             folder: config.folder(),
             config,
             json,
@@ -138,7 +139,6 @@ impl Keeper {
             holds,
             signals,
             epoch: Epoch(0),
-            served: false,
             upgrade: Upgrade::None,
             bystander: None,
             refused: None,

@@ -26,7 +26,7 @@ use crate::handover::Launch;
 
 /// How long a daemon may take to hand over; killed then, which clients survive as well.
 const HAND_OVER: Duration = Duration::from_secs(5);
-/// How long the new daemon may take to serve: with what comes before and after, less than the ten
+/// How long the new daemon may take to serve: with [`HAND_OVER`] and the way back, less than the 15
 /// seconds that clients wait.
 const TO_SERVE: Duration = Duration::from_secs(5);
 /// A new daemon that has served for so long will stay.

@@ -14,6 +14,9 @@ use crate::trace::Trace;
 
 const MIB: u64 = 1 << 20;
 
+/// Gets of a tensor whose gets are counted.
+const COUNTED: u64 = 1 << 40;
+
 /// How large the tensors of a schedule are.
 #[derive(Clone, Copy, Debug)]
 pub enum Sizes {
@@ -89,8 +92,11 @@ impl Client {
             _ => Some(format!("t{}", rng.below(4))),
         };
         let audience = [Audience::User, Audience::User, Audience::Everybody];
+        let tensor = TensorId(rng.id());
+        // More than there are in any schedule: leases on it are in the journal, and nothing ends.
+        let accesses = tensor.0.as_u128().is_multiple_of(3).then_some(COUNTED);
         let create = TensorCreate {
-            tensor: TensorId(rng.id()),
+            tensor,
             name: name.and_then(|name| TensorName::new(name).ok()),
             dtype: Dtype::U8,
             shape: shape(stage.sizes.draw(rng)),
@@ -99,7 +105,7 @@ impl Client {
             ephemeral: rng.once_in(5),
             zero: rng.once_in(4),
             lease: (!rng.once_in(5)).then(|| self.new_lease()),
-            life: Life::default(),
+            life: Life { accesses, ..Life::default() },
         };
         stage.trace.say(|| format!("  create {create:?}"));
         let tensor = stage.oracle.asked(self.pid, self.user, &create);

@@ -4768,6 +4768,14 @@ mod root {
                 pub tensor: ::core::option::Option<self::Id>,
                 /// The field `accesses_left` in the table `TensorAccessed`
                 pub accesses_left: u64,
+                /// The field `client` in the table `TensorAccessed`
+                pub client: ::core::option::Option<self::Id>,
+                /// The field `lease` in the table `TensorAccessed`
+                pub lease: u64,
+                /// The field `mode` in the table `TensorAccessed`
+                pub mode: u8,
+                /// The field `ended` in the table `TensorAccessed`
+                pub ended: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -4776,6 +4784,10 @@ mod root {
                     Self {
                         tensor: ::core::default::Default::default(),
                         accesses_left: 0,
+                        client: ::core::default::Default::default(),
+                        lease: 0,
+                        mode: 0,
+                        ended: false,
                     }
                 }
             }
@@ -4792,17 +4804,37 @@ mod root {
                     builder: &mut ::planus::Builder,
                     field_tensor: impl ::planus::WriteAsOptional<self::Id>,
                     field_accesses_left: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_client: impl ::planus::WriteAsOptional<self::Id>,
+                    field_lease: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_mode: impl ::planus::WriteAsDefault<u8, u8>,
+                    field_ended: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_accesses_left = field_accesses_left.prepare(builder, &0);
+                    let prepared_client = field_client.prepare(builder);
+                    let prepared_lease = field_lease.prepare(builder, &0);
+                    let prepared_mode = field_mode.prepare(builder, &0);
+                    let prepared_ended = field_ended.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
                     }
                     if prepared_accesses_left.is_some() {
                         table_writer.write_entry::<u64>(1);
+                    }
+                    if prepared_client.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_lease.is_some() {
+                        table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_mode.is_some() {
+                        table_writer.write_entry::<u8>(4);
+                    }
+                    if prepared_ended.is_some() {
+                        table_writer.write_entry::<bool>(5);
                     }
 
                     unsafe {
@@ -4814,6 +4846,18 @@ mod root {
                                 prepared_accesses_left
                             {
                                 object_writer.write::<_, _, 8>(&prepared_accesses_left);
+                            }
+                            if let ::core::option::Option::Some(prepared_client) = prepared_client {
+                                object_writer.write::<_, _, 16>(&prepared_client);
+                            }
+                            if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
+                                object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
+                                object_writer.write::<_, _, 1>(&prepared_mode);
+                            }
+                            if let ::core::option::Option::Some(prepared_ended) = prepared_ended {
+                                object_writer.write::<_, _, 1>(&prepared_ended);
                             }
                         });
                     }
@@ -4851,7 +4895,15 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorAccessed> {
-                    TensorAccessed::create(builder, self.tensor, self.accesses_left)
+                    TensorAccessed::create(
+                        builder,
+                        self.tensor,
+                        self.accesses_left,
+                        self.client,
+                        self.lease,
+                        self.mode,
+                        self.ended,
+                    )
                 }
             }
 
@@ -4904,6 +4956,94 @@ mod root {
             }
 
             impl<T0, T1> TensorAccessedBuilder<(T0, T1)> {
+                /// Setter for the [`client` field](TensorAccessed#structfield.client).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client<T2>(self, value: T2) -> TensorAccessedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    TensorAccessedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`client` field](TensorAccessed#structfield.client) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn client_as_null(self) -> TensorAccessedBuilder<(T0, T1, ())> {
+                    self.client(())
+                }
+            }
+
+            impl<T0, T1, T2> TensorAccessedBuilder<(T0, T1, T2)> {
+                /// Setter for the [`lease` field](TensorAccessed#structfield.lease).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease<T3>(self, value: T3) -> TensorAccessedBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    TensorAccessedBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`lease` field](TensorAccessed#structfield.lease) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lease_as_default(
+                    self,
+                ) -> TensorAccessedBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.lease(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> TensorAccessedBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`mode` field](TensorAccessed#structfield.mode).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode<T4>(self, value: T4) -> TensorAccessedBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<u8, u8>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorAccessedBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`mode` field](TensorAccessed#structfield.mode) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn mode_as_default(
+                    self,
+                ) -> TensorAccessedBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)>
+                {
+                    self.mode(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorAccessedBuilder<(T0, T1, T2, T3, T4)> {
+                /// Setter for the [`ended` field](TensorAccessed#structfield.ended).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ended<T5>(self, value: T5) -> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
+                where
+                    T5: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4) = self.0;
+                    TensorAccessedBuilder((v0, v1, v2, v3, v4, value))
+                }
+
+                /// Sets the [`ended` field](TensorAccessed#structfield.ended) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ended_as_default(
+                    self,
+                ) -> TensorAccessedBuilder<(T0, T1, T2, T3, T4, ::planus::DefaultValue)>
+                {
+                    self.ended(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorAccessed].
                 #[inline]
                 pub fn finish(
@@ -4917,9 +5057,15 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
-                ::planus::WriteAs<::planus::Offset<TensorAccessed>>
-                for TensorAccessedBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAs<::planus::Offset<TensorAccessed>>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
             {
                 type Prepared = ::planus::Offset<TensorAccessed>;
 
@@ -4932,9 +5078,15 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
-                ::planus::WriteAsOptional<::planus::Offset<TensorAccessed>>
-                for TensorAccessedBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOptional<::planus::Offset<TensorAccessed>>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
             {
                 type Prepared = ::planus::Offset<TensorAccessed>;
 
@@ -4947,16 +5099,23 @@ mod root {
                 }
             }
 
-            impl<T0: ::planus::WriteAsOptional<self::Id>, T1: ::planus::WriteAsDefault<u64, u64>>
-                ::planus::WriteAsOffset<TensorAccessed> for TensorAccessedBuilder<(T0, T1)>
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsDefault<u64, u64>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+                T3: ::planus::WriteAsDefault<u64, u64>,
+                T4: ::planus::WriteAsDefault<u8, u8>,
+                T5: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<TensorAccessed>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorAccessed> {
-                    let (v0, v1) = &self.0;
-                    TensorAccessed::create(builder, v0, v1)
+                    let (v0, v1, v2, v3, v4, v5) = &self.0;
+                    TensorAccessed::create(builder, v0, v1, v2, v3, v4, v5)
                 }
             }
 
@@ -4980,6 +5139,38 @@ mod root {
                             .unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`client` field](TensorAccessed#structfield.client).
+                #[inline]
+                pub fn client(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "TensorAccessed", "client")
+                }
+
+                /// Getter for the [`lease` field](TensorAccessed#structfield.lease).
+                #[inline]
+                pub fn lease(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(3, "TensorAccessed", "lease")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`mode` field](TensorAccessed#structfield.mode).
+                #[inline]
+                pub fn mode(&self) -> ::planus::Result<u8> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "TensorAccessed", "mode")?.unwrap_or(0),
+                    )
+                }
+
+                /// Getter for the [`ended` field](TensorAccessed#structfield.ended).
+                #[inline]
+                pub fn ended(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(5, "TensorAccessed", "ended")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorAccessedRef<'a> {
@@ -4989,6 +5180,12 @@ mod root {
                         f.field("tensor", &field_tensor);
                     }
                     f.field("accesses_left", &self.accesses_left());
+                    if let ::core::option::Option::Some(field_client) = self.client().transpose() {
+                        f.field("client", &field_client);
+                    }
+                    f.field("lease", &self.lease());
+                    f.field("mode", &self.mode());
+                    f.field("ended", &self.ended());
                     f.finish()
                 }
             }
@@ -5001,6 +5198,10 @@ mod root {
                     ::core::result::Result::Ok(Self {
                         tensor: value.tensor()?.map(::core::convert::Into::into),
                         accesses_left: ::core::convert::TryInto::try_into(value.accesses_left()?)?,
+                        client: value.client()?.map(::core::convert::Into::into),
+                        lease: ::core::convert::TryInto::try_into(value.lease()?)?,
+                        mode: ::core::convert::TryInto::try_into(value.mode()?)?,
+                        ended: ::core::convert::TryInto::try_into(value.ended()?)?,
                     })
                 }
             }
@@ -5081,7 +5282,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:95`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:100`
             #[derive(
                 Clone,
                 Debug,
@@ -5363,7 +5564,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:99`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:104`
             #[derive(
                 Clone,
                 Debug,
@@ -5645,7 +5846,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:104`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:109`
             #[derive(
                 Clone,
                 Debug,
@@ -6466,7 +6667,7 @@ mod root {
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:119`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:124`
             #[derive(
                 Clone,
                 Debug,
@@ -7153,7 +7354,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:133`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:138`
             #[derive(
                 Clone,
                 Debug,
@@ -7479,7 +7680,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:139`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:144`
             #[derive(
                 Clone,
                 Debug,
@@ -7766,7 +7967,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:143`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:148`
             #[derive(
                 Clone,
                 Debug,
@@ -8050,7 +8251,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:148`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:153`
             #[derive(
                 Clone,
                 Debug,
@@ -8522,7 +8723,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:156`
+            /// * Union `Body` in the file `schema/journal.fbs:161`
             #[derive(
                 Clone,
                 Debug,
@@ -9535,7 +9736,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:176`
+            /// * Table `Record` in the file `schema/journal.fbs:181`
             #[derive(
                 Clone,
                 Debug,

@@ -59,7 +59,17 @@ fn every_record_comes_back_as_it_was() {
             name: Some(TensorName::new("c").unwrap()),
             replaced: Some(TensorId::random()),
         },
-        Record::TensorAccessed { tensor, accesses_left: 0 },
+        Record::TensorAccessed { tensor, accesses_left: 0, lease: None },
+        Record::TensorAccessed {
+            tensor,
+            accesses_left: 1,
+            lease: Some(CountedLease {
+                client,
+                lease: LeaseId(3),
+                mode: Mode::ReadWrite,
+                ended: true,
+            }),
+        },
         Record::TensorDeleted(tensor),
         Record::TensorFreed(tensor),
         Record::VersionStaged(VersionRecord {

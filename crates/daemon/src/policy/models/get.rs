@@ -137,7 +137,7 @@ impl<P: Ports> Pond<P> {
                 .hint("the admin socket is for looking and retiring, not for mapping"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
-        client.leases.entry(lease).or_insert(Lease { tensor: on, mode, since_ms });
+        client.leases.entry(lease).or_insert(Lease { tensor: on, mode, since_ms, counted: false });
         version.leases.insert((client_id, lease));
         let token = self.key.token(client_id, lease, on, mode, user);
         let Some(version) = self.models.versions.get(&id) else { return Ok(None) };

@@ -261,6 +261,71 @@ fn a_daemon_that_died_between_the_last_get_and_the_delete_is_made_up_for() {
     assert!(play.exists(info.tensor), "whoever got it has not claimed yet");
 }
 
+/// The daemon dies after it has recorded a get and before it has answered: the repeat is that get.
+#[test]
+fn a_counted_get_that_was_not_answered_can_be_repeated() {
+    for compact in [false, true] {
+        let mut play = Play::new();
+        let (conn, client) = play.client(1);
+        let (info, _) = play.create(conn, with("x", accesses(2)));
+        for (lease, left) in [(1, 1), (2, 0)] {
+            let conn = play.connect(1);
+            play.hello(conn, client, false);
+            let lost = play.get(conn, "x", lease);
+            if compact {
+                play.world.records = play.pond.snapshot();
+            }
+            play.restart();
+            let conn = play.connect(1);
+            play.hello(conn, client, false);
+            assert_eq!(play.get(conn, "x", lease).1, lost.1);
+            assert_eq!(life_of(&mut play, conn, info.tensor).accesses, Some(left));
+        }
+        let conn = play.connect(1);
+        play.hello(conn, client, false);
+        play.release(conn, 1);
+        assert!(play.exists(info.tensor), "the last get has it");
+        play.release(conn, 2);
+        assert!(!play.exists(info.tensor));
+        play.check_held();
+    }
+}
+
+/// Who has released what it got holds nothing, also after a restart.
+#[test]
+fn a_counted_get_whose_lease_has_ended_keeps_nothing() {
+    for compact in [false, true] {
+        let mut play = Play::new();
+        let (conn, client) = play.client(1);
+        let (other, second) = play.client(1);
+        let (info, _) = play.create(conn, with("x", accesses(3)));
+        play.get(conn, "x", 1);
+        let (_, token) = play.get(other, "x", 1);
+        play.release(conn, 1);
+        if compact {
+            play.world.records = play.pond.snapshot();
+        }
+        play.restart();
+        let conn = play.connect(1);
+        play.hello(conn, client, false);
+        assert_eq!(play.get(conn, "x", 1).0.life.accesses, Some(0), "another get");
+        play.release(conn, 1);
+        let other = play.connect(1);
+        play.hello(other, second, true);
+        let lease = LeaseId(1);
+        let claim = LeaseClaim { lease, tensor: info.tensor, mode: Mode::ReadOnly, token };
+        assert!(play.claim(other, vec![claim]).is_empty());
+        assert!(play.exists(info.tensor));
+        play.restart();
+        play.pond.process_gone(&mut play.world, second);
+        assert!(play.exists(info.tensor), "the first has not said what it holds");
+        let conn = play.connect(1);
+        play.hello(conn, client, false);
+        assert!(!play.exists(info.tensor));
+        play.check_held();
+    }
+}
+
 #[test]
 fn what_a_silent_client_may_hold_does_not_linger_away() {
     let mut play = Play::new();
