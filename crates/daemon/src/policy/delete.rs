@@ -55,13 +55,7 @@ impl<P: Ports> Pond<P> {
 
     /// Deletes what ends with its creator.
     pub(super) fn delete_ephemeral(&mut self, ports: &mut P, creator: ClientId) {
-        let ending: Vec<TensorId> = self
-            .catalog
-            .iter()
-            .filter(|(_, tensor)| tensor.ephemeral && tensor.creator == creator && !tensor.deleted)
-            .map(|(id, _)| id)
-            .collect();
-        for id in ending {
+        for id in self.catalog.ephemeral_of(creator) {
             if let Err(error) = self.delete_now(ports, id, "its creator is gone") {
                 tracing::error!(tensor = %id, "could not record a delete: {error}");
             }

@@ -172,6 +172,7 @@ impl<P: Ports> Pond<P> {
                     leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
                     self.schedule(claimed.tensor);
+                    self.is_held(claimed.tensor);
                 }
                 _ => refused.push(claimed.lease),
             }

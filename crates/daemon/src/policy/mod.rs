@@ -29,6 +29,7 @@ mod slabs;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod unfreed;
 pub(crate) mod words;
 
 pub use accounts::Device;

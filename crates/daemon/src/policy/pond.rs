@@ -121,6 +121,7 @@ pub struct Pond<P: Ports> {
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
+    pub(super) unfreed: super::unfreed::Unfreed,
     /// When a user who reached a limit was last told of.
     pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.

@@ -88,7 +88,6 @@ impl<P: Ports> Pond<P> {
         }
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         if let (Some(name), Some(owner)) = (name, owner) {
-            tensor.ephemeral = false;
             if let Some(replaced) = replaced {
                 self.catalog.delete(*replaced, &owner);
             }
