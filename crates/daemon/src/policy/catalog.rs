@@ -1,6 +1,7 @@
 //! Tensors by identity and by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::ops::Bound;
 use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
@@ -137,6 +138,12 @@ impl Catalog {
     /// Every tensor.
     pub fn iter(&self) -> impl Iterator<Item = (TensorId, &Tensor)> {
         self.tensors.iter().map(|(id, tensor)| (*id, tensor))
+    }
+
+    /// Those that come after one in their order.
+    pub fn after(&self, id: Option<TensorId>) -> impl Iterator<Item = (TensorId, &Tensor)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.tensors.range((from, Bound::Unbounded)).map(|(id, tensor)| (*id, tensor))
     }
 
     /// How many there are.

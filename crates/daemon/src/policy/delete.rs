@@ -43,6 +43,7 @@ impl<P: Ports> Pond<P> {
         let name = tensor.name.clone();
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         ports.journal(&Record::TensorDeleted(id))?;
+        self.list_before_change(ports, id);
         let user = owner.as_ref().map(|owner| owner.user);
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);

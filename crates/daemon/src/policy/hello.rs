@@ -204,6 +204,7 @@ impl<P: Ports> Pond<P> {
         self.before_driver.retain(|pending| pending.conn != conn);
         self.models.before_driver.retain(|pending| pending.conn != conn);
         self.models.waiters.retain(|waiter| waiter.conn != conn);
+        self.listings.forget(conn);
         self.forget_moves(ports, conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))

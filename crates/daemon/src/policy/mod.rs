@@ -16,6 +16,7 @@ mod hello;
 mod life;
 mod limits;
 mod listing;
+mod listings;
 mod models;
 mod movers;
 mod owner;
@@ -34,6 +35,7 @@ pub(crate) mod words;
 
 pub use accounts::Device;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
+pub use listing::in_order;
 pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};

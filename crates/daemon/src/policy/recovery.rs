@@ -94,6 +94,7 @@ impl<P: Ports> Pond<P> {
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
             unfreed: super::unfreed::Unfreed::default(),
+            listings: super::listings::Listings::default(),
             limits_told: BTreeMap::new(),
             group_readings: Vec::new(),
             charged_users: std::collections::BTreeSet::new(),

@@ -8,6 +8,7 @@ mod hang_ups;
 mod indexes;
 mod leases;
 mod limits;
+mod listings;
 mod lives;
 mod making;
 mod models;
