@@ -129,3 +129,37 @@ fn one_who_only_asks_is_not_listened_to_for_ever() {
     eventually_equal("clients", &1, || pond.status().clients);
     assert_eq!(pond.status().epoch, status.epoch);
 }
+
+/// More tensors than a listing shows at once: it is complete and in order, and who asks for it and
+/// goes leaves nothing behind.
+#[test]
+fn a_long_listing_is_complete_and_in_order() {
+    const TENSORS: usize = 5000;
+    let pond = start(Options::new());
+    let status = pond.status();
+    let mut expected = Vec::new();
+    for index in 0..TENSORS {
+        // Not in the order of their names.
+        let name = format!("many/{:04}", index * 7919 % TENSORS);
+        let spec = TensorSpec::new(name.clone(), Dtype::U8, [1]).zero(true);
+        pond.control().reserve(spec).unwrap();
+        expected.push(name);
+    }
+    expected.sort();
+    let before = descriptors(status.daemon_pid);
+    let raw = welcome(&pond);
+    for number in 5..25 {
+        raw.send(number, RequestBody::TensorList { prefix: String::new() });
+    }
+    let listed = pond.control().list("many/").unwrap();
+    let names: Vec<String> =
+        listed.into_iter().filter_map(|info| Some(info.name?.to_string())).collect();
+    assert_eq!(names, expected);
+    let (reply, fds) = raw.receive().unwrap();
+    assert_eq!((reply.number, fds.len()), (5, 1), "{reply:?}");
+    drop((raw, fds));
+    eventually_equal("clients", &1, || pond.status().clients);
+    eventually_equal("descriptors", &before, || descriptors(status.daemon_pid));
+    assert_eq!(pond.control().list("many/4999").unwrap().len(), 1);
+    assert_eq!(pond.status().epoch, status.epoch, "the daemon died:\n{}", pond.log());
+}

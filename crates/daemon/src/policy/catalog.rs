@@ -1,12 +1,14 @@
 //! Tensors by identity and by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::ops::Bound;
 use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
 use millpond_wire::{
     ClientId, Dtype, LeaseId, Shape, SlabId, TensorId, TensorName, TensorRef, Token,
 };
+use uuid::Uuid;
 
 use super::owner::{Caller, Owner};
 
@@ -89,7 +91,8 @@ pub struct Catalog {
     tensors: BTreeMap<TensorId, Tensor>,
     names: BTreeMap<NameKey, TensorId>,
     by_user: BTreeMap<(Rc<str>, u32), usize>,
-    deleted: BTreeSet<TensorId>,
+    /// What ends with its creator, and is not deleted yet.
+    ephemeral: BTreeSet<(ClientId, TensorId)>,
     tombstones: HashSet<TensorId>,
     tombstones_by_age: VecDeque<TensorId>,
 }
@@ -107,10 +110,13 @@ fn user_key(owner: &Owner) -> (Rc<str>, u32) {
 impl Catalog {
     /// Adds a tensor of `owner`.
     pub fn insert(&mut self, id: TensorId, owner: &Owner, tensor: Tensor) {
-        if tensor.deleted {
-            self.deleted.insert(id);
-        } else if let Some(name) = &tensor.name {
-            self.names.insert(key(owner, name), id);
+        if !tensor.deleted {
+            if let Some(name) = &tensor.name {
+                self.names.insert(key(owner, name), id);
+            }
+            if tensor.ephemeral {
+                self.ephemeral.insert((tensor.creator, id));
+            }
         }
         let counts = !tensor.part;
         if self.tensors.insert(id, tensor).is_none() && counts {
@@ -132,6 +138,12 @@ impl Catalog {
     /// Every tensor.
     pub fn iter(&self) -> impl Iterator<Item = (TensorId, &Tensor)> {
         self.tensors.iter().map(|(id, tensor)| (*id, tensor))
+    }
+
+    /// Those that come after one in their order.
+    pub fn after(&self, id: Option<TensorId>) -> impl Iterator<Item = (TensorId, &Tensor)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.tensors.range((from, Bound::Unbounded)).map(|(id, tensor)| (*id, tensor))
     }
 
     /// How many there are.
@@ -164,11 +176,14 @@ impl Catalog {
         self.named(&own, &name.name.in_public()?)
     }
 
-    /// Gives a tensor of `owner` a name that is free.
+    /// Gives a tensor of `owner` a name that is free; from then on it does not end with its
+    /// creator.
     pub fn name(&mut self, id: TensorId, owner: &Owner, name: TensorName) {
         if let Some(tensor) = self.tensors.get_mut(&id) {
             self.names.insert(key(owner, &name), id);
             tensor.name = Some(name);
+            tensor.ephemeral = false;
+            self.ephemeral.remove(&(tensor.creator, id));
         }
     }
 
@@ -176,7 +191,7 @@ impl Catalog {
     pub fn delete(&mut self, id: TensorId, owner: &Owner) {
         let Some(tensor) = self.tensors.get_mut(&id) else { return };
         tensor.deleted = true;
-        self.deleted.insert(id);
+        self.ephemeral.remove(&(tensor.creator, id));
         if let Some(name) = &tensor.name {
             let key = key(owner, name);
             if self.names.get(&key) == Some(&id) {
@@ -187,9 +202,9 @@ impl Catalog {
 
     /// Takes a tensor out of the books.
     pub fn remove(&mut self, id: TensorId, owner: &Owner) -> Option<Tensor> {
-        self.deleted.remove(&id);
         self.bury(id);
         let tensor = self.tensors.remove(&id)?;
+        self.ephemeral.remove(&(tensor.creator, id));
         let key = user_key(owner);
         if !tensor.part
             && let Some(count) = self.by_user.get_mut(&key)
@@ -227,10 +242,20 @@ impl Catalog {
         self.tombstones_by_age.iter().skip(skip).copied()
     }
 
-    /// Deleted tensors that are still there.
+    /// What ends with this client.
     #[must_use]
-    pub fn deleted(&self) -> Vec<TensorId> {
-        self.deleted.iter().copied().collect()
+    pub fn ephemeral_of(&self, creator: ClientId) -> Vec<TensorId> {
+        let (first, last) = (TensorId(Uuid::nil()), TensorId(Uuid::max()));
+        let theirs = self.ephemeral.range((creator, first)..=(creator, last));
+        theirs.map(|(_, id)| *id).collect()
+    }
+
+    /// Every client that something ends with.
+    #[must_use]
+    pub fn creators_of_ephemeral(&self) -> Vec<ClientId> {
+        let mut creators: Vec<ClientId> = self.ephemeral.iter().map(|(by, _)| *by).collect();
+        creators.dedup();
+        creators
     }
 
     /// Names close to one that was not found, among those that `visible` lets through.
@@ -364,10 +389,10 @@ mod tests {
         assert_eq!(find(&catalog, "~2/z"), Some(other));
         catalog.delete(mine, &owner(1));
         assert_eq!(find(&catalog, "x"), Some(public));
-        assert_eq!(catalog.deleted(), [mine]);
+        assert!(catalog.get(mine).is_some_and(|tensor| tensor.deleted));
         assert_eq!(catalog.count_of(&owner(1)), 1);
         catalog.remove(mine, &owner(1));
-        assert!(catalog.is_buried(mine) && catalog.deleted().is_empty());
+        assert!(catalog.is_buried(mine) && catalog.get(mine).is_none());
         assert_eq!((catalog.count_of(&owner(1)), catalog.count_of(&owner(2))), (0, 3));
     }
 

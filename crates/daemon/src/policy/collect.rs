@@ -32,7 +32,7 @@ impl<P: Ports> Pond<P> {
         let Plan { tensors, slabs } = self.plan(caller, unleased_for_ms, now_ms);
         let info = |id: &TensorId| self.info(*id, now_ms).ok();
         let mut infos: Vec<TensorInfo> = tensors.iter().filter_map(info).collect();
-        infos.sort_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
+        super::listing::in_order(&mut infos);
         let mut gone = slabs.clone();
         if !dry_run {
             self.check_draining()?;

@@ -388,6 +388,7 @@ impl<P: Ports> Pond<P> {
         let unleased_ms = ports.monotonic_ms();
         let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
         self.catalog.insert(id, &caller.owner, tensor);
+        self.list_without(id);
         self.schedule(id);
         changed(ports, id, name.as_ref());
         let mut text =

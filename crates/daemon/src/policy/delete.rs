@@ -43,6 +43,7 @@ impl<P: Ports> Pond<P> {
         let name = tensor.name.clone();
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         ports.journal(&Record::TensorDeleted(id))?;
+        self.list_before_change(ports, id);
         let user = owner.as_ref().map(|owner| owner.user);
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
@@ -55,13 +56,7 @@ impl<P: Ports> Pond<P> {
 
     /// Deletes what ends with its creator.
     pub(super) fn delete_ephemeral(&mut self, ports: &mut P, creator: ClientId) {
-        let ending: Vec<TensorId> = self
-            .catalog
-            .iter()
-            .filter(|(_, tensor)| tensor.ephemeral && tensor.creator == creator && !tensor.deleted)
-            .map(|(id, _)| id)
-            .collect();
-        for id in ending {
+        for id in self.catalog.ephemeral_of(creator) {
             if let Err(error) = self.delete_now(ports, id, "its creator is gone") {
                 tracing::error!(tensor = %id, "could not record a delete: {error}");
             }

@@ -173,6 +173,7 @@ impl<P: Ports> Pond<P> {
                     leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
                     self.schedule(claimed.tensor);
+                    self.is_held(claimed.tensor);
                 }
                 _ => refused.push(claimed.lease),
             }
@@ -204,6 +205,7 @@ impl<P: Ports> Pond<P> {
         self.before_driver.retain(|pending| pending.conn != conn);
         self.models.before_driver.retain(|pending| pending.conn != conn);
         self.models.waiters.retain(|waiter| waiter.conn != conn);
+        self.listings.forget(conn);
         self.forget_moves(ports, conn);
         let Some(client) =
             connection.client.and_then(|client| self.clients.clients.get_mut(&client))

@@ -62,23 +62,27 @@ impl<P: Ports> Pond<P> {
 
     pub(super) fn tensor_list(&self, ports: &P, caller: &Caller, prefix: &str) -> Vec<TensorInfo> {
         let now_ms = ports.monotonic_ms();
-        let named = |tensor: &Tensor| match &tensor.name {
+        let listed = |one| self.listed(caller, prefix, one, now_ms);
+        let mut found: Vec<TensorInfo> = self.catalog.iter().filter_map(listed).collect();
+        in_order(&mut found);
+        found
+    }
+
+    /// What a listing for this caller says of a tensor, if anything.
+    pub(super) fn listed(
+        &self,
+        caller: &Caller,
+        prefix: &str,
+        (id, tensor): (TensorId, &Tensor),
+        now_ms: u64,
+    ) -> Option<TensorInfo> {
+        let named = match &tensor.name {
             Some(name) => name.as_str().starts_with(prefix),
             None => prefix.is_empty(),
         };
-        let mut found: Vec<(TensorId, &Tensor, &Slab<P::Fd>)> = self
-            .catalog
-            .iter()
-            .filter(|(_, tensor)| !tensor.part && named(tensor))
-            .filter_map(|(id, tensor)| Some((id, tensor, self.slabs.get(tensor.slab)?)))
-            .filter(|(_, _, slab)| caller.may_use(&slab.pool.owner, slab.pool.audience))
-            .collect();
-        // Sorted before they are copied: what is moved about is small.
-        found.sort_unstable_by(|(id, tensor, slab), (other_id, other, other_slab)| {
-            let user = |slab: &Slab<P::Fd>| slab.pool.owner.user;
-            (&tensor.name, user(slab), id).cmp(&(&other.name, user(other_slab), other_id))
-        });
-        found.into_iter().map(|(id, tensor, slab)| info(id, tensor, slab, now_ms)).collect()
+        let slab = self.slabs.get(tensor.slab).filter(|_| named && !tensor.part)?;
+        let shared = caller.may_use(&slab.pool.owner, slab.pool.audience);
+        shared.then(|| info(id, tensor, slab, now_ms))
     }
 
     /// Every client of the tenant is shown; what it holds only where it is shared with the caller.
@@ -192,6 +196,12 @@ impl<P: Ports> Pond<P> {
             other_bytes: groups.map(|reading| reading.outside_bytes.saturating_sub(slab_bytes)),
         }
     }
+}
+
+/// Puts a listing in the order in which it is sent. Long ones come out of the policy without it:
+/// sorting them takes its time.
+pub fn in_order(tensors: &mut [TensorInfo]) {
+    tensors.sort_unstable_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
 }
 
 fn info<F>(id: TensorId, tensor: &Tensor, slab: &Slab<F>, now_ms: u64) -> TensorInfo {

@@ -16,6 +16,7 @@ mod hello;
 mod life;
 mod limits;
 mod listing;
+mod listings;
 mod models;
 mod movers;
 mod owner;
@@ -29,10 +30,12 @@ mod slabs;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod unfreed;
 pub(crate) mod words;
 
 pub use accounts::Device;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
+pub use listing::in_order;
 pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
 pub use pond::{DriverState, Limits, Pond};

@@ -124,6 +124,8 @@ pub struct Pond<P: Ports> {
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
+    pub(super) unfreed: super::unfreed::Unfreed,
+    pub(super) listings: super::listings::Listings,
     /// When a user who reached a limit was last told of.
     pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
     /// When a slab was last given back, on the clock that never jumps.
@@ -221,6 +223,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorCreate(_)
                 | RequestBody::TensorGet(_)
                 | RequestBody::TensorMove(_)
+                | RequestBody::TensorList { .. }
                 | RequestBody::VersionStage(_)
                 | RequestBody::VersionPart { .. }
                 | RequestBody::VersionGet(_)
@@ -290,9 +293,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorPublish(publish) => self.publish(ports, &caller, publish),
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
             RequestBody::TensorInspect(target) => self.inspect(ports, &caller, &target),
-            RequestBody::TensorList { prefix } => {
-                now(ReplyBody::Tensors(self.tensor_list(ports, &caller, &prefix)))
-            }
+            RequestBody::TensorList { prefix } => self.list(ports, (conn, number), caller, prefix),
             RequestBody::LeaseRelease { leases } => {
                 for lease in leases {
                     self.end_lease(ports, client, lease, super::release::Ending::Released);
@@ -439,7 +440,12 @@ impl<P: Ports> Pond<P> {
         let waiters = self.waiters.iter().map(|waiter| waiter.until_ms);
         let versions = self.models.waiters.iter().map(|waiter| waiter.until_ms);
         let soonest = waiters.chain(versions).chain(status).min();
-        let more = [self.retry_slabs(ports), self.care_for_movers(ports), self.end_lives(ports)];
+        let more = [
+            self.retry_slabs(ports),
+            self.care_for_movers(ports),
+            self.end_lives(ports),
+            self.list_on(ports),
+        ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
     }
 
@@ -501,6 +507,7 @@ impl<P: Ports> Pond<P> {
             && self.before_driver.is_empty()
             && self.models.before_driver.is_empty()
             && self.movers.are_idle()
+            && self.listings.are_done()
     }
 
     pub(super) fn check_draining(&self) -> Result<(), Failure> {

@@ -44,6 +44,9 @@ impl<P: Ports> Pond<P> {
         let record =
             Record::TensorPublished { tensor: id, token, generation, name: name.clone(), replaced };
         ports.journal(&record).map_err(from_port)?;
+        for changed in name.iter().map(|_| id).chain(replaced) {
+            self.list_before_change(ports, changed);
+        }
         self.published(&record);
         let named = self.catalog.get(id).and_then(|tensor| tensor.name.clone());
         changed(ports, id, named.as_ref());
@@ -88,7 +91,6 @@ impl<P: Ports> Pond<P> {
         }
         let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
         if let (Some(name), Some(owner)) = (name, owner) {
-            tensor.ephemeral = false;
             if let Some(replaced) = replaced {
                 self.catalog.delete(*replaced, &owner);
             }

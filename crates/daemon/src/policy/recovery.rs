@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, Epoch, PondId, SlabId, VersionId, limits};
+use millpond_wire::{Epoch, PondId, SlabId, VersionId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
@@ -93,6 +93,8 @@ impl<P: Ports> Pond<P> {
             models: Models::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
+            unfreed: super::unfreed::Unfreed::default(),
+            listings: super::listings::Listings::default(),
             limits_told: BTreeMap::new(),
             group_readings: Vec::new(),
             charged_users: std::collections::BTreeSet::new(),
@@ -300,13 +302,8 @@ impl<P: Ports> Pond<P> {
             self.recycle_or_drop(ports, slab);
         }
         // Ephemeral tensors of creators that are not known any more.
-        let orphaned: Vec<ClientId> = self
-            .catalog
-            .iter()
-            .filter(|(_, tensor)| tensor.ephemeral && !tensor.deleted)
-            .map(|(_, tensor)| tensor.creator)
-            .filter(|creator| !self.clients.clients.contains_key(creator))
-            .collect();
+        let mut orphaned = self.catalog.creators_of_ephemeral();
+        orphaned.retain(|creator| !self.clients.clients.contains_key(creator));
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
@@ -315,7 +312,7 @@ impl<P: Ports> Pond<P> {
         found.lost_tensors += self.settle_versions(ports);
         found.versions = self.models.versions.len();
         self.lost_tensors = u32::try_from(found.lost_tensors).unwrap_or(u32::MAX);
-        self.free_deleted(ports);
+        self.resume_deleted(ports);
         let Recovered { tensors, versions, lost_tensors, clients, .. } = found;
         let (tensors, clients) =
             (count(*tensors as u64, "tensor"), count(*clients as u64, "client"));

@@ -87,33 +87,29 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Frees every deleted tensor, and every version, that nobody can hold any more.
-    pub(super) fn free_deleted(&mut self, ports: &mut P) {
-        self.let_versions_go(ports);
-        for tensor in self.catalog.deleted() {
-            self.free_if_unused(ports, tensor);
-        }
-    }
-
     pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
         let Some(tensor) = self.catalog.get(id) else { return };
         if !tensor.deleted || !tensor.leases.is_empty() {
             return;
         }
         let slab_id = tensor.slab;
-        if tensor.recovered && self.may_be_held(slab_id) {
+        let recovered = tensor.recovered;
+        let Some(pool) = self.slabs.get(slab_id).map(|slab| slab.pool.clone()) else { return };
+        self.unfreed.forget(&pool, id);
+        if recovered && self.may_be_held(slab_id) {
+            self.unfreed.wait_for_claims(&pool, id);
             return;
         }
         if self.slabs.untold.contains(&slab_id) && !self.record_taint(ports, slab_id) {
+            self.unfreed.wait_for_journal(id);
             return;
         }
         if let Err(error) = ports.journal(&Record::TensorFreed(id)) {
             tracing::error!(tensor = %id, "could not record that a tensor was freed: {error}");
+            self.unfreed.wait_for_journal(id);
             return;
         }
-        let Some(owner) = self.slabs.get(slab_id).map(|slab| slab.pool.owner.clone()) else {
-            return;
-        };
+        let owner = pool.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
         let public = self.public(id, user);

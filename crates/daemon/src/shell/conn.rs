@@ -42,6 +42,8 @@ pub struct Conn {
     queue: VecDeque<Outgoing>,
     queued_bytes: usize,
     queued_fds: usize,
+    /// Replies that are being made elsewhere; their bytes are among those that wait.
+    promised: usize,
     /// The last thing sent had a descriptor, and may be unread.
     fd_sent: bool,
     /// Ends when everything is sent.
@@ -59,6 +61,7 @@ impl Conn {
             queue: VecDeque::new(),
             queued_bytes: 0,
             queued_fds: 0,
+            promised: 0,
             fd_sent: false,
             closing: false,
             interest: (true, false),
@@ -68,7 +71,13 @@ impl Conn {
     /// Messages that are not sent yet.
     #[must_use]
     pub fn backlog(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.promised
+    }
+
+    /// Whether a reply is being made elsewhere.
+    #[must_use]
+    pub fn has_promised(&self) -> bool {
+        self.promised > 0
     }
 
     /// The bytes that wait with them.
@@ -119,17 +128,46 @@ impl Conn {
         if bytes.len() > limits::MESSAGE_BYTES {
             let file = memfd::sealed("millpond-reply", bytes)?;
             let weight = bytes.len();
-            let announced = ReplyBody::InMemfd { bytes: weight as u64 };
-            let announced = Reply { number: reply.number, body: announced };
-            let bytes = announced.encode(builder).to_vec();
             // What belongs to the reply comes behind the memfd.
             let fds = std::iter::once(file.into()).chain(fds).collect();
-            self.enqueue(bytes, fds, weight);
+            self.announce(reply.number, weight, fds, builder);
         } else {
             let bytes = bytes.to_vec();
             self.enqueue(bytes, fds, 0);
         }
         Ok(self.flush())
+    }
+
+    /// A reply of about so many bytes is being made elsewhere.
+    pub fn promise(&mut self, bytes: usize) {
+        self.promised += 1;
+        self.queued_bytes += bytes;
+    }
+
+    /// It is made, and sent as soon as possible.
+    pub fn send_made(
+        &mut self,
+        number: u64,
+        expected: usize,
+        (file, bytes): (OwnedFd, usize),
+        builder: &mut planus::Builder,
+    ) -> Flushed {
+        self.promised -= 1;
+        self.queued_bytes -= expected;
+        self.announce(number, bytes, vec![file.into()], builder);
+        self.flush()
+    }
+
+    fn announce(
+        &mut self,
+        number: u64,
+        bytes: usize,
+        fds: Vec<SharedFd>,
+        builder: &mut planus::Builder,
+    ) {
+        let announced = Reply { number, body: ReplyBody::InMemfd { bytes: bytes as u64 } };
+        let message = announced.encode(builder).to_vec();
+        self.enqueue(message, fds, bytes);
     }
 
     fn enqueue(&mut self, bytes: Vec<u8>, fds: Vec<SharedFd>, memfd_bytes: usize) {
@@ -238,6 +276,23 @@ mod tests {
         let ReplyBody::InMemfd { bytes } = announced.body else { panic!("{announced:?}") };
         assert_eq!(announced.number, 5);
         assert!(memfd::read_sealed(&fds[0], bytes, limits::MEMFD_BYTES).unwrap().len() > 200_000);
+    }
+
+    #[test]
+    fn a_reply_that_is_made_elsewhere_weighs_as_if_it_waited() {
+        let (ours, theirs) = socket::pair().unwrap();
+        let mut conn = Conn::new(ours);
+        let mut builder = planus::Builder::new();
+        conn.promise(PATIENCE_BYTES);
+        assert_eq!((conn.backlog(), conn.wants()), (1, (false, false)));
+        conn.send(&reply(6), Vec::new(), &mut builder).unwrap();
+        let file = memfd::sealed("test", &[1, 2, 3]).unwrap();
+        assert_eq!(conn.send_made(5, PATIENCE_BYTES, (file, 3), &mut builder), Flushed::Everything);
+        assert_eq!((conn.backlog(), conn.queued_bytes(), conn.wants()), (0, 0, (true, false)));
+        assert_eq!(receive(&theirs).unwrap().0.number, 6, "others need not wait for it");
+        let (announced, fds) = receive(&theirs).unwrap();
+        assert_eq!((announced.number, announced.body), (5, ReplyBody::InMemfd { bytes: 3 }));
+        assert_eq!(memfd::read_sealed(&fds[0], 3, 3).unwrap(), [1, 2, 3]);
     }
 
     #[test]

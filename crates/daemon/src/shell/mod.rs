@@ -5,6 +5,7 @@ mod conn;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;
+mod long_replies;
 mod movers;
 mod page;
 mod recover;
@@ -194,6 +195,7 @@ impl Server {
             Some(Source::ClientGone(client)) => self.client_gone(client),
             Some(Source::Driver) => self.driver_event(),
             Some(Source::Book) => self.book_event(),
+            Some(Source::LongReply) => self.world.send_made(),
             Some(Source::Mover(device)) => self.mover_event(device),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
@@ -255,6 +257,7 @@ impl Server {
         };
         world.watcher.add(&world.driver, Source::Driver).map_err(&watching)?;
         world.watcher.add(&world.book, Source::Book).map_err(&watching)?;
+        world.watcher.add(&world.long_replies, Source::LongReply).map_err(&watching)?;
         let signals = signals().map_err(DaemonError::io("installing a signal handler"))?;
         world.watcher.add(&signals, Source::Signal).map_err(&watching)?;
         for (index, (listener, _)) in listeners.iter().enumerate() {

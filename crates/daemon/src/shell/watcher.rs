@@ -23,6 +23,8 @@ pub enum Source {
     Driver,
     /// The thread that keeps the groups said something.
     Book,
+    /// A long reply is made.
+    LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
     /// Somebody connects.

@@ -13,6 +13,7 @@ use millpond_wire::{ClientId, GpuUuid, SlabId, limits, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
+use super::long_replies::{self, LongReplies};
 use super::movers::{MoverLaunch, MoverProcesses};
 use super::page::Page;
 use super::soon::Soon;
@@ -36,6 +37,8 @@ pub struct World {
     pub ended: Vec<ConnId>,
     /// Connections that wait for something that no descriptor signals.
     pub soon: Soon,
+    /// The thread that encodes long replies.
+    pub long_replies: LongReplies,
     /// The journal.
     pub journal: Journal,
     /// The keeper, unless it is dead.
@@ -77,6 +80,7 @@ impl World {
             conns: HashMap::new(),
             ended: Vec::new(),
             soon: Soon::default(),
+            long_replies: LongReplies::start()?,
             journal,
             channel: Some(channel),
             keeper_hung: false,
@@ -142,18 +146,44 @@ impl World {
     fn after_send(&mut self, id: ConnId, flushed: Flushed) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         match flushed {
-            Flushed::Everything if conn.closing => self.ended.push(id),
+            Flushed::Everything if conn.closing && conn.backlog() == 0 => self.ended.push(id),
             Flushed::Everything | Flushed::Full => {
                 self.soon.remove(id);
             }
             Flushed::Soon => self.soon.add(id, Instant::now()),
             Flushed::Gone => self.ended.push(id),
         }
-        let waiting = conn.queued_bytes();
-        for other in self.users.account(id, waiting) {
+        self.account(id);
+    }
+
+    /// Has the connection's user pay for what waits on it.
+    fn account(&mut self, id: ConnId) {
+        let Some(conn) = self.conns.get(&id) else { return };
+        for other in self.users.account(id, conn.queued_bytes()) {
             self.set_interest(other);
         }
         self.set_interest(id);
+    }
+
+    /// Sends the long replies that were made meanwhile.
+    pub fn send_made(&mut self) {
+        self.long_replies.clear();
+        while let Some(made) = self.long_replies.next() {
+            let Some(conn) = self.conns.get_mut(&made.conn) else { continue };
+            match made.file {
+                Ok(file) => {
+                    let builder = &mut self.builder;
+                    let flushed = conn.send_made(made.number, made.expected, file, builder);
+                    self.after_send(made.conn, flushed);
+                }
+                Err(error) => self.cannot_reply(made.conn, &error),
+            }
+        }
+    }
+
+    fn cannot_reply(&mut self, conn: ConnId, error: &std::io::Error) {
+        tracing::error!("a reply could not be made: {error}");
+        self.ended.push(conn);
     }
 
     /// Whether the next message of a connection is to be read. From a user who does not read,
@@ -161,6 +191,10 @@ impl World {
     pub fn may_read(&mut self, id: ConnId) -> bool {
         let Some(conn) = self.conns.get(&id) else { return false };
         if !conn.wants().0 {
+            if conn.has_promised() && conn.has_hung_up() {
+                // Nobody would notice before the reply is made, and the event loop would spin.
+                self.ended.push(id);
+            }
             return false;
         }
         let may = !self.users.is_full(id) || conn.has_hung_up();
@@ -289,12 +323,15 @@ impl Ports for World {
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<SharedFd>) {
         let Some(found) = self.conns.get_mut(&conn) else { return };
+        if let Some(bytes) = long_replies::expected(&reply.body).filter(|_| fds.is_empty()) {
+            found.promise(bytes);
+            self.long_replies.make(conn, reply);
+            self.account(conn);
+            return;
+        }
         match found.send(&reply, fds, &mut self.builder) {
             Ok(flushed) => self.after_send(conn, flushed),
-            Err(error) => {
-                tracing::error!("a reply could not be made: {error}");
-                self.ended.push(conn);
-            }
+            Err(error) => self.cannot_reply(conn, &error),
         }
     }
 

@@ -108,6 +108,7 @@ impl<P: Ports> Pond<P> {
                     tensor.leases.insert((client, lease));
                 }
                 self.schedule(tensor);
+                self.is_held(tensor);
             }
         }
         Ok(())

@@ -5,8 +5,10 @@ mod corners;
 mod events;
 mod groups;
 mod hang_ups;
+mod indexes;
 mod leases;
 mod limits;
+mod listings;
 mod lives;
 mod making;
 mod models;
@@ -16,7 +18,7 @@ mod page;
 mod restart;
 mod sharing;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
@@ -413,8 +415,10 @@ impl Play {
         self.pond.catalog.get(tensor).is_some()
     }
 
-    /// Every slab and client that is in the books is held, and nothing else.
+    /// Every slab and client that is in the books is held, and nothing else; and what indexes say is
+    /// so.
     fn check_held(&self) {
+        self.check_indexes();
         let mut expected: Vec<Held> =
             self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
         let recorded = self.pond.clients.clients.iter().filter(|(_, client)| client.recorded);

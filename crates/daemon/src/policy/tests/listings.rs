@@ -1,0 +1,188 @@
+//! Long listings: what is in them, whatever happens while they are made.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const ALL: RequestBody = RequestBody::TensorList { prefix: String::new() };
+
+impl Play {
+    /// A pond in which more than so many tensors make a listing long.
+    fn with_slices_of(slice: usize) -> Self {
+        let mut play = Play::new();
+        play.pond.listings.slice = slice;
+        play
+    }
+
+    fn long_listed(&mut self, number: u64) -> Option<Vec<TensorInfo>> {
+        match self.answer(number)? {
+            ReplyBody::Tensors(mut tensors) => {
+                in_order(&mut tensors);
+                Some(tensors)
+            }
+            other => panic!("not a listing: {other:?}"),
+        }
+    }
+}
+
+fn names(tensors: &[TensorInfo]) -> Vec<&str> {
+    tensors.iter().filter_map(|info| Some(info.name.as_ref()?.as_str())).collect()
+}
+
+#[test]
+fn a_long_listing_comes_in_slices_and_others_do_not_wait() {
+    let mut play = Play::with_slices_of(2);
+    let (conn, _) = play.client(1);
+    for name in ["a/1", "a/2", "b/1", "b/2", "b/3"] {
+        play.create(conn, spec(name, 100));
+    }
+    let (other, _) = play.client(2);
+    let all = play.start(conn, ALL);
+    let some = play.start(conn, RequestBody::TensorList { prefix: "b/".into() });
+    let theirs = play.start(other, ALL);
+    assert!(play.long_listed(all).is_none());
+    assert_eq!(play.ask(other, RequestBody::Ping), ReplyBody::Done);
+    assert!(!play.pond.is_idle());
+    for _ in 0..3 {
+        assert!(play.long_listed(all).is_none());
+        assert!(play.pond.tick(&mut play.world).is_some(), "there is more to do");
+    }
+    assert_eq!(names(&play.long_listed(all).unwrap()), ["a/1", "a/2", "b/1", "b/2", "b/3"]);
+    // Another user comes before one who had a listing.
+    (0..3).for_each(|_| play.later(0));
+    assert_eq!(play.long_listed(theirs), Some(Vec::new()));
+    assert!(play.long_listed(some).is_none());
+    (0..3).for_each(|_| play.later(0));
+    assert_eq!(names(&play.long_listed(some).unwrap()), ["b/1", "b/2", "b/3"]);
+    assert!(play.pond.is_idle());
+    assert_eq!(play.pond.tick(&mut play.world), None);
+}
+
+#[test]
+fn who_does_not_read_a_long_listing_gets_no_other() {
+    let mut play = Play::with_slices_of(1);
+    let (deaf, _) = play.client(1);
+    let (second, _) = play.client(1);
+    let (other, _) = play.client(2);
+    play.create(deaf, spec("x", 100));
+    play.create(deaf, spec("y", 100));
+    play.world.unread.insert(deaf, 0);
+    let asked = [deaf, deaf, second, other].map(|conn| play.start(conn, ALL));
+    (0..20).for_each(|_| play.later(1));
+    let came = asked.map(|number| play.long_listed(number).map(|tensors| tensors.len()));
+    assert_eq!(came, [Some(2), None, Some(2), Some(0)]);
+    assert_eq!(play.pond.tick(&mut play.world), None, "nothing to do until it reads");
+    play.world.unread.insert(deaf, 0);
+    (0..20).for_each(|_| play.later(1));
+    assert!(play.long_listed(asked[1]).is_some());
+    // With enough of it, not on another connection either.
+    play.pond.listings.unread = 2;
+    let again = [second, other].map(|conn| play.start(conn, ALL));
+    (0..20).for_each(|_| play.later(1));
+    assert!(play.long_listed(again[0]).is_none() && play.long_listed(again[1]).is_some());
+    assert!(!play.pond.is_idle());
+    play.pond.hung_up(&mut play.world, deaf);
+    (0..20).for_each(|_| play.later(1));
+    assert!(play.long_listed(again[0]).is_some() && play.pond.is_idle());
+}
+
+#[test]
+fn who_hangs_up_is_not_listed_for() {
+    let mut play = Play::with_slices_of(1);
+    let (conn, _) = play.client(1);
+    for name in ["x", "y", "z"] {
+        play.create(conn, spec(name, 100));
+    }
+    play.start(conn, ALL);
+    play.start(conn, ALL);
+    play.later(1);
+    assert!(!play.pond.is_idle());
+    play.pond.hung_up(&mut play.world, conn);
+    assert!(play.pond.is_idle());
+}
+
+/// What happens while a listing is made.
+#[derive(Clone, Debug)]
+enum Step {
+    Create(u8),
+    CreateUnnamed,
+    Name(u8),
+    Delete(u8),
+    Slice,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A listing has what was there when it began: every tensor once, under its name.
+    #[test]
+    fn a_listing_has_what_was_there_when_it_began(
+        slice in 1usize..4,
+        before in prop::collection::vec(step(), 4..20),
+        after in prop::collection::vec(step(), 0..30),
+    ) {
+        let mut play = Play::with_slices_of(slice);
+        let (conn, _) = play.client(1);
+        let mut unnamed = VecDeque::new();
+        for name in 10..14 {
+            happen(&mut play, conn, &mut unnamed, &Step::Create(name));
+        }
+        before.iter().for_each(|step| happen(&mut play, conn, &mut unnamed, step));
+        let there = |play: &Play| {
+            let tensors = play.pond.catalog.iter().filter(|(_, tensor)| !tensor.deleted);
+            tensors.map(|(id, tensor)| (tensor.name.clone(), id)).collect::<BTreeSet<_>>()
+        };
+        let expected = there(&play);
+        let long = play.pond.catalog.len() > slice;
+        let number = play.start(conn, ALL);
+        // From here on the slices are in between.
+        play.pond.tick(&mut play.world);
+        after.iter().for_each(|step| happen(&mut play, conn, &mut unnamed, step));
+        (0..1000).for_each(|_| play.later(0));
+        let listed = play.long_listed(number).unwrap();
+        let found: BTreeSet<_> = listed.iter().map(|info| (info.name.clone(), info.tensor)).collect();
+        prop_assert!(long);
+        prop_assert_eq!(listed.len(), found.len(), "something is there twice");
+        prop_assert_eq!(found, expected);
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0u8..6).prop_map(Step::Create),
+        2 => Just(Step::CreateUnnamed),
+        2 => (0u8..6).prop_map(Step::Name),
+        3 => (0u8..6).prop_map(Step::Delete),
+        3 => Just(Step::Slice),
+    ]
+}
+
+fn happen(play: &mut Play, conn: ConnId, unnamed: &mut VecDeque<TensorId>, step: &Step) {
+    match step {
+        Step::Create(name) => {
+            play.create(conn, TensorCreate { zero: true, ..spec(&format!("t{name}"), 100) });
+        }
+        Step::CreateUnnamed => {
+            let create = TensorCreate { name: None, zero: true, ..spec("t", 100) };
+            unnamed.push_back(play.create(conn, create).0.tensor);
+        }
+        Step::Name(name) => {
+            let Some(tensor) = unnamed.pop_front() else { return };
+            let name = Some(format!("t{name}").parse().unwrap());
+            let token = millpond_wire::Token::random();
+            let publish = TensorPublish { tensor, token, name, replace: true };
+            play.ask(conn, RequestBody::TensorPublish(publish));
+        }
+        Step::Delete(name) => {
+            let target = Target::Name(format!("t{name}").parse().unwrap());
+            if let ReplyBody::Details { info, .. } =
+                play.ask(conn, RequestBody::TensorInspect(target))
+            {
+                play.delete(conn, info.tensor);
+            }
+        }
+        Step::Slice => play.later(0),
+    }
+}
