@@ -47,6 +47,8 @@ impl Alone {
     /// Their names.
     pub fn names(&self) -> Vec<GroupName> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        // Files beside the groups say how large a context was.
+        let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let mut names: Vec<GroupName> = names.collect();
         names.sort_unstable();
@@ -395,7 +397,8 @@ mod tests {
     fn a_group_without_a_pond_is_read_from_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, _member) = group(folder.path());
-        assert_eq!(alone.names(), std::slice::from_ref(&name));
+        std::fs::write(folder.path().join("context-GPU-07070707"), [0; 8]).unwrap();
+        assert_eq!(alone.names(), std::slice::from_ref(&name), "a file is no group");
         let own = std::process::id();
         let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
         let device = &details.info.devices[0];
