@@ -112,19 +112,27 @@ fn the_doctor_says_what_will_be_used() {
     assert!(ran.stdout.starts_with("fail  driver") && ran.stdout.contains("-> "), "{}", ran.stdout);
 }
 
+fn until_given_up(mut ended: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    while !ended() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
 /// What a pond that cannot start says.
 fn refused(place: &Place, words: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = place.command(words);
     command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let deadline = Instant::now() + PATIENCE;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > deadline {
-            child.kill().unwrap();
-            panic!("it serves: {words:?} {variables:?}");
-        }
-        std::thread::sleep(Duration::from_millis(10));
+    let ended = until_given_up(|| child.try_wait().unwrap().is_some());
+    if !ended {
+        child.kill().unwrap();
     }
+    assert!(ended, "it serves: {words:?} {variables:?}");
     Ran::from(child.wait_with_output().unwrap())
 }
 
