@@ -25,9 +25,7 @@ pub fn connect(global: &Global) -> Result<Pond, CommandError> {
 /// A GPU as people write it: its place in the pond's list, or its UUID.
 pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     let Ok(index) = text.parse::<u32>() else {
-        return text
-            .parse()
-            .map_err(|_| invalid(format!("'{text}' is neither a GPU's number nor its UUID")));
+        return text.parse().map_err(|_| no_gpu_is_called(text));
     };
     let devices = pond.status()?.devices;
     let found = devices.iter().find(|device| device.index == index);
@@ -37,6 +35,12 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
             .hint("millpond status")
             .into()
     })
+}
+
+/// What is neither a GPU's place nor its UUID.
+pub fn no_gpu_is_called(text: &str) -> CommandError {
+    let message = format!("'{text}' is neither a GPU's number nor its UUID");
+    Failure::new(ErrorKind::Invalid, message).hint("millpond status").into()
 }
 
 /// The cards that a budget is about: one, or all.
@@ -105,10 +109,6 @@ pub fn target(pond: &Pond, text: &str) -> Result<Target, CommandError> {
                 .into())
         }
     }
-}
-
-fn invalid(message: String) -> CommandError {
-    Failure::new(ErrorKind::Invalid, message).into()
 }
 
 impl From<millpond::Error> for CommandError {

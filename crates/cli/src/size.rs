@@ -88,7 +88,7 @@ mod tests {
             ("ten", "not a size"),
             ("10X", "unit"),
             ("10 Gigs", "unit"),
-            ("101%", "100 %"),
+            ("101%", "over 100%"),
             ("99999999999999999999G", "larger"),
         ] {
             assert!(why(text).contains(part), "{text}: {}", why(text));

@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{Place, Ran};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{PATIENCE, Place, Ran};
 
 const READING: [&[&str]; 5] =
     [&["status"], &["ps"], &["tensor", "ls"], &["inspect", "x"], &["tensor", "rm", "x"]];
@@ -107,4 +110,69 @@ fn the_doctor_says_what_will_be_used() {
     let ran = common::Ran::from(broken.output().unwrap());
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.starts_with("fail  driver") && ran.stdout.contains("-> "), "{}", ran.stdout);
+}
+
+fn until_given_up(mut ended: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    while !ended() {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// What a pond that cannot start says.
+fn refused(place: &Place, words: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let mut command = place.command(words);
+    command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let ended = until_given_up(|| child.try_wait().unwrap().is_some());
+    if !ended {
+        child.kill().unwrap();
+    }
+    assert!(ended, "it serves: {words:?} {variables:?}");
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_named_together_with_those_that_are() {
+    let place = Place::new();
+    let uuid = "GPU-11111111-1111-1111-1111-111111111111";
+    for (given, named) in [("5", "GPU 5"), (uuid, uuid)] {
+        let ran = refused(&place, &["serve", "--devices", given], &[]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let said = format!("error: `devices` names {named}; the driver has only 0 (GPU-");
+        assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_setting_of_the_software_driver_that_is_wrong_is_named() {
+    let place = Place::new();
+    for (variable, value) in [("MILLPOND_SOFT_MEMORY", "plenty"), ("MILLPOND_SOFT_DIR", "/proc/x")]
+    {
+        let ran = refused(&place, &["serve"], &[(variable, value)]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains(variable) && ran.stderr.contains(value), "{}", ran.stderr);
+        let ran = refused(&place, &["doctor"], &[(variable, value)]);
+        let line = ran.stdout.lines().find(|line| line.starts_with("fail  GPUs")).unwrap();
+        assert!(line.contains(variable) && line.contains(value), "{line}");
+        assert!(!ran.stdout.contains("nvidia-smi"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_level_that_is_mistyped_is_no_silent_pond() {
+    let ran = refused(&Place::new(), &["serve", "--log", "inof"], &[]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("'inof' is neither a level"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_library_that_is_no_driver_is_not_covered() {
+    let ran = Place::new().run(&["coverage", "--library", env!("CARGO_BIN_EXE_millpond")]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(19), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is no CUDA driver"), "{}", ran.stderr);
 }

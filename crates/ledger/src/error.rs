@@ -153,12 +153,12 @@ pub enum BadSize {
     #[error("not a size; write 10G, 512M, 50% or a number of bytes")]
     NotANumber,
     /// Letters that are no unit.
-    #[error("an unknown unit; known are K, M, G, T (also KB, KiB, ...) and %")]
+    #[error("a number with an unknown unit; known are K, M, G, T (also KB, KiB, ...) and %")]
     UnknownUnit,
     /// More than can be counted.
     #[error("a size larger than 16 EiB")]
     TooLarge,
     /// A part of the card where only bytes make sense, or more than 100 %.
-    #[error("a percentage over 100 %, or where none is possible")]
+    #[error("a percentage over 100%, or one where only bytes make sense")]
     Percent,
 }

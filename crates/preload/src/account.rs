@@ -99,7 +99,16 @@ fn attach(state: &'static State) -> Option<&'static Member> {
             ATTACHED
         }
         Some(Some(Err(error))) => {
-            complain(state, format_args!("{error}; this program gets no GPU memory"));
+            match settings::get().map(|settings| &settings.source) {
+                Some(Source::Ledger(folder)) => complain(
+                    state,
+                    format_args!(
+                        "MILLPOND_LEDGER='{}': {error}; this program gets no GPU memory",
+                        Shown(folder.as_bytes())
+                    ),
+                ),
+                _ => complain(state, format_args!("{error}; this program gets no GPU memory")),
+            }
             // A full or busy group may have room later.
             if matches!(error, LedgerError::Full | LedgerError::Busy) { NONE } else { BROKEN }
         }

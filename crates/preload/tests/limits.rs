@@ -582,7 +582,9 @@ fn a_broken_or_missing_ledger_gives_no_memory_and_one_line() {
     let machine = Machine::new().with("MILLPOND_LEDGER", "/nowhere/group");
     let said = machine.output("proc2", "create=1 create=1");
     assert_eq!(String::from_utf8_lossy(&said.stdout), "create=2\ncreate=2\n");
-    assert_eq!(String::from_utf8_lossy(&said.stderr).lines().count(), 1, "{said:?}");
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("millpond: MILLPOND_LEDGER='/nowhere/group': "), "{errors}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub mod meter;
 pub mod profiles;
 
 pub use config::{Config, ConfigError, ENVIRONMENT, EnvironmentVariable, configuration};
+pub use engine::refusal;
 
 /// The driver as a part of this program: no shared library needed.
 pub static PROVIDER: millpond_cuda::sys::Provider = millpond_cuda::sys::Provider {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use millpond_cuda::{Driver, DriverChoice, DriverKind};
 use millpond_preload::coverage::{self, Class};
+use millpond_wire::ErrorKind;
 
 use crate::args::CoverageArgs;
 use crate::commands::serve::chain;
@@ -30,6 +31,12 @@ pub fn run(args: &CoverageArgs, printer: &Printer) -> Outcome {
     };
     let exports = Elf::open(&library).and_then(|elf| elf.exports());
     let exports = exports.map_err(|error| failed(format!("'{}'", library.display()), error))?;
+    if !exports.iter().any(|name| name == "cuInit") {
+        let message = format!("'{}' is no CUDA driver: it has no cuInit", library.display());
+        return Err(Report::new(Code::Kind(ErrorKind::File), message)
+            .hint("`--library` names a libcuda.so.1")
+            .into());
+    }
     let exports: Vec<ExportJson> = exports.into_iter().map(classify).collect();
     let counted = count(&library, &exports);
     let shown: Vec<ExportJson> =

@@ -25,7 +25,7 @@ pub fn print(error: &clap::Error) -> Code {
         return Code::Usage;
     }
     if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        Printer::plain(true).error(&report(error));
+        Printer::plain(true).error(&report(error, std::env::args().skip(1)));
     } else {
         // Nobody can be told that standard error is gone.
         let _ = error.print();
@@ -35,10 +35,13 @@ pub fn print(error: &clap::Error) -> Code {
 
 /// The help of the command that these words lead to, as far as they do.
 fn help_of(words: impl Iterator<Item = String>) -> String {
+    command_of(words).render_help().to_string()
+}
+
+fn command_of(words: impl Iterator<Item = String>) -> clap::Command {
     let mut root = crate::args::Cli::command();
     root.build();
-    let last = words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found));
-    last.clone().render_help().to_string()
+    words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found)).clone()
 }
 
 fn wants_json() -> bool {
@@ -47,11 +50,13 @@ fn wants_json() -> bool {
 }
 
 /// The first paragraph is what is wrong; the rest is usage.
-fn report(error: &clap::Error) -> Report {
+fn report(error: &clap::Error, words: impl Iterator<Item = String>) -> Report {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let message = first.strip_prefix("error: ").unwrap_or(first).trim();
-    Report::new(Code::Usage, message).hint("millpond help")
+    let command = command_of(words.take_while(|word| word != "--"));
+    let name = command.get_bin_name().unwrap_or("millpond");
+    Report::new(Code::Usage, message).hint(name.replacen("millpond", "millpond help", 1))
 }
 
 #[cfg(test)]
@@ -71,6 +76,16 @@ mod tests {
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {
         let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
-        assert_eq!(report(&error).failure.message, "unrecognized subcommand 'inspekt'");
+        let said = report(&error, std::iter::empty()).failure;
+        assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
+        assert_eq!(said.hint.as_deref(), Some("millpond help"));
+    }
+
+    #[test]
+    fn the_hint_is_the_help_of_the_command() {
+        let line = ["millpond", "-q", "group", "set", "x", "--json", "--limit", "0"];
+        let error = crate::args::Cli::try_parse_from(line).unwrap_err();
+        let words = line.iter().skip(1).map(|word| (*word).to_owned());
+        assert_eq!(report(&error, words).failure.hint.as_deref(), Some("millpond help group set"));
     }
 }

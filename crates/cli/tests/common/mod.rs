@@ -37,7 +37,14 @@ impl Place {
 
     /// The program with these words, in this place, on the software driver.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_millpond"));
+        let mut command = self.shell(env!("CARGO_BIN_EXE_millpond"));
+        command.args(words);
+        command
+    }
+
+    /// Another program in this place.
+    pub fn shell(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             if name.starts_with("MILLPOND_") || name == "NO_COLOR" || name.starts_with("XDG_") {
@@ -45,7 +52,6 @@ impl Place {
             }
         }
         command
-            .args(words)
             .env("MILLPOND_DRIVER", "soft")
             .env("MILLPOND_RUNTIME_DIR", self.pond())
             .env("MILLPOND_SOFT_DIR", self.path().join("soft"))

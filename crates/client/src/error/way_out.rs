@@ -7,6 +7,8 @@ use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 use super::Error;
 use crate::establish::HELLO;
 
+const SERVE: &str = "millpond serve";
+
 impl Error {
     /// What the caller can do about it.
     #[must_use]
@@ -26,9 +28,7 @@ impl Error {
                  why"
                     .to_owned()
             }
-            Error::NoPond { path, .. } => {
-                format!("start one with `{}`", serving(path, &runtime_dir::candidates()))
-            }
+            Error::NoPond { path, .. } => starting(path, &runtime_dir::candidates()),
             Error::NotLetIn { .. } => {
                 let variable = runtime_dir::ENVIRONMENT;
                 format!(
@@ -81,6 +81,14 @@ impl Error {
     }
 }
 
+/// How somebody comes to answer on this socket. Where no folder was named, the pond may run in one
+/// that only another terminal knows.
+fn starting(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
+    let command = serving(socket, looked_for);
+    let other = format!("; if one runs, {} names its folder", runtime_dir::ENVIRONMENT);
+    format!("start one with `{command}`{}", if command == SERVE { &other } else { "" })
+}
+
 /// The command that makes somebody answer on this socket. A folder that is looked for anyway need
 /// not be named.
 fn serving(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
@@ -96,9 +104,9 @@ fn serving(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
             } else {
                 format!("'{}'", folder.replace('\'', r"'\''"))
             };
-            format!("millpond serve --runtime-dir {folder}")
+            format!("{SERVE} --runtime-dir {folder}")
         }
-        _ => "millpond serve".to_owned(),
+        _ => SERVE.to_owned(),
     }
 }
 
@@ -135,6 +143,12 @@ mod tests {
         assert_eq!(command("/run/user/5/millpond/sock"), "millpond serve");
         assert_eq!(command("/tmp/pond/sock"), "millpond serve --runtime-dir /tmp/pond");
         assert_eq!(command("/a b/c's/sock"), r"millpond serve --runtime-dir '/a b/c'\''s'");
+        let hint = |socket: &str| starting(Path::new(socket), &looked_for);
+        assert!(hint("/run/millpond/sock").ends_with("MILLPOND_RUNTIME_DIR names its folder"));
+        assert_eq!(
+            hint("/tmp/pond/sock"),
+            "start one with `millpond serve --runtime-dir /tmp/pond`"
+        );
     }
 
     #[test]

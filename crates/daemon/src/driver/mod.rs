@@ -165,7 +165,10 @@ impl Cards {
     fn open(choice: &DriverChoice) -> Result<Self, String> {
         let driver = Driver::open(choice.clone(), Some(&millpond_softgpu::PROVIDER))
             .map_err(|error| error.to_string())?;
-        driver.init().map_err(|error| error.to_string())?;
+        driver.init().map_err(|error| match millpond_softgpu::refusal() {
+            Some(why) if driver.kind() == DriverKind::Soft => format!("{error}: {why}"),
+            _ => error.to_string(),
+        })?;
         let devices = driver.devices().map_err(|error| error.to_string())?;
         let nvml = Nvml::open(&driver)
             .inspect_err(|error| tracing::warn!("no readings of the card: {error}"))

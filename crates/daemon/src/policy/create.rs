@@ -151,8 +151,12 @@ impl<P: Ports> Pond<P> {
             return Ok(Some(id));
         }
         let message = format!("tensor '{name}' exists already: {}", differences.join("; "));
-        Err(Failure::new(ErrorKind::Exists, message)
-            .hint(format!("`millpond tensor rm {name}` first, or take another name")))
+        let hint = if caller.may_change(&slab.pool.owner) {
+            format!("`millpond tensor rm {name}` first, or take another name")
+        } else {
+            format!("take another name: this one is user {}'s", slab.pool.owner.user)
+        };
+        Err(Failure::new(ErrorKind::Exists, message).hint(hint))
     }
 
     /// Where the tensor will lie; `None` while the driver has not said which GPUs there are.

@@ -2,10 +2,10 @@
 
 use millpond_wire::message::{EventKind, Target};
 use millpond_wire::record::Record;
-use millpond_wire::{ClientId, ErrorKind, Failure, TensorId};
+use millpond_wire::{ClientId, TensorId};
 
 use super::create::changed;
-use super::owner::Caller;
+use super::owner::{Caller, not_yours};
 use super::pond::{Answer, Pond, done, from_port};
 use super::ports::{PortError, Ports};
 
@@ -20,13 +20,10 @@ impl<P: Ports> Pond<P> {
         if tensor.deleted {
             return done();
         }
-        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
-        if owner.is_none_or(|owner| !caller.may_change(&owner)) {
+        let Some(slab) = self.slabs.get(tensor.slab) else { return Ok(None) };
+        if !caller.may_change(&slab.pool.owner) {
             let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-            return Err(Failure::new(
-                ErrorKind::Denied,
-                format!("tensor '{name}' belongs to another user"),
-            ));
+            return Err(not_yours(&format!("tensor '{name}'"), &slab.pool.owner));
         }
         let why = format!("deleted by user {}", caller.owner.user);
         self.delete_now(ports, id, &why).map_err(from_port)?;

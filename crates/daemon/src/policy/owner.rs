@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use millpond_wire::Audience;
+use millpond_wire::{Audience, ErrorKind, Failure};
 
 /// A user of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +50,12 @@ impl Caller {
     pub fn may_change(&self, owner: &Owner) -> bool {
         self.admin || (self.owner.tenant == owner.tenant && self.owner.user == owner.user)
     }
+}
+
+/// What is said to a caller who may use something, but not change it.
+pub fn not_yours(what: &str, owner: &Owner) -> Failure {
+    let message = format!("{what} belongs to user {}", owner.user);
+    Failure::new(ErrorKind::Denied, message).hint("only that user or the operator can change it")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use millpond_wire::record::Record;
 use millpond_wire::{Audience, ErrorKind, Failure, TensorId, TensorName};
 
 use super::create::changed;
-use super::owner::{Caller, Owner};
+use super::owner::{Caller, Owner, not_yours};
 use super::pond::{Answer, Pond, from_port, now};
 use super::ports::Ports;
 
@@ -124,9 +124,8 @@ impl<P: Ports> Pond<P> {
         }
         let Some(before) = self.catalog.named(owner, name) else { return Ok(None) };
         let theirs = self.catalog.get(before).and_then(|tensor| self.slabs.get(tensor.slab));
-        if theirs.is_some_and(|slab| !caller.may_change(&slab.pool.owner)) {
-            let message = format!("tensor '{name}' belongs to another user");
-            return Err(Failure::new(ErrorKind::Denied, message));
+        if let Some(slab) = theirs.filter(|slab| !caller.may_change(&slab.pool.owner)) {
+            return Err(not_yours(&format!("tensor '{name}'"), &slab.pool.owner));
         }
         if !replace {
             let message = format!("tensor '{name}' exists already");

@@ -59,6 +59,8 @@ impl Server {
     ) {
         let mut devices = Vec::new();
         let mut refused = Vec::new();
+        let missing = missing(&self.config.devices, &found);
+        missing.iter().for_each(|text| tracing::warn!("{text}"));
         for device in found {
             if !self.is_chosen(&device) {
                 continue;
@@ -76,6 +78,11 @@ impl Server {
             self.fatal = Some(DaemonError::NoGpu(refused.join("; ")));
             return;
         }
+        if devices.is_empty() && !missing.is_empty() && self.first {
+            // Somebody has mistyped it. Later, what is held is served all the same.
+            self.fatal = Some(DaemonError::WrongGpu(missing.join("; ")));
+            return;
+        }
         tracing::info!(driver = %name, gpus = devices.len(), "the driver is ready");
         let cards = devices.iter().map(|device| (device.uuid, device.total_bytes));
         let cards = NvmlCards::new(nvml, cards);
@@ -85,11 +92,7 @@ impl Server {
 
     fn is_chosen(&self, device: &FoundDevice) -> bool {
         let chosen = &self.config.devices;
-        chosen.is_empty()
-            || chosen.iter().any(|choice| match choice {
-                DeviceChoice::Uuid(uuid) => *uuid == device.uuid,
-                DeviceChoice::Index(index) => *index == device.index,
-            })
+        chosen.is_empty() || chosen.iter().any(|choice| means(choice, device))
     }
 
     fn device(&self, found: FoundDevice) -> Device {
@@ -114,4 +117,26 @@ impl Server {
             .map_err(|error| error.to_string())?;
         self.world.hold_key(key, Arc::new(file.into())).map_err(|error| error.to_string())
     }
+}
+
+fn means(choice: &DeviceChoice, device: &FoundDevice) -> bool {
+    match choice {
+        DeviceChoice::Uuid(uuid) => *uuid == device.uuid,
+        DeviceChoice::Index(index) => *index == device.index,
+    }
+}
+
+/// What `devices` names and the driver does not have, in words.
+fn missing(chosen: &[DeviceChoice], found: &[FoundDevice]) -> Vec<String> {
+    let there: Vec<String> =
+        found.iter().map(|device| format!("{} ({})", device.index, device.uuid)).collect();
+    let there = there.join(", ");
+    let absent = chosen.iter().filter(|choice| !found.iter().any(|device| means(choice, device)));
+    let text = |choice: &DeviceChoice| match choice {
+        DeviceChoice::Uuid(uuid) => format!("`devices` names {uuid}; the driver has only {there}"),
+        DeviceChoice::Index(index) => {
+            format!("`devices` names GPU {index}; the driver has only {there}")
+        }
+    };
+    absent.map(text).collect()
 }

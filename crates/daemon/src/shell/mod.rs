@@ -61,6 +61,9 @@ pub enum DaemonError {
     /// Every GPU that this pond was to serve is another's.
     #[error("{0}")]
     NoGpu(String),
+    /// No GPU that this pond was to serve is there.
+    #[error("{0}")]
+    WrongGpu(String),
     /// The system said no.
     #[error("{what}: {source}")]
     Io {
@@ -83,6 +86,9 @@ impl DaemonError {
             DaemonError::NoDriver(_) => Some("`millpond doctor` says what is missing"),
             DaemonError::NoGpu(_) => {
                 Some("use that pond, by `--runtime-dir`, or name other GPUs with `--devices`")
+            }
+            DaemonError::WrongGpu(_) => {
+                Some("name GPUs that are there with `--devices`, or leave it out for all of them")
             }
             _ => None,
         }

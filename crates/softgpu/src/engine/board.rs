@@ -22,7 +22,7 @@ pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The folder cannot be used.
-    #[error("cannot use the folder {folder}")]
+    #[error("cannot use the folder '{folder}' (MILLPOND_SOFT_DIR): {source}")]
     Folder {
         /// The folder.
         folder: String,

@@ -97,25 +97,38 @@ pub struct Engine {
 }
 
 static ENGINE: OnceLock<Engine> = OnceLock::new();
-static STARTING: Mutex<()> = Mutex::new(());
+/// Held while one thread starts; why the last one could not.
+static STARTING: Mutex<Option<String>> = Mutex::new(None);
 
 /// `cuInit`.
 pub fn start() -> Result<(), Status> {
-    let _only_one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut why = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if ENGINE.get().is_none() {
         if !is_own_proc() {
+            *why = Some("/proc is of another pid namespace than this process".to_owned());
             return Err(Status::OPERATING_SYSTEM);
         }
-        let engine = Engine::new().map_err(|error| match error {
-            StartError::Config(_) => Status::SYSTEM_NOT_READY,
-            StartError::Folder { .. } => Status::OPERATING_SYSTEM,
+        let engine = Engine::new().map_err(|error| {
+            *why = Some(error.to_string());
+            match error {
+                StartError::Config(_) => Status::SYSTEM_NOT_READY,
+                StartError::Folder { .. } => Status::OPERATING_SYSTEM,
+            }
         })?;
         if engine.visible.is_empty() {
+            *why = Some("CUDA_VISIBLE_DEVICES leaves no device".to_owned());
             return Err(Status::NO_DEVICE);
         }
+        *why = None;
         let _ = ENGINE.set(engine);
     }
     engine().map(drop)
+}
+
+/// Why the last `cuInit` of this process was refused: a status has no words.
+#[must_use]
+pub fn refusal() -> Option<String> {
+    STARTING.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Whether `/proc` is of this process's namespace: a card's driver refuses to begin with another's.

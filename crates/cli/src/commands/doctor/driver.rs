@@ -32,14 +32,31 @@ pub fn checks() -> Vec<Check> {
                 checks.extend(of_device(device));
             }
         }
-        Err(error) => checks.push(Check::fail(
-            "GPUs",
-            error.to_string(),
-            "is `nvidia-smi` fine? MILLPOND_DRIVER=soft runs without a GPU",
-        )),
+        Err(error) => {
+            checks.push(no_gpus(&driver, &error));
+            if driver.kind() == DriverKind::Soft {
+                // It is one and the same: NVML cannot be there, and nobody can install it.
+                return checks;
+            }
+        }
     }
     checks.push(nvml(&driver));
     checks
+}
+
+fn no_gpus(driver: &Driver, error: &CudaError) -> Check {
+    match millpond_softgpu::refusal().filter(|_| driver.kind() == DriverKind::Soft) {
+        Some(why) => Check::fail(
+            "GPUs",
+            format!("{error}: {why}"),
+            "set the variable that is named, or unset it: docs/software-driver.md lists all",
+        ),
+        None => Check::fail(
+            "GPUs",
+            error.to_string(),
+            "is `nvidia-smi` fine? MILLPOND_DRIVER=soft runs without a GPU",
+        ),
+    }
 }
 
 fn no_driver(choice: &DriverChoice, error: &DriverError) -> Check {

@@ -403,7 +403,8 @@ mod tests {
     fn a_group_without_a_pond_is_read_from_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let (alone, name, _member) = group(folder.path());
-        assert_eq!(alone.names(), std::slice::from_ref(&name));
+        std::fs::write(folder.path().join("context-GPU-07070707"), [0; 8]).unwrap();
+        assert_eq!(alone.names(), std::slice::from_ref(&name), "a file is no group");
         let own = std::process::id();
         let details = alone.details(&name, &[card(vec![(own, Some(65 << 20))])]);
         let device = &details.info.devices[0];

@@ -145,7 +145,12 @@ fn known_hint(names: &[String], has_pond: bool) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!("there are {}{more}; `millpond group ls`", shown.join(", "))
+            let how = if has_pond {
+                "`millpond group ls`"
+            } else {
+                "without a pond `millpond run --limit SIZE --group NAME` makes another"
+            };
+            format!("there are {}{more}; {how}", shown.join(", "))
         }
     }
 }
@@ -223,6 +228,7 @@ mod tests {
         let alone = known_hint(&[], false);
         assert!(alone.contains("millpond run") && !alone.contains("group set"), "{alone}");
         assert_eq!(known_hint(&names(2), true), "there are g1, g2; `millpond group ls`");
+        assert!(known_hint(&names(2), false).contains("g1, g2; without a pond `millpond run"));
         let many = known_hint(&names(500), true);
         assert!(many.contains("g12 and 488 more;") && !many.contains("g13"), "{many}");
     }

@@ -10,7 +10,7 @@ use super::making::MakingKey;
 use super::{Version, retired};
 use crate::policy::catalog::key;
 use crate::policy::create::changed;
-use crate::policy::owner::{Caller, Owner};
+use crate::policy::owner::{Caller, Owner, not_yours};
 use crate::policy::pond::{Answer, Pond, done, from_port};
 use crate::policy::ports::{Held, PortError, Ports};
 use crate::policy::release::Ending;
@@ -35,8 +35,7 @@ impl<P: Ports> Pond<P> {
         let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
         let label = version.label();
         if !caller.may_change(&version.owner) {
-            let message = format!("{label} belongs to another user");
-            return Err(Failure::new(ErrorKind::Denied, message));
+            return Err(not_yours(&label, &version.owner));
         }
         if version.state == VersionState::Draining {
             return done();
@@ -85,8 +84,7 @@ impl<P: Ports> Pond<P> {
     fn retire_making(&mut self, ports: &mut P, caller: &Caller, key: MakingKey) -> Answer<P::Fd> {
         let Some(making) = self.models.making.get(&key) else { return Ok(None) };
         if !caller.may_change(&making.pool.owner) {
-            let message = format!("version {} belongs to another user", key.0);
-            return Err(Failure::new(ErrorKind::Denied, message));
+            return Err(not_yours(&format!("version {}", key.0), &making.pool.owner));
         }
         if let Some(making) = self.models.making.remove(&key) {
             let label = making.stage.as_ref().map_or_else(String::new, |stage| {

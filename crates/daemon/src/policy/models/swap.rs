@@ -6,7 +6,7 @@ use millpond_wire::{ErrorKind, Failure, TensorId, TensorRef, Token, VersionId, V
 
 use super::{lost, retired};
 use crate::policy::catalog::NameKey;
-use crate::policy::owner::Caller;
+use crate::policy::owner::{Caller, not_yours};
 use crate::policy::pond::{Answer, Pond, from_port, now};
 use crate::policy::ports::Ports;
 use crate::policy::words::count;
@@ -25,8 +25,7 @@ impl<P: Ports> Pond<P> {
         };
         let key = key.clone();
         if !caller.may_change(&model.owner) {
-            let message = format!("model '{name}' belongs to another user");
-            return Err(Failure::new(ErrorKind::Denied, message));
+            return Err(not_yours(&format!("model '{name}'"), &model.owner));
         }
         // A repeat gets its answer, whatever happened since.
         if let Some((_, previous)) = model.swaps.iter().find(|(known, _)| *known == token) {

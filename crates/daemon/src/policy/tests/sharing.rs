@@ -99,6 +99,7 @@ fn everybody_may_read_but_only_the_owner_deletes() {
     assert_eq!(play.get(other, "~1/x", 1).0.tensor, info.tensor);
     let failure = play.refused(other, RequestBody::TensorDelete { tensor: info.tensor });
     assert_eq!(failure.kind, ErrorKind::Denied);
+    assert_eq!(failure.message, "tensor 'x' belongs to user 1");
     let failure = play.refused(other, get("x", 2, Mode::ReadOnly, 0));
     assert_eq!(failure.kind, ErrorKind::NotFound, "a bare name is one's own");
     assert_eq!(failure.similar, ["~1/x"]);
@@ -112,6 +113,13 @@ fn public_names_are_everybodys_and_found_bare() {
     let (info, _) = play.create(owner, TensorCreate { zero: true, ..spec("public/x", 100) });
     assert_eq!(info.audience, Audience::Everybody);
     assert_eq!(play.get(other, "x", 1).0.tensor, info.tensor);
+    // Who cannot delete it is not told to.
+    let larger = || RequestBody::TensorCreate(spec("public/x", 200));
+    for (conn, part) in [(other, "this one is user 1's"), (owner, "tensor rm public/x")] {
+        let failure = play.refused(conn, larger());
+        assert_eq!(failure.kind, ErrorKind::Exists);
+        assert!(failure.hint.as_ref().is_some_and(|hint| hint.contains(part)), "{failure:?}");
+    }
 }
 
 #[test]
