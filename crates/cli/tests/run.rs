@@ -114,7 +114,7 @@ fn a_limit_that_makes_no_sense_says_why() {
         ("0.5", "write 0.5G for half a GiB or 50% for half of the card"),
         ("ten", "not a size"),
         ("10X", "unknown unit"),
-        ("120%", "100 %"),
+        ("120%", "100%"),
         ("", "empty"),
     ] {
         let ran = run(&place, &[&format!("--limit={limit}"), "--", "true"]);
