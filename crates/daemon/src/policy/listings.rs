@@ -94,6 +94,11 @@ impl Listings {
 }
 
 impl<P: Ports> Pond<P> {
+    /// Whether a long listing is being made: each [`Pond::tick`] goes on with it.
+    pub fn is_listing(&self) -> bool {
+        self.listings.current.is_some()
+    }
+
     pub(super) fn list(
         &mut self,
         ports: &P,

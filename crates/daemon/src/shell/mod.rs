@@ -178,7 +178,12 @@ impl Server {
     fn timeout(&mut self) -> Option<Timespec> {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
-        let waiters = waiters.map(Duration::from_millis);
+        // A listing goes on with each round, so this is no idle turning.
+        let waiters = if self.pond.is_listing() {
+            Some(Duration::ZERO)
+        } else {
+            waiters.map(Duration::from_millis)
+        };
         let soon = !self.world.ended.is_empty()
             || !self.world.movers.news.is_empty()
             || self.world.movers.is_behind();
