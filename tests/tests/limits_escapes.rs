@@ -48,6 +48,16 @@ fn others(place: &Place) -> u64 {
     })
 }
 
+/// What the group's processes have beyond what calls have shown, folded in or not.
+fn drift(place: &Place) -> u64 {
+    let of = |process: &serde_json::Value| {
+        let device = &process["devices"][0];
+        let folded = device["folded_bytes"].as_u64().unwrap_or(0);
+        folded + device["drift_bytes"].as_u64().unwrap_or(0)
+    };
+    place.processes("team-a").iter().map(of).sum()
+}
+
 /// Whether others have what they had. A card's own driver keeps some megabytes.
 fn is_back(place: &Place, before: u64) -> bool {
     let noise = if is_soft() { 0 } else { 16 * unit() };
@@ -98,13 +108,7 @@ fn memory_whose_exporter_died_is_seen_while_an_importer_has_it() {
     eventually("the end of the owner's charge", || (used() <= both - 64 * unit()).then_some(()));
     // Nobody pays for it now, and nobody is promised it.
     eventually("what nobody pays for", || {
-        let drift = |process: &serde_json::Value| {
-            let device = &process["devices"][0];
-            let folded = device["folded_bytes"].as_u64().unwrap_or(0);
-            folded + device["drift_bytes"].as_u64().unwrap_or(0)
-        };
-        let seen: u64 = place.processes("team-a").iter().map(drift).sum();
-        (seen + others(&place) >= before + 64 * unit()).then_some(())
+        (drift(&place) + others(&place) >= before + 64 * unit()).then_some(())
     });
     importer.ask(&format!("free {opened}"));
     eventually("its end on the card", || is_back(&place, before).then_some(()));
@@ -174,13 +178,7 @@ fn other_ways_to_the_driver_in_one_process_escape_and_are_seen() {
         assert!(tenant.takes("linear", 128 * unit()), "{way} is not enforced");
         say(&format!("observed: {way} -> takes what the limit does not allow"));
         eventually(&format!("the reading of {way}"), || {
-            let drift = |process: &serde_json::Value| {
-                let device = &process["devices"][0];
-                let folded = device["folded_bytes"].as_u64().unwrap_or(0);
-                folded + device["drift_bytes"].as_u64().unwrap_or(0)
-            };
-            let seen: u64 = place.processes("team-a").iter().map(drift).sum();
-            (seen + others(&place) >= before + 128 * unit()).then_some(())
+            (drift(&place) + others(&place) >= before + 128 * unit()).then_some(())
         });
         tenant.kill();
         eventually("its end", || place.processes("team-a").is_empty().then_some(()));

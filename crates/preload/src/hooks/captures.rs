@@ -149,12 +149,10 @@ pub(super) fn forget_context(number: u16) {
 /// A capture ends with the stream that it began in. The note goes first: another thread may get the
 /// same handle at once.
 fn destroy(stream: usize, call: impl FnOnce() -> Status) -> Status {
-    if let Some(state) = state::get() {
-        pending::stream_ends(state, stream);
-    }
-    let capturing = state::get().filter(|state| state.captures.load(Ordering::Relaxed) != 0);
-    let Some(state) = capturing.filter(|_| stream > PER_THREAD) else { return call() };
-    if !forget(state, stream) {
+    let Some(state) = state::get() else { return call() };
+    pending::stream_ends(state, stream);
+    let capturing = state.captures.load(Ordering::Relaxed) != 0 && stream > PER_THREAD;
+    if !capturing || !forget(state, stream) {
         return call();
     }
     let context = context_of(stream);

@@ -480,6 +480,7 @@ mod tests {
         alone.remove(&name).unwrap();
         assert!(alone.names().is_empty());
     }
+
     #[test]
     fn what_is_no_folder_is_no_group_and_a_folder_without_a_ledger_can_be_removed() {
         let folder = tempfile::tempdir().unwrap();
