@@ -9,6 +9,7 @@
 mod args;
 mod commands;
 mod elf;
+mod endure;
 mod env_vars;
 mod error;
 mod exit;

@@ -129,7 +129,7 @@ impl Mover {
         }
         self.shared.queue.close();
         for thread in self.threads.drain(..) {
-            // A thread that panics ends the process.
+            // A panic ends the process, here as in every process with a log.
             let _ = thread.join();
         }
         Ok(())

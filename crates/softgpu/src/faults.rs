@@ -9,6 +9,7 @@
 //!        | "from=" n          the n-th call and all later ones
 //!        | "oom_after=" n     n calls work, then 2 (out of memory); same as error=2,from=n+1
 //!        | "latency_us=" n    wait n microseconds before the call
+//!        | "panic=" n         the n-th call panics
 //! ```
 //!
 //! `on` and `from` need an `error`. Several rules may name the same call; each counts for itself.
@@ -30,7 +31,7 @@ pub enum FaultError {
     UnknownCall(String),
     /// An action that does not exist, or without a value.
     #[error(
-        "fault action '{action}' of {call} is not one of error=, on=, from=, oom_after=, latency_us="
+        "fault action '{action}' of {call} is not one of error=, on=, from=, oom_after=, latency_us=, panic="
     )]
     UnknownAction {
         /// The call of the rule.
@@ -68,6 +69,7 @@ struct Rule {
     call: String,
     error: Option<(Status, When)>,
     latency: Option<Duration>,
+    panic: Option<u64>,
     seen: AtomicU64,
 }
 
@@ -110,6 +112,9 @@ impl FaultPlan {
                 std::thread::sleep(latency);
             }
             let count = rule.seen.fetch_add(1, Ordering::Relaxed) + 1;
+            if rule.panic == Some(count) {
+                panic_in(call);
+            }
             if let Some((status, when)) = rule.error {
                 let hit = match when {
                     When::On(n) => count == n,
@@ -124,10 +129,16 @@ impl FaultPlan {
     }
 }
 
+/// What becomes of it is the process's own decision: a daemon ends, another program gets an error.
+#[expect(clippy::panic, reason = "this is what was asked for")]
+fn panic_in(call: &str) -> ! {
+    panic!("a panic in {call}, on purpose")
+}
+
 impl Rule {
     fn parse(call: &str, actions: &str) -> Result<Self, FaultError> {
         let conflict = |reason| FaultError::Conflict { call: call.to_owned(), reason };
-        let (mut error, mut when, mut latency) = (None, None, None);
+        let (mut error, mut when, mut latency, mut panic) = (None, None, None, None);
         for action in actions.split(',').map(str::trim) {
             let unknown =
                 || FaultError::UnknownAction { call: call.to_owned(), action: action.to_owned() };
@@ -146,13 +157,14 @@ impl Rule {
                         | when.replace(When::From(from)).is_some()
                 }
                 "latency_us" => latency.replace(Duration::from_micros(number)).is_some(),
+                "panic" => panic.replace(number).is_some(),
                 _ => return Err(unknown()),
             };
             if twice {
                 return Err(conflict("an action is given twice"));
             }
         }
-        if matches!(when, Some(When::On(0) | When::From(0))) {
+        if matches!(when, Some(When::On(0) | When::From(0))) || panic == Some(0) {
             return Err(conflict("calls are counted from 1"));
         }
         let error = match (error, when) {
@@ -161,7 +173,7 @@ impl Rule {
             (None, Some(_)) => return Err(conflict("on= and from= need error=")),
             (None, None) => None,
         };
-        Ok(Self { call: call.to_owned(), error, latency, seen: AtomicU64::new(0) })
+        Ok(Self { call: call.to_owned(), error, latency, panic, seen: AtomicU64::new(0) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait, and which process this is.
+//! writes, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait or
+//! are ignored, and which process this is.
 
 use std::fs::File;
 use std::io;
@@ -366,6 +367,16 @@ pub fn hold_back_stop_signals(hold_back: bool) -> io::Result<()> {
         libc::pthread_sigmask(how, &raw const set, std::ptr::null_mut())
     };
     if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(result)) }
+}
+
+/// Lets a process in the background write to its terminal, and read nothing from it, instead of
+/// being stopped. Processes started from this one inherit that.
+pub fn ignore_terminal_stops() {
+    for signal in [libc::SIGTTIN, libc::SIGTTOU] {
+        // SAFETY: both signals exist, and to ignore one runs no code of this program. It cannot
+        // fail for them.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
 }
 
 #[cfg(test)]

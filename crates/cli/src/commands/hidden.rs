@@ -8,11 +8,11 @@ use millpond_keeper::{About, Launch};
 
 use super::serve;
 use crate::args::{DaemonArgs, LogArgs};
-use crate::env_vars;
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
 use crate::logging::ProcessLog;
 use crate::printer::Printer;
+use crate::{endure, env_vars};
 
 /// `millpond daemon`.
 pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
@@ -64,6 +64,7 @@ pub fn mover(log: &LogArgs) -> Outcome {
 }
 
 fn start_log(log: &LogArgs) -> Outcome {
+    endure::meaningless_signals();
     if let Err(error) = millpond_wire::fd::close_inherited() {
         return Err(failed("looking at inherited descriptors", error));
     }

@@ -6,6 +6,7 @@ use millpond_keeper::config::{Config, ConfigError};
 use millpond_keeper::{ExitReason, KeeperError, KeeperStart, Launch};
 
 use crate::args::{Global, ServeArgs};
+use crate::endure;
 use crate::error::{CommandError, Outcome, Report, failed};
 use crate::exit::Code;
 use crate::logging::ProcessLog;
@@ -13,6 +14,7 @@ use crate::printer::Printer;
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
+    endure::meaningless_signals();
     let overrides = args.overrides(global.runtime_dir());
     let mut config = Config::load(args.config().as_deref(), &overrides)?;
     config.log_file = config.log_file.as_deref().map(log_file).transpose()?;

@@ -178,7 +178,8 @@ impl<P: Ports> Pond<P> {
                 _ => refused.push(claimed.lease),
             }
         }
-        if !refused.is_empty() {
+        let user = self.clients.clients.get(&id).map(|client| client.owner().user);
+        if !refused.is_empty() && user.is_some_and(|user| self.may_complain(ports, user)) {
             tracing::warn!(client = %id, count = refused.len(), "refused claims of leases");
         }
         if claim.last {

@@ -7,6 +7,7 @@ mod accounts;
 mod catalog;
 mod clients;
 mod collect;
+mod complaints;
 mod create;
 mod delete;
 mod events;

@@ -128,6 +128,8 @@ pub struct Pond<P: Ports> {
     pub(super) listings: super::listings::Listings,
     /// When a user who reached a limit was last told of.
     pub(super) limits_told: BTreeMap<(std::rc::Rc<str>, u32), u64>,
+    /// What was logged about whom.
+    pub(super) complaints: super::complaints::Complaints,
     /// When a slab was last given back, on the clock that never jumps.
     pub(super) gave_back_ms: Option<u64>,
     /// What groups hold on the GPUs, when it was last looked at.
@@ -354,10 +356,22 @@ impl<P: Ports> Pond<P> {
         if failure.kind == ErrorKind::Protocol
             && let Some(connection) = self.clients.conns.get_mut(&conn)
             && !std::mem::replace(&mut connection.blamed, true)
+            && self.complaints.may(connection.caller.owner.user, ports.monotonic_ms())
         {
             tracing::warn!(pid = connection.pid, "refused a message: {failure}");
         }
         ports.reply(conn, Reply { number, body: ReplyBody::Failure(failure) }, Vec::new());
+    }
+
+    /// Whether a line about what this user did may be logged: one user cannot fill a disk.
+    pub fn may_complain(&mut self, ports: &P, user: u32) -> bool {
+        self.complaints.may(user, ports.monotonic_ms())
+    }
+
+    /// The same about whoever is at the other end of a connection.
+    pub fn may_complain_of(&mut self, ports: &P, conn: ConnId) -> bool {
+        let connection = self.clients.conns.get(&conn);
+        connection.map(|it| it.caller.owner.user).is_some_and(|user| self.may_complain(ports, user))
     }
 
     /// The driver answered, and these are its GPUs.
@@ -445,6 +459,7 @@ impl<P: Ports> Pond<P> {
             self.care_for_movers(ports),
             self.end_lives(ports),
             self.list_on(ports),
+            self.complaints.say_left_out(now),
         ];
         soonest.into_iter().chain(more.into_iter().flatten()).min()
     }

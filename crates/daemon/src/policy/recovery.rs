@@ -96,6 +96,7 @@ impl<P: Ports> Pond<P> {
             unfreed: super::unfreed::Unfreed::default(),
             listings: super::listings::Listings::default(),
             limits_told: BTreeMap::new(),
+            complaints: super::complaints::Complaints::default(),
             group_readings: Vec::new(),
             charged_users: std::collections::BTreeSet::new(),
             gave_back_ms: None,

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use millpond_wire::message::{Reply, ReplyBody, Request};
 use millpond_wire::socket::{self, SocketError};
@@ -15,6 +15,8 @@ use crate::policy::{ConnId, Owner, Ports};
 
 /// The user that the kernel shows for one it cannot name: nobody can be told from another.
 const OVERFLOW_USER: u32 = 65_534;
+/// Before a connection is looked at again that there is no descriptor for.
+const SHORT_PAUSE: Duration = Duration::from_millis(5);
 /// The tenant of the machine's own users.
 const LOCAL_TENANT: &str = "local";
 
@@ -35,7 +37,7 @@ impl Server {
                 }
                 Ok(None) => return,
                 Ok(Some(_)) => {
-                    tracing::warn!("a client sent descriptors that nobody asked for; ending it");
+                    self.blame(id, "sent descriptors that nobody asked for");
                     self.world.ended.push(id);
                     return;
                 }
@@ -44,16 +46,23 @@ impl Server {
                     return;
                 }
                 Err(SocketError::OutOfDescriptors) => {
-                    tracing::error!("no descriptor is left for a client's file; ending the client");
+                    self.blame(id, "sent a file that no descriptor is left for");
                     self.world.ended.push(id);
                     return;
                 }
                 Err(error) => {
-                    tracing::warn!("a client broke the protocol: {error}; ending it");
+                    self.blame(id, &format!("broke the protocol: {error}"));
                     self.world.ended.push(id);
                     return;
                 }
             }
+        }
+    }
+
+    /// Says why a client is ended, unless too much was said about its user already.
+    fn blame(&mut self, id: ConnId, what: &str) {
+        if self.pond.may_complain_of(&self.world, id) {
+            tracing::warn!("a client {what}; ending it");
         }
     }
 
@@ -67,11 +76,18 @@ impl Server {
                 Err(error) => {
                     // Out of descriptors: refuse the next in line rather than spin on it. Said
                     // once: whoever tries for ever must not fill the disk.
-                    if !std::mem::replace(&mut self.refusing, true) {
+                    if !std::mem::replace(&mut self.refusing, true)
+                        && self.pond.may_complain(&self.world, OVERFLOW_USER)
+                    {
                         tracing::error!("{error}; refusing connections");
                     }
-                    self.spare = None;
-                    let _ = socket::accept(listener);
+                    let had_spare = self.spare.take().is_some();
+                    let refused = socket::accept(listener);
+                    if !had_spare || refused.is_err() {
+                        // Nobody can be refused either: the others must not wait for a busy loop.
+                        std::thread::sleep(SHORT_PAUSE);
+                    }
+                    drop(refused);
                     self.spare = spare_fd();
                     return;
                 }
@@ -83,13 +99,17 @@ impl Server {
         // It fails if it hung up before it was looked at.
         let Ok(peer) = fd::peer_credentials(&socket) else { return };
         if peer.user == OVERFLOW_USER {
-            tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
+            if self.pond.may_complain(&self.world, OVERFLOW_USER) {
+                tracing::warn!(pid = peer.pid, "refused a user without a number in this namespace");
+            }
             return;
         }
         // The operator can always look: for that some are left.
         let short = descriptors::may_serve(&socket, self.world.descriptors()).err();
         if let Some(short) = short.filter(|_| !admin) {
-            if !std::mem::replace(&mut self.refusing, true) {
+            if !std::mem::replace(&mut self.refusing, true)
+                && self.pond.may_complain(&self.world, peer.user)
+            {
                 tracing::error!("{short}; refusing connections");
             }
             return refuse(&socket, Failure::new(ErrorKind::TooMany, short.to_string()));

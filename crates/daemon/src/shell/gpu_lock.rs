@@ -49,7 +49,10 @@ pub fn take(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuL
     }
     let user = rustix::process::geteuid().as_raw();
     let text = format!("the pond in '{runtime_dir}' (pid {}, user {user})\n", std::process::id());
-    file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0)).map_err(failed)?;
+    // For people; the lock is what counts, also on a full disk.
+    if let Err(error) = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0)) {
+        tracing::warn!("lock '{}' does not say who has it: {error}", path.display());
+    }
     Ok(file)
 }
 

@@ -13,7 +13,6 @@ use rustix::process::Signal;
 use super::Server;
 use super::watcher::Source;
 use crate::book;
-use crate::policy::PortError;
 
 /// Pauses before a keeper is tried again that could not be started.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -148,18 +147,22 @@ impl Server {
     }
 
     /// Tells the keeper, and a daemon that waits for this one, that clients are served.
-    pub(super) fn announce(&mut self) -> Result<(), PortError> {
+    /// If the keeper cannot be told now, it is told with one of the next rounds.
+    pub(super) fn announce(&mut self) {
         // A first daemon that may not have its GPUs ends before it has ever served; a later one
         // serves what is held, driver or not.
         let serves = self.pond.has_driver() || !self.first;
         if serves && self.fatal.is_none() && !std::mem::replace(&mut self.announced, true) {
-            self.world.tell_keeper(&Message::Serving, &[])?;
+            if let Err(error) = self.world.tell_keeper(&Message::Serving, &[]) {
+                tracing::error!("{error}");
+                self.announced = false;
+                return;
+            }
             if let Some(before) = self.world.held.remove(&HoldKey::handover()) {
                 // The keeper says so too; it may be dead.
                 let _ = socket::send(&*before, b"serving", &[], false);
             }
         }
-        Ok(())
     }
 
     /// Another program takes over. Clients are cut off and come back; what they had asked for and

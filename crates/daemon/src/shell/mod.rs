@@ -28,7 +28,7 @@ use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, limits};
 use rustix::event::Timespec;
 use rustix::event::epoll::Event;
-use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use soon::SOON;
 use watcher::Source;
@@ -144,7 +144,7 @@ impl Server {
     fn serve(&mut self) -> Result<(), DaemonError> {
         let mut events: Vec<Event> = Vec::with_capacity(256);
         // Before the first answer: a daemon that waits for this one must not come back after it.
-        self.announce()?;
+        self.announce();
         loop {
             let timeout = self.timeout();
             self.world
@@ -165,7 +165,7 @@ impl Server {
                     return Ok(());
                 }
             }
-            self.after_round()?;
+            self.after_round();
             if let Some(error) = self.fatal.take() {
                 return Err(error);
             }
@@ -220,8 +220,8 @@ impl Server {
         }
     }
 
-    fn after_round(&mut self) -> Result<(), DaemonError> {
-        self.announce()?;
+    fn after_round(&mut self) {
+        self.announce();
         self.world.flush_soon();
         self.pond.pump_events(&mut self.world);
         while let Some(id) = self.world.ended.pop() {
@@ -237,7 +237,6 @@ impl Server {
         if self.world.journal.wants_compaction() {
             self.compact();
         }
-        Ok(())
     }
 
     fn is_finished(&self) -> bool {
@@ -305,6 +304,7 @@ impl Server {
 fn signals() -> std::io::Result<UnixStream> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(SIGINT, handlers.try_clone()?)?;
     signal_hook::low_level::pipe::register(SIGTERM, handlers)?;
     // Comes from the kernel when the keeper dies while this process is stopped.
     signal_hook::flag::register(SIGHUP, Arc::default())?;

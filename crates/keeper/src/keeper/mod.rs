@@ -13,6 +13,7 @@ mod systemd;
 mod upgrade;
 mod watchdog;
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -177,8 +178,7 @@ impl Keeper {
                     let status = daemon.reap();
                     let text = describe(status);
                     tracing::warn!("daemon {pid} (epoch {}) {text}", self.epoch);
-                    let failed = status.is_some_and(|s| s.code().is_some_and(|code| code != 0));
-                    if failed && !self.served {
+                    if status.is_some_and(has_failed) && !self.served {
                         return Err(KeeperError::NeverServed { status: text });
                     }
                     if self.choose_program(None) {
@@ -241,6 +241,12 @@ fn wait(polled: &mut [PollFd<'_>], patience: Duration) -> bool {
             false
         }
     }
+}
+
+/// By itself, with an error or a panic, and not because somebody killed it.
+fn has_failed(status: ExitStatus) -> bool {
+    status.code().is_some_and(|code| code != 0)
+        || status.signal() == Some(signal_hook::consts::SIGABRT)
 }
 
 fn describe(status: Option<ExitStatus>) -> String {
