@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use millpond_cuda::DriverChoice;
 
+use crate::Stderr;
 use crate::driver::choice;
 
 /// How a pond is started; everything has a default.
@@ -15,6 +16,7 @@ pub struct Options {
     pub(crate) worker_environment: Vec<(String, String)>,
     pub(crate) program: Option<PathBuf>,
     pub(crate) under: Option<String>,
+    pub(crate) stderr: Stderr,
     soft: bool,
 }
 
@@ -57,6 +59,12 @@ impl Options {
     /// parent can set.
     pub fn under(mut self, script: &str) -> Self {
         self.under = Some(script.to_owned());
+        self
+    }
+
+    /// What the pond's standard error is.
+    pub fn stderr(mut self, stderr: Stderr) -> Self {
+        self.stderr = stderr;
         self
     }
 

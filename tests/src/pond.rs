@@ -10,6 +10,7 @@ use millpond::{Pond, Status, runtime_dir};
 use millpond_cuda::DriverChoice;
 
 use crate::driver::{alone, is_soft, tolerance};
+use crate::stderr::{Kept, Stderr};
 use crate::{
     Accounts, Folder, Options, PATIENCE, Process, Said, Worker, binaries, eventually, process,
 };
@@ -22,6 +23,7 @@ const SOFT_MEMORY: &str = "2G";
 pub struct TestPond {
     options: Options,
     serve: Mutex<Option<Child>>,
+    stderr: Mutex<Kept>,
     control: OnceLock<Pond>,
     gauge: Mutex<Option<Worker>>,
     // Dropped last, in this order.
@@ -61,6 +63,7 @@ impl TestPond {
         Self {
             options,
             serve: Mutex::new(None),
+            stderr: Mutex::new(Kept::Nothing),
             control: OnceLock::new(),
             gauge: Mutex::new(None),
             folder,
@@ -73,9 +76,19 @@ impl TestPond {
     /// # Panics
     /// If it does not.
     pub fn serve(&self) {
-        let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
+        let (stderr, kept) = self.options.stderr.open(&self.log_file());
+        *lock(&self.stderr) = kept;
+        self.serve_to(stderr);
+    }
+
+    /// The same with this as its standard error.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn serve_to(&self, stderr: impl Into<Stdio>) {
         let mut command = self.serve_command();
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+        let child = command.spawn().unwrap();
         *lock(&self.serve) = Some(child);
         eventually("the pond's first answer", || {
             let ended = lock(&self.serve).as_mut().unwrap().try_wait().unwrap();
@@ -118,9 +131,12 @@ impl TestPond {
         self.folder.join("serve.log")
     }
 
-    /// What the keeper and the daemons have logged.
+    /// What the keeper and the daemons have logged, if their standard error is a file.
     #[must_use]
     pub fn log(&self) -> String {
+        if self.options.stderr != Stderr::Normal {
+            return String::new();
+        }
         fs::read_to_string(self.log_file()).unwrap_or_default()
     }
 
@@ -318,8 +334,10 @@ impl TestPond {
     /// If it never does.
     pub fn wait_for_keeper(&self) {
         eventually("the new keeper", || {
-            let line = format!("keeper {} takes over", self.status().keeper_pid);
-            self.log().contains(&line).then_some(())
+            // Written when everything is taken. The log may be one that nobody can read.
+            let lock = fs::read_to_string(self.runtime_dir().join(runtime_dir::LOCK)).ok()?;
+            let holder: serde_json::Value = serde_json::from_str(lock.lines().next()?).ok()?;
+            (holder["pid"] == self.status().keeper_pid).then_some(())
         });
     }
 

@@ -8,7 +8,7 @@ use millpond::Status;
 use super::crew::Crew;
 use super::report::Tally;
 use super::rng::Rng;
-use super::role::Role;
+use super::role::{self, Role};
 use super::step::Step;
 use crate::{Process, TestPond, eventually};
 
@@ -23,20 +23,25 @@ pub(super) struct Killer<'a> {
     pub(super) crew: Crew<'a>,
     pub(super) rng: Rng,
     pub(super) bag: Vec<Role>,
+    /// Daemons that were killed since the last keeper.
+    pub(super) daemons: usize,
     pub(super) tally: Arc<Mutex<Tally>>,
     pub(super) status: Status,
 }
 
-impl<'a> Killer<'a> {
-    pub(super) fn run(mut self) -> Crew<'a> {
-        let mut daemons = 0;
-        while let Some(mut role) = self.bag.pop() {
-            if role == Role::Daemon && daemons >= DAEMONS_IN_A_ROW {
+impl Killer<'_> {
+    /// So many kills of these roles, or fewer if the time is over before.
+    pub(super) fn kill(&mut self, roles: &[Role], kills: usize, until: Option<Instant>) {
+        self.bag = role::bag(roles, kills, &mut self.rng);
+        while until.is_none_or(|until| Instant::now() < until)
+            && let Some(mut role) = self.bag.pop()
+        {
+            if role == Role::Daemon && self.daemons >= DAEMONS_IN_A_ROW {
                 role = self.swap_for_keeper(role);
             }
             match role {
-                Role::Daemon => daemons += 1,
-                Role::Keeper => daemons = 0,
+                Role::Daemon => self.daemons += 1,
+                Role::Keeper => self.daemons = 0,
                 Role::Worker | Role::Mover => {}
             }
             if role == Role::Mover {
@@ -45,7 +50,6 @@ impl<'a> Killer<'a> {
                 self.once(role);
             }
         }
-        self.crew
     }
 
     fn swap_for_keeper(&mut self, role: Role) -> Role {

@@ -1,9 +1,13 @@
 //! The siege: real processes, really killed, under load.
 //!
 //! ```text
-//! pondtool siege [--kills N] [--clients N] [--seed N] [--roles worker,daemon,keeper,mover]
-//!                [--spares N] [--out FILE] [--json] [--sabotage]
+//! pondtool siege [--kills N | --seconds N] [--clients N] [--seed N]
+//!                [--roles worker,daemon,keeper,mover] [--spares N] [--out FILE] [--json]
+//!                [--stderr normal|closed|full|blocking|replaced] [--sabotage]
 //! ```
+//!
+//! `--seconds` goes on for that long instead of for a number of kills. `--stderr` is what the pond's
+//! standard error is: see [`Stderr`].
 //!
 //! A pond of its own, clients that make, read and delete what all of them share, and `kill -9` for
 //! one role after the other: at any time, right after a client has said what it is about to do,
@@ -36,15 +40,21 @@ use self::rng::Rng;
 use self::role::Role;
 use super::{Trouble, print, wrong};
 use crate::process::{descriptor_list, descriptors};
-use crate::{Accounts, Options, PATIENCE, Process, TestPond, driver, eventually};
+use crate::{Accounts, Options, PATIENCE, Process, Stderr, TestPond, driver, eventually};
 
 /// Where all clients' names are.
 pub(crate) const PREFIX: &str = "siege/";
 /// Tells clients to write wrong bytes.
 pub(crate) const SABOTAGE: &str = "MILLPOND_SIEGE_SABOTAGE";
 
+/// Kills between two looks at the clock's bag: enough that every role has its part.
+const KILLS_IN_A_BAG: usize = 25;
+
 struct Plan {
     kills: usize,
+    /// Instead of a number of kills.
+    seconds: Option<u64>,
+    stderr: Stderr,
     clients: usize,
     spares: usize,
     seed: u64,
@@ -79,6 +89,7 @@ pub(crate) fn main(options: &[&str]) -> ExitCode {
     let mut report = tally.json();
     report["seed"] = json!(plan.seed);
     report["clients"] = json!(plan.clients);
+    report["stderr"] = json!(plan.stderr.name());
     report["driver"] = json!(driver::choice().to_string());
     report["measured"] = measured;
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
@@ -104,7 +115,8 @@ pub(crate) fn main(options: &[&str]) -> ExitCode {
 
 fn summary(report: &Value) {
     print(&format!(
-        "siege: {} kills ({}), {} requests, {} reads verified ({} MiB), {} wrong, {} lost, {} failed, {} s",
+        "siege (stderr {}): {} kills ({}), {} requests, {} reads verified ({} MiB), {} wrong, {} lost, {} failed, {} s",
+        report["stderr"].as_str().unwrap_or_default(),
         report["kills_total"],
         report["kills"],
         report["requests_total"],
@@ -129,7 +141,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
     let start = Instant::now();
     // A mover goes soon, so that its context is not in the last reading.
-    let mut options = Options::giving_back().flag("--mover-idle-seconds", "1");
+    let mut options = Options::giving_back().flag("--mover-idle-seconds", "1").stderr(plan.stderr);
     if plan.sabotage {
         options = options.worker_env(SABOTAGE, "1");
     }
@@ -145,10 +157,20 @@ fn run(plan: &Plan, tally: &Arc<Mutex<Tally>>) -> Value {
 
     let mut rng = Rng::new(plan.seed);
     let crew = Crew::start(&pond, plan.clients, plan.spares, rng.next(), Arc::clone(tally));
-    let bag = role::bag(&plan.roles, plan.kills, &mut rng);
     let (status, begun) = (pond.status(), Instant::now());
-    let killer = Killer { pond: &pond, crew, rng, bag, tally: Arc::clone(tally), status };
-    let crew = killer.run();
+    let tallied = Arc::clone(tally);
+    let (bag, daemons) = (Vec::new(), 0);
+    let mut killer = Killer { pond: &pond, crew, rng, bag, daemons, tally: tallied, status };
+    match plan.seconds.map(Duration::from_secs) {
+        None => killer.kill(&plan.roles, plan.kills, None),
+        Some(long) => {
+            let until = begun + long;
+            while Instant::now() < until {
+                killer.kill(&plan.roles, KILLS_IN_A_BAG, Some(until));
+            }
+        }
+    }
+    let crew = killer.crew;
     if plan.sabotage {
         // However slow the machine is, one of them is read at some time.
         eventually("a read of wrong bytes", || (lock(tally).wrong_reads > 0).then_some(()));
@@ -258,6 +280,8 @@ impl Plan {
     fn parse(options: &[&str]) -> Result<Self, Trouble> {
         let mut plan = Self {
             kills: 300,
+            seconds: None,
+            stderr: Stderr::Normal,
             clients: 8,
             spares: if driver::is_soft() { 3 } else { 8 },
             seed: u64::from(std::process::id()),
@@ -284,6 +308,8 @@ impl Plan {
             let count = || number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
             match *option {
                 "--kills" => plan.kills = count()?,
+                "--seconds" => plan.seconds = Some(number()?),
+                "--stderr" => plan.stderr = value.parse().map_err(wrong)?,
                 "--clients" => plan.clients = count()?.max(1),
                 "--spares" => plan.spares = count()?,
                 "--seed" => plan.seed = number()?,
