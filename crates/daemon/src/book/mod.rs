@@ -116,6 +116,9 @@ struct Serving {
     asks: Sender<Ask>,
     /// Asks the reader, if there is one.
     reader: Option<Sender<bool>>,
+    /// Cards that there is no thread for yet, and whether that was said.
+    unread: Option<Box<dyn Cards>>,
+    said_unread: bool,
     /// The reader has not answered yet.
     reading: bool,
     /// It was time to read processes as well, and the reader has not been asked yet.
@@ -132,6 +135,8 @@ impl Serving {
             speaker,
             asks,
             reader: None,
+            unread: None,
+            said_unread: false,
             reading: false,
             owes_processes: false,
             balanced: now,
@@ -194,13 +199,24 @@ impl Serving {
     fn start_reader(&mut self, cards: Box<dyn Cards>) {
         let (ask, asked) = channel();
         let book = self.asks.clone();
-        let started = std::thread::Builder::new()
-            .name("millpond-cards".to_owned())
-            .spawn(move || readings::serve(&*cards, &asked, &book));
+        // Handed to the thread when it runs: without a thread the cards stay here.
+        let (give, take) = channel::<Box<dyn Cards>>();
+        let started =
+            std::thread::Builder::new().name("millpond-cards".to_owned()).spawn(move || {
+                if let Ok(cards) = take.recv() {
+                    readings::serve(&*cards, &asked, &book);
+                }
+            });
         match started {
-            Ok(_) => self.reader = Some(ask),
+            Ok(_) => {
+                drop(give.send(cards));
+                self.reader = Some(ask);
+            }
             Err(error) => {
-                tracing::error!("the cards cannot be read: {error}");
+                if !std::mem::replace(&mut self.said_unread, true) {
+                    tracing::error!("the cards cannot be read yet: {error}");
+                }
+                self.unread = Some(cards);
                 self.shelf.unreadable();
             }
         }
@@ -226,6 +242,9 @@ impl Serving {
         if reconcile {
             self.reconciled = now;
             self.shelf.look_after(now);
+            if let Some(cards) = self.unread.take() {
+                self.start_reader(cards);
+            }
             if self.reader.is_none() {
                 self.shelf.reconcile();
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use millpond_keeper::channel::{ChannelError, HoldKey, Message};
 use millpond_keeper::daemon_side;
-use millpond_wire::socket;
+use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
@@ -50,6 +50,10 @@ impl Server {
                     tracing::warn!("the keeper sent something that it should not: {message:?}");
                 }
                 Ok(None) => return,
+                // Only a hand-over has one; the keeper sees that nothing comes of it.
+                Err(ChannelError::Socket(SocketError::OutOfDescriptors)) => {
+                    tracing::error!("no descriptor is left for what the keeper sent");
+                }
                 Err(error) => {
                     if !matches!(error, ChannelError::HungUp) {
                         tracing::error!("the keeper's channel: {error}");

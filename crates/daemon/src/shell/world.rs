@@ -402,6 +402,10 @@ impl Ports for World {
         if self.channel.is_none() || self.keeper_hung {
             return Err(PortError("there is none at the moment; try again".to_owned()));
         }
+        // The keeper answers with a descriptor, and kills a daemon that does not hand over.
+        if super::clients::spare_fd().is_none() {
+            return Err(PortError("the daemon has no descriptor left for a hand-over".to_owned()));
+        }
         self.tell_keeper(&Message::Upgrade { program: program.to_owned() }, &[])
     }
 

@@ -121,6 +121,8 @@ struct Keeper {
     epoch: Epoch,
     /// Whether any daemon has served; before, nothing can be lost by giving up.
     served: bool,
+    /// No descriptor is left, and that was said.
+    short: bool,
     upgrade: Upgrade,
     bystander: Option<Bystander>,
     /// Why there was no upgrade, for the next daemon that serves.
@@ -140,6 +142,7 @@ impl Keeper {
             holds,
             signals,
             epoch: Epoch(0),
+            short: false,
             upgrade: Upgrade::None,
             bystander: None,
             refused: None,

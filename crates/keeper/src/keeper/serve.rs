@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags};
 use super::daemon::Daemon;
 use super::upgrade::Upgrade;
 use super::watchdog::{TICK, Tick};
-use super::{ExitReason, Keeper, systemd, wait};
+use super::{ExitReason, FAILURE_PAUSE, Keeper, systemd, wait};
 use crate::channel::{ChannelError, Message};
 
 /// Added to `drain_seconds`: the daemon stops draining by itself and needs a moment to leave.
@@ -61,7 +61,10 @@ impl Keeper {
             let ready = self.poll(daemon, due);
             if ready.gone {
                 // Everything it sent before it died is in the queue by now, and counts.
-                while self.take_message(daemon) {}
+                let waits = |keeper: &Keeper| {
+                    keeper.short && stopping.is_none() && !keeper.signalled_within(Duration::ZERO)
+                };
+                while self.take_message(daemon) || waits(self) {}
                 return match stopping {
                     Some(Stopping { killed: true, .. }) => Left::Stopped(ExitReason::Killed),
                     Some(_) => Left::Stopped(ExitReason::Stopped),
@@ -174,8 +177,27 @@ impl Keeper {
         }
     }
 
+    /// Whether there is no descriptor left for one that comes with a message. The kernel would drop
+    /// it, and the daemon believes that it is held: the message stays in the queue.
+    fn is_short(&mut self) -> bool {
+        let short = rustix::io::fcntl_dupfd_cloexec(&self.signals, 3).is_err();
+        if short && !self.short {
+            tracing::error!("no descriptor is left to hold more with; what is held stays held");
+        }
+        self.short = short;
+        if short {
+            std::thread::sleep(FAILURE_PAUSE);
+        }
+        short
+    }
+
     /// Takes one message. Whether there may be more.
     fn take_message(&mut self, daemon: &mut Daemon) -> bool {
+        if self.is_short() {
+            // Its answer may be in the queue.
+            daemon.watchdog.excuse();
+            return false;
+        }
         let (message, fds) = match daemon.channel.try_receive() {
             Ok(Some(received)) => received,
             Ok(None) => return false,

@@ -44,6 +44,11 @@ impl Watchdog {
         if self.silent == self.limit { Tick::Kill } else { Tick::Wait }
     }
 
+    /// Nobody has heard whether it answered: it gets its time again.
+    pub(super) fn excuse(&mut self) {
+        self.silent = 0;
+    }
+
     pub(super) fn pong(&mut self, number: u64) {
         self.answered |= number == self.number;
     }
