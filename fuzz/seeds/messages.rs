@@ -167,8 +167,8 @@ pub fn replies(folder: &Folder) {
         ("done", ReplyBody::Done),
         ("welcome", ReplyBody::Welcome(welcome)),
         ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
-        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None })),
-        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted })),
+        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None, existed: true })),
+        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted, existed: false })),
         ("published", ReplyBody::Published { generation: 4 }),
         ("moved", ReplyBody::Moved { bytes: 4096, hashes: Vec::new() }),
         (

@@ -105,6 +105,25 @@ impl Layout {
         }
     }
 
+    /// The same tensors in slabs as another arena has them, if that is possible: so the two can
+    /// share slabs. `like` says for each slab of the other one how large it is and how many tensors
+    /// are in it.
+    ///
+    /// A slab with several tensors was within the bound that the other arena was made with, and the
+    /// tensor after it did not fit: so the largest of them is a bound that gives the same slabs.
+    #[must_use]
+    pub fn in_slabs_like(&self, like: &[(u64, usize)], hash: ContentHash) -> Option<Self> {
+        let several = like.iter().filter(|(_, tensors)| *tensors > 1).map(|(bytes, _)| *bytes);
+        let described = self.tensors.iter();
+        let described = described.map(|it| (it.name.as_str(), it.dtype, &it.shape));
+        let mut layout = Self::new(described, several.max().unwrap_or(SLAB_STEP)).ok()?;
+        for tensor in &mut layout.tensors {
+            // Both are sorted by name: what was a place here is one among those of the files.
+            tensor.source = self.tensors.get(tensor.source)?.source;
+        }
+        (layout.hash() == hash).then_some(layout)
+    }
+
     /// The size of the arena.
     #[must_use]
     pub fn arena_bytes(&self) -> u64 {

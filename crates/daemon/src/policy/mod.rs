@@ -9,6 +9,7 @@ mod clients;
 mod collect;
 mod create;
 mod delete;
+mod ended;
 mod events;
 mod get;
 mod groups;
@@ -26,6 +27,7 @@ mod publish;
 mod ranges;
 mod recovery;
 mod release;
+mod rename;
 mod slabs;
 #[cfg(test)]
 mod tests;

@@ -109,6 +109,7 @@ impl Client {
             tensors: 1,
             bytes: 1,
             activate,
+            unless_current: false,
             source: "sim".to_owned(),
         };
         let number = self.ask(RequestBody::VersionCommit(commit), What::Commit(version), None);

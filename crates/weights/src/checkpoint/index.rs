@@ -9,6 +9,7 @@ use millpond_wire::limits;
 use serde::Deserialize;
 
 use super::error::CheckpointError;
+use super::formats::OtherFormat;
 use super::source::open_regular;
 use crate::header::{HEADER_BYTES, UniqueTexts};
 
@@ -36,7 +37,7 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
             Ok(Found { files: vec![path.to_owned()], ..Found::default() })
         };
     }
-    let (mut files, mut indexes) = (Vec::new(), Vec::new());
+    let (mut files, mut indexes, mut other) = (Vec::new(), Vec::new(), None);
     for entry in fs::read_dir(path).map_err(io)? {
         let entry = entry.map_err(io)?;
         // Names that are no text end in neither.
@@ -45,11 +46,17 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
             indexes.push(entry.path());
         } else if name.ends_with(SUFFIX) {
             files.push(entry.path());
+        } else if let Some(format) = OtherFormat::of_name(&name) {
+            // The first by name, whatever the order of the folder.
+            other = other.into_iter().chain([(entry.path(), format)]).min_by(by_path);
         }
     }
     let usual = path.join(USUAL_INDEX);
     match indexes.as_slice() {
-        [] if files.is_empty() => Err(CheckpointError::EmptyFolder(path.to_owned())),
+        [] if files.is_empty() => Err(match other {
+            Some((path, format)) => CheckpointError::OtherFormat { path, format },
+            None => CheckpointError::EmptyFolder(path.to_owned()),
+        }),
         [] => {
             files.sort();
             Ok(Found { files, ..Found::default() })
@@ -58,6 +65,12 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
         _ if indexes.contains(&usual) => by_index(usual),
         _ => Err(CheckpointError::SeveralIndexes(path.to_owned())),
     }
+}
+
+type Other = (PathBuf, OtherFormat);
+
+fn by_path(a: &Other, b: &Other) -> std::cmp::Ordering {
+    a.0.cmp(&b.0)
 }
 
 #[derive(Deserialize)]
