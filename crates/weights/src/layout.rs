@@ -294,4 +294,28 @@ mod tests {
             prop_assert_eq!(other.slabs, layout.slabs);
         }
     }
+
+    #[test]
+    fn the_slabs_of_another_arena_are_found_again_whatever_their_bound_was() {
+        let shape = |n: u64| Shape::new([n << 20]).unwrap();
+        let shapes: Vec<(String, Shape)> = [1, 1, 3, 5, 1, 1, 1, 9, 2, 2]
+            .iter()
+            .enumerate()
+            .map(|(i, n)| (format!("t{i}"), shape(*n)))
+            .collect();
+        let described = || shapes.iter().map(|(name, shape)| (name.as_str(), Dtype::U8, shape));
+        let own = Layout::new(described(), DEFAULT_SLAB_BYTES).unwrap();
+        for most in [1 << 20, 2 << 20, 4 << 20, 5 << 20, 8 << 20, 64 << 20] {
+            let other = Layout::new(described(), most).unwrap();
+            let like: Vec<(u64, usize)> = other
+                .slabs
+                .iter()
+                .enumerate()
+                .map(|(slab, bytes)| (*bytes, other.tensors_of(slab).len()))
+                .collect();
+            assert_eq!(own.in_slabs_like(&like, other.hash()), Some(other), "{most}");
+        }
+        let like = [(own.slabs[0], own.tensors.len())];
+        assert_eq!(own.in_slabs_like(&like, ContentHash::of(b"another")), None);
+    }
 }

@@ -330,7 +330,9 @@ pub(super) fn similar<'a>(
             let letters = wanted.chars().count().max(found.as_str().chars().count());
             let ends_alike = found.as_str().rsplit('/').next() == wanted.rsplit('/').next();
             let goes_on = wanted.chars().count() > 1 && found.as_str().starts_with(wanted);
-            let alike = distance <= letters / 3 || ends_alike || goes_on;
+            let first = wanted.chars().next() == found.as_str().chars().next();
+            let far = (letters / 3).max(usize::from(first));
+            let alike = distance <= far || ends_alike || goes_on;
             alike.then_some((!begins_alike(wanted, found.as_str()), distance, shown))
         })
         .collect();

@@ -16,28 +16,24 @@ pub enum OtherFormat {
     Numpy,
 }
 
-/// As many bytes tell them apart.
-const MAGIC_BYTES: usize = 8;
+/// As many bytes tell them apart: of a zip archive the name of its first file is looked at.
+const MAGIC_BYTES: usize = 256;
+/// Where a zip archive has the length of that name, and the name.
+const ZIP_NAME_LENGTH: usize = 26;
+const ZIP_NAME: usize = 30;
 
 /// Endings of files that hold weights.
-const ENDINGS: [(&str, OtherFormat); 8] = [
-    (".bin", OtherFormat::PyTorch),
-    (".pt", OtherFormat::PyTorch),
-    (".pth", OtherFormat::PyTorch),
-    (".ckpt", OtherFormat::PyTorch),
-    (".gguf", OtherFormat::Gguf),
-    (".h5", OtherFormat::Hdf5),
-    (".npy", OtherFormat::Numpy),
-    (".npz", OtherFormat::Numpy),
-];
+const ENDINGS: [&str; 8] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".npy", ".npz"];
 
 impl OtherFormat {
     /// By its first bytes.
     pub(super) fn of(file: &File) -> Option<Self> {
         let mut magic = [0; MAGIC_BYTES];
         let read = file.read_at(&mut magic, 0).unwrap_or(0);
-        match magic.get(..read)? {
-            [b'P', b'K', 3 | 5, 4 | 6, ..] => Some(Self::PyTorch),
+        let magic = magic.get(..read)?;
+        match magic {
+            [b'P', b'K', 3, 4, ..] if first_of_zip(magic).ends_with(b".npy") => Some(Self::Numpy),
+            [b'P', b'K', 3, 4, ..] => Some(Self::PyTorch),
             // A pickle says its protocol first.
             [0x80, 2..=5, ..] => Some(Self::PyTorch),
             [b'G', b'G', b'U', b'F', ..] => Some(Self::Gguf),
@@ -47,10 +43,9 @@ impl OtherFormat {
         }
     }
 
-    /// By the end of a file's name.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
-        let found = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
-        found.map(|(_, format)| *format)
+    /// Whether a file of this name is worth a look.
+    pub(super) fn is_likely(name: &str) -> bool {
+        ENDINGS.iter().any(|ending| name.ends_with(ending))
     }
 
     /// What it is called.
@@ -81,4 +76,10 @@ impl OtherFormat {
             Self::Numpy => "`millpond tensor put NAME FILE` puts one array into the pond",
         }
     }
+}
+
+fn first_of_zip(archive: &[u8]) -> &[u8] {
+    let length = archive.get(ZIP_NAME_LENGTH..ZIP_NAME_LENGTH + 2);
+    let length = length.map_or(0, |two| usize::from(two[0]) + 256 * usize::from(two[1]));
+    archive.get(ZIP_NAME..ZIP_NAME + length).unwrap_or_default()
 }
