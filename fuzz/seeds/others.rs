@@ -54,6 +54,7 @@ fn records() -> Vec<(&'static str, Record)> {
         linger_ms: Some(500),
         accesses_left: Some(3),
         part: false,
+        renamed: Some(Token(ID)),
     };
     let device = DeviceRecord {
         device: GpuUuid([2; 16]),
@@ -81,6 +82,7 @@ fn records() -> Vec<(&'static str, Record)> {
         ("slab-gone", Record::SlabGone(slab)),
         ("client-gone", Record::ClientGone(client)),
         ("device", Record::DeviceSeen(device)),
+        ("renamed", Record::Renamed { object: tensor, name: TensorName::new("c").expect("a name"), token: Token(ID) }),
     ]
 }
 

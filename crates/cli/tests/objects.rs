@@ -124,11 +124,11 @@ fn everything_is_listed_renamed_and_removed_by_name_prefix_and_pattern() {
     let ran = place.run(&["rm", "acts/*", "--dry-run"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "acts/x\nacts/y\nacts/z\n"));
     assert_eq!(listed(&place).len(), 9, "nothing has gone");
-    let (code, said) = at_a_terminal(&place, &["rm", "acts/"], "n\n");
+    let (code, said) = at_a_terminal(&place, &["rm", "acts/", "--color", "never"], "n\n");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("Remove 3 tensors, 3 KiB? [y/N]"), "{said}");
     assert_eq!(listed(&place).len(), 9, "nothing has gone");
-    let (code, said) = at_a_terminal(&place, &["rm", "acts/"], "y\n");
+    let (code, said) = at_a_terminal(&place, &["rm", "acts/", "--color", "never"], "y\n");
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(listed(&place), ["llama@v1", "llama@v2", "nets@first", "q1", "q2", "weights"]);
 
