@@ -75,7 +75,7 @@ fn records() -> Vec<(&'static str, Record)> {
         ("tensor", Record::TensorMade(made_tensor)),
         ("published", published(None, None)),
         ("published-as", published(TensorName::new("a/b").ok(), Some(tensor))),
-        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2 }),
+        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2, lease: None }),
         ("deleted", Record::TensorDeleted(tensor)),
         ("freed", Record::TensorFreed(tensor)),
         ("tainted", Record::SlabTainted(slab)),

@@ -174,6 +174,16 @@ mod tests {
     }
 
     #[test]
+    fn a_deleted_tensor_is_listed_under_the_name_that_it_had() {
+        let deleted =
+            TensorInfo { state: TensorState::Deleted, ..info(Some("acts/x"), users::me()) };
+        let text = table(std::slice::from_ref(&deleted), false).render();
+        assert!(text.contains("acts/x") && text.contains("deleted"), "{text}");
+        // Another tensor may have the name by now, so it is not what can be typed.
+        assert_eq!(shown_name(&deleted), deleted.tensor.to_string());
+    }
+
+    #[test]
     fn identities_are_short_unless_asked() {
         let unnamed = info(None, 0);
         let id = unnamed.tensor.to_string();
