@@ -259,3 +259,34 @@ fn near_misses_lead_to_the_right_word() {
         assert!(place.stdout(words).contains("--dry-run"), "{words:?}");
     }
 }
+
+/// What the page about commands tells people to type about objects, typed as it stands there.
+#[test]
+fn the_examples_of_the_page_work_as_they_are_printed() {
+    let place = Place::new();
+    let _serving = place.serve();
+    let page = include_str!("../../../docs/cli.md");
+    let lines = ["ls", "rm", "mv"].into_iter().flat_map(|heading| {
+        let part = page.split("\n## ").find(|part| part.starts_with(&format!("{heading}\n")));
+        let block = part.unwrap().split("\n```sh\n").nth(1).unwrap();
+        block.split("\n```").next().unwrap().lines()
+    });
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines.len() >= 14, "{lines:?}");
+    let small = checkpoint(&place, "small.safetensors", &[4096]);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_millpond")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for line in lines {
+        for name in ["acts/x", "acts/y", "net"] {
+            create(&place, name);
+        }
+        for model in ["llama", "net"] {
+            load(&place, &[model, small.to_str().unwrap()]);
+        }
+        let mut shell = place.shell("bash");
+        shell.args(["-e", "-c", line]).env("PATH", &path);
+        let ran = Ran::from(shell.output().unwrap());
+        assert_eq!(ran.code, Some(0), "{line}\n{}{}", ran.stdout, ran.stderr);
+        place.stdout(&["rm", "*", "--yes"]);
+    }
+}
