@@ -19,9 +19,20 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Asks the pond.
+    /// Asks the pond for all of it.
     pub fn read(pond: &Pond) -> Result<Self, CommandError> {
         Ok(Self { tensors: pond.list("")?, models: pond.models("")? })
+    }
+
+    /// Asks the pond for what these words need: a tensor that is named is asked for by its name, and
+    /// there may be a million of them.
+    pub fn read_for(pond: &Pond, words: &[Word<'_>]) -> Result<Self, CommandError> {
+        let needs = |kind: Kind| words.iter().any(|word| word.may_be(kind));
+        let patterns = words.iter().any(|word| !word.is_name() && word.may_be(Kind::Tensor));
+        Ok(Self {
+            tensors: if patterns { pond.list("")? } else { Vec::new() },
+            models: if needs(Kind::Model) { pond.models("")? } else { Vec::new() },
+        })
     }
 
     /// How many versions of a version's model new readers could get, or could once.

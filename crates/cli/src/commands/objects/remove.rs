@@ -35,7 +35,7 @@ fn run(
     let words = names.iter().map(|name| Word::parse(name, only));
     let words = words.collect::<Result<Vec<_>, _>>()?;
     let pond = pond::connect(global)?;
-    let there = Inventory::read(&pond)?;
+    let there = Inventory::read_for(&pond, &words)?;
     let mut work = Work { objects: Vec::new(), many: Vec::new(), code: Code::Ok };
     for (word, name) in words.iter().zip(names) {
         match word.find(&pond, &there) {

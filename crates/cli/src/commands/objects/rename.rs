@@ -20,7 +20,8 @@ pub fn rename(args: &MoveArgs, global: &Global, printer: &Printer) -> Outcome {
         return Err(usage(message, "name one tensor or one model"));
     }
     let pond = pond::connect(global)?;
-    let found = word.find(&pond, &Inventory::read(&pond)?)?;
+    let there = Inventory::read_for(&pond, std::slice::from_ref(&word))?;
+    let found = word.find(&pond, &there)?;
     let Some(object) = found.first() else { return Ok(()) };
     let was = object.bare_name().unwrap_or_else(|| object.id());
     match object {
