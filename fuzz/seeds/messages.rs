@@ -4,7 +4,7 @@ use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Life, MoveWork,
-    MoverInfo, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet,
+    MoverInfo, Rename, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet,
     TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
 };
 use millpond_wire::{
@@ -54,6 +54,7 @@ pub fn requests(folder: &Folder) {
         let (lease, mode) = (LeaseId(2), Mode::ReadOnly);
         RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms })
     };
+    let rename = Rename { object: tensor, name: name("acts/y").expect("a name"), token: Token(ID) };
     let hello =
         Hello { version: VERSION, capabilities: 1, client, program: "seed".into(), claims: true };
     for (seed, body) in [
@@ -82,6 +83,7 @@ pub fn requests(folder: &Folder) {
         ("list", RequestBody::TensorList { prefix: "acts/".into() }),
         ("release", RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] }),
         ("subscribe", RequestBody::Subscribe { from: 7 }),
+        ("rename", RequestBody::Rename(rename)),
     ] {
         folder.seed(seed, Request { number: 5, body }.encode(&mut Builder::new()));
     }
@@ -167,8 +169,8 @@ pub fn replies(folder: &Folder) {
         ("done", ReplyBody::Done),
         ("welcome", ReplyBody::Welcome(welcome)),
         ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
-        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None })),
-        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted })),
+        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None, existed: true })),
+        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted, existed: false })),
         ("published", ReplyBody::Published { generation: 4 }),
         ("moved", ReplyBody::Moved { bytes: 4096, hashes: Vec::new() }),
         (

@@ -54,6 +54,7 @@ fn records() -> Vec<(&'static str, Record)> {
         linger_ms: Some(500),
         accesses_left: Some(3),
         part: false,
+        renamed: Some(Token(ID)),
     };
     let device = DeviceRecord {
         device: GpuUuid([2; 16]),
@@ -74,13 +75,14 @@ fn records() -> Vec<(&'static str, Record)> {
         ("tensor", Record::TensorMade(made_tensor)),
         ("published", published(None, None)),
         ("published-as", published(TensorName::new("a/b").ok(), Some(tensor))),
-        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2 }),
+        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2, lease: None }),
         ("deleted", Record::TensorDeleted(tensor)),
         ("freed", Record::TensorFreed(tensor)),
         ("tainted", Record::SlabTainted(slab)),
         ("slab-gone", Record::SlabGone(slab)),
         ("client-gone", Record::ClientGone(client)),
         ("device", Record::DeviceSeen(device)),
+        ("renamed", Record::Renamed { object: tensor, name: TensorName::new("c").expect("a name"), token: Token(ID) }),
     ]
 }
 

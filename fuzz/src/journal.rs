@@ -132,7 +132,15 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 }
 
 fn some_record(decide: &mut Bytes<'_>) -> Record {
-    match decide.below(20) {
+    match decide.below(21) {
+        20 => Record::Renamed {
+            object: TensorId(match decide.flag() {
+                true => some_id(decide),
+                false => some_version(decide),
+            }),
+            name: some_name(decide).unwrap_or_else(|| TensorName::new("n").expect("a name")),
+            token: Token(some_id(decide)),
+        },
         13..=15 => Record::VersionStaged(VersionRecord {
             version: VersionId(some_version(decide)),
             model: some_name(decide).unwrap_or_else(|| TensorName::new("m").expect("a name")),
@@ -208,6 +216,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             linger_ms: some_number(decide),
             accesses_left: some_number(decide),
             part: decide.flag(),
+            renamed: decide.flag().then(|| Token(id(9))),
         }),
         8 => Record::TensorPublished {
             tensor: TensorId(some_id(decide)),

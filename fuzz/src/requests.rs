@@ -1,7 +1,7 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
 use millpond_wire::message::{
-    Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, RequestBody,
+    Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename, RequestBody,
     Target, TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet,
     VersionStage, WAIT_FOREVER,
 };
@@ -129,6 +129,7 @@ fn of_models(decide: &mut Bytes<'_>, parts: &[TensorId]) -> RequestBody {
             tensors: decide.byte().into(),
             bytes: decide.number(),
             activate: decide.flag(),
+            unless_current: decide.flag(),
             source: "fuzz".to_owned(),
         }),
         8 | 9 => RequestBody::VersionGet(VersionGet {
@@ -144,7 +145,10 @@ fn of_models(decide: &mut Bytes<'_>, parts: &[TensorId]) -> RequestBody {
             count: decide.byte().into(),
         },
         11 => RequestBody::VersionPart { version: version(decide), index: decide.below(4) as u32 },
-        12 => RequestBody::VersionRetire(version_target(decide)),
+        12 => match decide.flag() {
+            true => RequestBody::VersionRetire(version_target(decide)),
+            false => RequestBody::VersionRemove(version_target(decide)),
+        },
         13 => RequestBody::VersionInspect(version_target(decide)),
         14 => RequestBody::ModelSwap {
             model: decide.pick(&TARGETS).parse().expect("a name"),
@@ -228,7 +232,15 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             dry_run: decide.flag(),
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
-        _ => match decide.below(5) {
+        _ => match decide.below(6) {
+            5 => RequestBody::Rename(Rename {
+                object: match decide.flag() {
+                    true => tensor(decide),
+                    false => TensorId(version(decide).0),
+                },
+                name: TensorName::new(decide.pick(&NAMES)).expect("a name"),
+                token: Token(Uuid::from_u128(600 + decide.below(4) as u128)),
+            }),
             4 => of_groups(decide),
             0 => RequestBody::Ping,
             1 => RequestBody::PondStatus,

@@ -37,6 +37,31 @@ fn two_processes_share_a_named_tensor() {
 }
 
 #[test]
+fn a_rename_disturbs_nobody_and_lasts_over_a_kill() {
+    let pond = TestPond::start(Options::new());
+    let (mut maker, mut reader) = (pond.worker(), pond.worker());
+    let hash = maker.ask(&format!("make acts/x {BYTES} 1"));
+    assert_eq!(reader.ask("get acts/x"), hash);
+    assert_eq!(pond.cli(&["mv", "acts/x", "acts/y"]).code, Some(0));
+    pond.kill_daemon();
+    assert_eq!(reader.ask("hash acts/x"), hash, "what is mapped stays mapped");
+    let mut late = pond.worker();
+    assert_eq!(late.ask("get acts/y"), hash);
+    let refused = late.try_ask("get acts/x").unwrap_err();
+    assert!(refused.starts_with("not_found"), "{refused}");
+    // Who asks again by the old name is not answered from memory.
+    reader.ask("drop acts/x");
+    assert!(reader.try_ask("get acts/x").unwrap_err().starts_with("not_found"));
+    // What is held says so when it is removed, and is listed under the name that it had.
+    let said = pond.cli(&["rm", "acts/y"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stderr.contains("stay until"), "{said:?}");
+    let all = pond.cli(&["tensor", "ls", "--all"]).stdout;
+    assert!(all.contains("acts/y") && all.contains("deleted"), "{all}");
+    assert_eq!(late.ask("hash acts/y"), hash);
+}
+
+#[test]
 fn a_get_waits_for_the_publish() {
     let pond = TestPond::start(Options::new());
     let (mut maker, mut reader) = (pond.worker(), pond.worker());

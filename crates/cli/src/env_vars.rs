@@ -40,6 +40,15 @@ const OWN: &[Variable] = &[
         meaning: "The library that `run` puts into programs; without it the one beside this \
                   program, in ../lib/millpond or in /usr/lib/millpond",
     },
+    Variable {
+        name: "HF_HUB_CACHE",
+        meaning: "Where `load NAME hf:ORG/NAME` looks for downloaded repositories; without it `hub` \
+                  in HF_HOME, else ~/.cache/huggingface/hub",
+    },
+    Variable {
+        name: "HF_HOME",
+        meaning: "Hugging Face's folder; its `hub` is looked at where HF_HUB_CACHE is not set",
+    },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];
 

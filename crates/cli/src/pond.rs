@@ -22,25 +22,52 @@ pub fn connect(global: &Global) -> Result<Pond, CommandError> {
     Ok(builder.connect()?)
 }
 
-/// A GPU as people write it: its place in the pond's list, or its UUID.
+/// A GPU as people write it: its index in the pond's list, as torch writes that, its UUID, or the
+/// beginning of that, as tables show it.
 pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
-    let Ok(index) = text.parse::<u32>() else {
-        return text.parse().map_err(|_| no_gpu_is_called(text));
-    };
+    if let Ok(uuid) = text.parse() {
+        return Ok(uuid);
+    }
     let devices = pond.status()?.devices;
+    let Ok(index) = text.strip_prefix("cuda:").unwrap_or(text).parse::<u32>() else {
+        let known: Vec<GpuUuid> = devices.iter().map(|device| device.device).collect();
+        return by_first_digits(&known, text);
+    };
     let found = devices.iter().find(|device| device.index == index);
     found.map(|device| device.device).ok_or_else(|| {
         let count = crate::units::count(devices.len() as u64, "GPU");
         Failure::new(ErrorKind::NoDevice, format!("no GPU {index}; the pond has {count}"))
-            .hint("millpond status")
+            .hint("`millpond status` lists the GPUs")
             .into()
     })
 }
 
-/// What is neither a GPU's place nor its UUID.
+/// The only GPU whose UUID begins so, with `GPU-` or without.
+fn by_first_digits(known: &[GpuUuid], text: &str) -> Result<GpuUuid, CommandError> {
+    let digits = text.get(..4).filter(|start| start.eq_ignore_ascii_case("GPU-"));
+    let digits = text[digits.map_or(0, str::len)..].to_ascii_lowercase();
+    let is_one = digits.len() >= DIGITS
+        && digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let begins = |uuid: &&GpuUuid| {
+        let whole = uuid.to_string().to_ascii_lowercase();
+        whole.strip_prefix("gpu-").unwrap_or(&whole).starts_with(&digits)
+    };
+    let found: Vec<GpuUuid> = known.iter().filter(|_| is_one).filter(begins).copied().collect();
+    match found.as_slice() {
+        [only] => Ok(*only),
+        [] => Err(no_gpu_is_called(text)),
+        many => {
+            let message = format!("'{text}' begins the UUIDs of {} GPUs", many.len());
+            let failure = Failure::new(ErrorKind::Invalid, message);
+            Err(failure.hint("`millpond status --json` shows them whole").into())
+        }
+    }
+}
+
+/// What is neither a GPU's index nor its UUID.
 pub fn no_gpu_is_called(text: &str) -> CommandError {
-    let message = format!("'{text}' is neither a GPU's number nor its UUID");
-    Failure::new(ErrorKind::Invalid, message).hint("millpond status").into()
+    let message = format!("no GPU '{text}': it is neither an index nor a UUID of this pond");
+    Failure::new(ErrorKind::Invalid, message).hint("`millpond status` lists the GPUs").into()
 }
 
 /// The cards that a budget is about: one, or all.
@@ -121,5 +148,26 @@ impl From<millpond::Error> for CommandError {
             Some(hint) => report.hint(hint).into(),
             None => report.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_known_by_the_digits_that_tables_show() {
+        let known = [GpuUuid([0xdd; 16]), GpuUuid([0xde; 16])];
+        let whole = known[0].to_string();
+        let found = |text: &str| by_first_digits(&known, text);
+        for text in [&whole[..12], &whole[4..12], "gpu-DDDD", "dddd"] {
+            assert_eq!(found(text).unwrap(), known[0], "{text}");
+        }
+        for text in ["GPU-dd", "ffff", "", "GPU-", "name"] {
+            let error = found(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("no GPU '{text}'")), "{error}");
+        }
+        let twins = [known[0], known[0]];
+        assert!(by_first_digits(&twins, "dddd").unwrap_err().to_string().contains("2 GPUs"));
     }
 }

@@ -4,7 +4,7 @@
 //! would panic there, so it is forbidden in this program and every line goes through here.
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use serde::Serialize;
 
@@ -144,8 +144,29 @@ impl Printer {
         }
     }
 
+    /// What belongs to a question that follows.
+    pub fn aside(&self, text: impl Display) {
+        if can_ask() {
+            write_stderr(format_args!("{text}\n"));
+        }
+    }
+
+    /// Asks a person; `None` where there is nobody to ask.
+    pub fn confirm(&self, question: impl Display) -> Option<bool> {
+        if !can_ask() {
+            return None;
+        }
+        let title = self.paint_if(self.color_stderr, Tone::Careful, question);
+        write_stderr(format_args!("{title} [y/N] "));
+        let mut answer = String::new();
+        // No answer is no.
+        let _ = io::stdin().lock().take(ANSWER_BYTES).read_line(&mut answer);
+        Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
     /// An error, its similar names and its hint, as text or JSON, on standard error.
     pub fn error(&self, report: &Report) {
+        let report = &without_numbers(report);
         if self.json {
             let text = serde_json::to_string(&ErrorJson::from(report)).unwrap_or_default();
             write_stderr(format_args!("{text}\n"));
@@ -153,7 +174,10 @@ impl Printer {
         }
         let title = self.paint_if(self.color_stderr, Tone::Bad, "error");
         write_stderr(format_args!("{title}: {}\n", harmless(&report.failure.message)));
-        for name in &report.failure.similar {
+        let hint = report.failure.hint.as_deref().unwrap_or_default();
+        // Not what the hint says anyway.
+        let news = |name: &&String| !hint.contains(&format!("'{name}'"));
+        for name in report.failure.similar.iter().filter(news) {
             write_stderr(format_args!("  similar: {name}\n"));
         }
         for holder in &report.failure.holders {
@@ -194,6 +218,25 @@ pub fn code(outcome: &Outcome) -> Code {
         Err(CommandError::Said(code)) => *code,
         Err(CommandError::Failed(report)) => report.code,
     }
+}
+
+/// The system's number of an error means nothing to most people, and its words say the same.
+fn without_numbers(report: &Report) -> Report {
+    let mut report = report.clone();
+    let message = &mut report.failure.message;
+    while let Some(begin) = message.find(" (os error ") {
+        let Some(end) = message[begin..].find(')') else { break };
+        message.replace_range(begin..=begin + end, "");
+    }
+    report
+}
+
+/// An answer is a word.
+const ANSWER_BYTES: u64 = 64;
+
+/// Whether a person reads what is asked and can answer.
+fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// What others may have had a part in, line by line.
@@ -243,6 +286,18 @@ mod tests {
         assert_eq!(finish(&Printer::plain(false), broken), Code::Ok);
         let full = closed(Err(io::Error::from(io::ErrorKind::StorageFull)));
         assert!(matches!(full, Err(CommandError::Failed(_))));
+    }
+
+    #[test]
+    fn people_are_told_words_not_numbers_of_the_system() {
+        let error = io::Error::from_raw_os_error(2);
+        let report =
+            Report::new(Code::Failed, format!("reading 'x': {error}; so not 'y': {error}"));
+        let said = without_numbers(&report).failure.message;
+        assert_eq!(
+            said,
+            "reading 'x': No such file or directory; so not 'y': No such file or directory"
+        );
     }
 
     #[test]

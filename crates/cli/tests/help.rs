@@ -8,10 +8,13 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 25] = [
+const VISIBLE: [&str; 28] = [
     "demo",
     "serve",
     "doctor",
+    "ls",
+    "rm",
+    "mv",
     "tensor",
     "load",
     "models",
@@ -64,7 +67,7 @@ fn every_command_has_help_and_most_have_examples() {
         let plain = ["tensor", "group", "version", "help"].contains(&command);
         assert!(plain || long.contains("Examples:"), "{command}");
     }
-    assert!(place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
+    assert!(!place.stdout(&["help", "tensor", "create"]).contains("--ephemeral"));
     for command in ["create", "put", "get", "copy", "zero"] {
         assert!(place.stdout(&["help", "tensor", command]).contains("Examples:"), "{command}");
     }
@@ -192,6 +195,15 @@ fn a_command_line_that_makes_no_sense_is_usage() {
         &["gc", "--unleased-for", "soon"],
         &["tensor", "get", "x"],
         &["load", "llama"],
+        &["load", "my model", "x"],
+        &["load", "llama@v1@v2", "x"],
+        &["tensor", "create", "/abs", "--dtype", "f32", "--shape", "1"],
+        &["tensor", "create", "e", "--dtype", "u8", "--shape", "1", "--ephemeral"],
+        &["rm"],
+        &["mv", "a"],
+        &["mv", "a", "b c"],
+        &["start"],
+        &["model", "ls"],
         &["load", "llama", "x", "--version", "a/b"],
         &["load", "llama", "x", "--like", "a/b"],
         &["swap", "llama"],

@@ -62,9 +62,10 @@ fn errors_have_their_exit_codes_and_say_what_to_do() {
     let ran = place.run(&["inspect", "acts/z"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""));
     assert!(ran.stderr.starts_with("error: no model and no tensor 'acts/z'\n"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("similar: acts/x") && ran.stderr.contains("\n\nhint: "));
+    assert!(ran.stderr.contains("\n\nhint: did you mean 'acts/x'?"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("similar:"), "said once: {}", ran.stderr);
     let ran = place.run(&["inspect", "something/quite/different"]);
-    assert!(ran.stderr.contains("`millpond models` and `millpond tensor ls`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`millpond ls` shows what there is"), "{}", ran.stderr);
     let ran = place.run(&["inspect", "acts/z", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(error["error"]["similar"], serde_json::json!(["acts/x"]));
@@ -74,7 +75,7 @@ fn errors_have_their_exit_codes_and_say_what_to_do() {
     let huge = ["tensor", "create", "huge", "--dtype", "f32", "--shape", "9999999,99999"];
     let ran = place.run(&huge);
     assert_eq!(ran.code, Some(7));
-    assert!(ran.stderr.contains("held by "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" never fits on GPU-"), "{}", ran.stderr);
     let far = ["tensor", "create", "far", "--dtype", "f32", "--shape", "1", "--device", "7"];
     assert_eq!(place.run(&far).code, Some(18));
     assert_eq!(place.run(&["inspect", "a b"]).code, Some(64));
@@ -97,13 +98,4 @@ fn ps_shows_who_is_there() {
     let table = place.stdout(&["ps"]);
     assert!(table.lines().next().unwrap().trim_start().starts_with("PID"), "{table}");
     assert!(place.stdout(&["ps", "-q"]).lines().all(|line| line.parse::<u32>().is_ok()));
-}
-
-#[test]
-fn an_ephemeral_tensor_ends_with_the_command() {
-    let place = Place::new();
-    let _serving = place.serve();
-    let words = ["tensor", "create", "e", "--dtype", "u8", "--shape", "1", "--ephemeral"];
-    assert!(place.run(&words).stderr.contains("note: "));
-    common::until("its end", || place.stdout(&["tensor", "ls", "-q"]).is_empty().then_some(()));
 }

@@ -103,6 +103,8 @@ pub use groups::GroupSeat;
 /// The driver that tensors are mapped with.
 pub use millpond_cuda as cuda;
 pub use millpond_cuda::DevicePtr;
+/// Patterns over names, as plans and the command line have them.
+pub use millpond_weights::Glob;
 /// Which part of a checkpoint is loaded.
 pub use millpond_weights::{Plan, PlanError};
 pub use millpond_wire::message::{
@@ -127,8 +129,8 @@ pub use tensor::Tensor;
 pub use transfer::{Collected, Lease, Progress, PutSpec, Sink, Source, Transferred};
 pub use users::UnknownUser;
 pub use weights::{
-    GoOn, Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, Saved, Verified,
-    temporary_name,
+    GoOn, Like, LoadPhase, LoadProgress, LoadSpec, Loaded, SaveOptions, Saved, Unshared,
+    UnsharedWhy, Verified, temporary_name,
 };
 
 /// What every call of this crate returns.

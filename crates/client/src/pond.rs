@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{ClientInfo, ReplyBody, RequestBody, Status, Target, TensorInfo};
-use millpond_wire::{ClientId, Epoch, GpuUuid, Mode};
+use millpond_wire::{ClientId, Epoch, GpuUuid, Mode, TensorName};
 
 use crate::answer::not_an_answer;
 use crate::builder::PondBuilder;
@@ -98,8 +98,9 @@ impl Pond {
     }
 
     /// Makes a tensor and maps it read-write. It is in state `writing` until
-    /// [`Tensor::publish`]. If a tensor of that name, dtype and shape is there already, that is
-    /// the one: the same name is the same memory.
+    /// [`Tensor::publish`]. If a tensor of that name, dtype and shape already exists, that is the
+    /// one: the same name is the same memory. Nothing else of the spec is applied to it then, and
+    /// [`Tensor::existed`] says so.
     ///
     /// # Errors
     /// `exists`, `gpu_full`, and what else the pond answers; [`Error::NoDriver`] and
@@ -115,7 +116,11 @@ impl Pond {
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
         let answer = core.link.call(ask)?;
         match core.take(WHAT, answer, lease, Mode::ReadWrite) {
-            Ok(taken) => Ok(Tensor::new(self, taken, lease, Mode::ReadWrite)),
+            // One that was there has an identity of its own.
+            Ok(taken) => {
+                let existed = taken.info.tensor != made;
+                Ok(Tensor::new(self, taken, lease, Mode::ReadWrite).found(existed))
+            }
             Err(error) => {
                 // Nobody could ever use it; one that was there before has another identity.
                 let _ = self.delete(made);
@@ -129,13 +134,24 @@ impl Pond {
     /// # Errors
     /// `exists`, `gpu_full`, and what else the pond answers.
     pub fn reserve(&self, spec: TensorSpec) -> Result<TensorInfo> {
+        self.reserve_or_find(spec).map(|(info, _)| info)
+    }
+
+    /// The same, and whether the tensor already existed: then nothing of the spec was applied to it.
+    ///
+    /// # Errors
+    /// As for [`Pond::reserve`].
+    pub fn reserve_or_find(&self, spec: TensorSpec) -> Result<(TensorInfo, bool)> {
         const WHAT: &str = "a tensor's creation";
-        let body = RequestBody::TensorCreate(spec.into_request(None)?);
+        let request = spec.into_request(None)?;
+        let made = request.tensor;
+        let body = RequestBody::TensorCreate(request);
         let info = grant::without_lease(WHAT, self.core().link.ask(WHAT, body)?)?;
-        if info.ephemeral {
+        let existed = info.tensor != made;
+        if info.ephemeral && !existed {
             self.core().link.remembered()?;
         }
-        Ok(info)
+        Ok((info, existed))
     }
 
     /// Maps a published tensor read-only.
@@ -177,6 +193,21 @@ impl Pond {
             name @ Target::Name(_) => self.inspect(name)?.info.tensor,
         };
         self.core().link.ask_done("a deletion", RequestBody::TensorDelete { tensor })
+    }
+
+    /// Gives a tensor another name. Leases and mappings stay as they are.
+    ///
+    /// # Errors
+    /// `not_found`, `denied`, `exists` if the name is taken, `invalid` for a tensor without a name
+    /// and for one that is not everybody's under `public/`, and what else the pond answers.
+    pub fn rename(&self, target: impl IntoTarget, name: &str) -> Result<()> {
+        let name = TensorName::new(name)?;
+        let tensor = match target.into_target()? {
+            Target::Id(tensor) => tensor,
+            // By identity, a repeat after a lost answer cannot hit another tensor of that name.
+            old @ Target::Name(_) => self.inspect(old)?.info.tensor,
+        };
+        self.rename_object(tensor, name)
     }
 
     /// Everything about one tensor.

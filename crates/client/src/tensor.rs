@@ -23,6 +23,7 @@ use crate::{Error, Pond, Result, process};
 /// the work that was submitted before. See the crate's documentation.
 pub struct Tensor {
     shared: Arc<Shared>,
+    existed: bool,
 }
 
 /// One lease, and what it is on. Gets of the same thing share it, see [`crate::memo`]; it ends with
@@ -58,12 +59,17 @@ impl Tensor {
             slab: Some(slab),
             info,
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), existed: true }
     }
 
     /// Another one with the same lease.
     pub(crate) fn sharing(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self { shared, existed: true }
+    }
+
+    /// Says whether a create found it or made it.
+    pub(crate) fn found(self, existed: bool) -> Self {
+        Self { existed, ..self }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -123,6 +129,13 @@ impl Tensor {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.shared.mode
+    }
+
+    /// Whether it already existed when this value was got: false only where [`Pond::create`] has
+    /// made it. What a create says about contents and life is not applied to a tensor that exists.
+    #[must_use]
+    pub fn existed(&self) -> bool {
+        self.existed
     }
 
     /// All that the pond said about it when it was got.

@@ -88,6 +88,11 @@ impl World {
                 )?;
             }
             ensure(!(there && known.deleted), "what was deleted is gone", detail)?;
+            // Of several renames nobody knows which came last.
+            if let (Some(name), 1, Some(info)) = (&known.renamed, known.renames, info) {
+                let has = info.name.as_ref().is_some_and(|it| it.as_str() == name);
+                ensure(has, "what was renamed has its new name", detail)?;
+            }
             let orphan = known.ephemeral && !known.named_later && !lives;
             ensure(
                 !(there && orphan) || self.faulted,

@@ -74,6 +74,10 @@ pub struct Known {
     pub refusals: u32,
     /// How often its creation was sent.
     pub sends: u32,
+    /// How often it was to have another name.
+    pub renames: u32,
+    /// The name that an answer has promised.
+    pub renamed: Option<String>,
 }
 
 /// A range of a slab.
@@ -143,6 +147,8 @@ impl Oracle {
             deleted: false,
             refusals: 0,
             sends: 0,
+            renames: 0,
+            renamed: None,
         });
         self.index.insert(create.tensor, self.tensors.len() - 1);
         self.tensors.len() - 1

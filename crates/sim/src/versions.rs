@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_wire::message::{VersionGrant, VersionStage, VersionState};
+use millpond_wire::message::{VersionGrant, VersionInfo, VersionStage, VersionState};
 use millpond_wire::{Audience, SlabId, TensorName, VersionId, VersionTag};
 
 use crate::card::Fd;
@@ -15,6 +15,9 @@ use crate::world::World;
 
 /// Swaps of a model after which one that was current may be retired: the pond keeps one.
 const FLIPS: usize = 3;
+
+/// The name that models are renamed to; nothing is staged under it.
+pub const OTHER_MODEL: &str = "o";
 
 /// What is known of one version from requests and answers.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct KnownVersion {
     pub commit_asked: bool,
     /// It is complete, as an answer said.
     pub ready: bool,
+    /// Its model has the other name, as an answer said.
+    pub renamed: bool,
     /// It was, or will be, current.
     pub flipped: bool,
     /// Its owner has asked for its end, or for so many others that it may go.
@@ -67,6 +72,7 @@ impl Oracle {
             replacing: false,
             commit_asked: false,
             ready: false,
+            renamed: false,
             flipped: false,
             may_be_gone: false,
             flips: 0,
@@ -122,6 +128,8 @@ impl Oracle {
             deleted: false,
             refusals: 0,
             sends: 0,
+            renames: 0,
+            renamed: None,
         });
         self.index.insert(part.tensor, self.tensors.len() - 1);
         self.tensors.len() - 1
@@ -207,6 +215,9 @@ impl World {
             if known.staged && lives && !known.may_be_gone {
                 ensure(state.is_some(), "what was made is there", detail)?;
             }
+            let named = |info: &&&VersionInfo| info.model.as_str() == OTHER_MODEL;
+            let renamed = !known.renamed || info.is_none() || info.filter(named).is_some();
+            ensure(renamed, "what was renamed has its new name", detail)?;
             let given_up = !lives && !known.commit_asked;
             ensure(
                 !given_up || info.is_none() || self.faulted,

@@ -105,6 +105,25 @@ impl Layout {
         }
     }
 
+    /// The same tensors in slabs as another arena has them, if that is possible: so the two can
+    /// share slabs. `like` says for each slab of the other one how large it is and how many tensors
+    /// are in it.
+    ///
+    /// A slab with several tensors was within the bound that the other arena was made with, and the
+    /// tensor after it did not fit: so the largest of them is a bound that gives the same slabs.
+    #[must_use]
+    pub fn in_slabs_like(&self, like: &[(u64, usize)], hash: ContentHash) -> Option<Self> {
+        let several = like.iter().filter(|(_, tensors)| *tensors > 1).map(|(bytes, _)| *bytes);
+        let described = self.tensors.iter();
+        let described = described.map(|it| (it.name.as_str(), it.dtype, &it.shape));
+        let mut layout = Self::new(described, several.max().unwrap_or(SLAB_STEP)).ok()?;
+        for tensor in &mut layout.tensors {
+            // Both are sorted by name: what was a place here is one among those of the files.
+            tensor.source = self.tensors.get(tensor.source)?.source;
+        }
+        (layout.hash() == hash).then_some(layout)
+    }
+
     /// The size of the arena.
     #[must_use]
     pub fn arena_bytes(&self) -> u64 {
@@ -274,5 +293,29 @@ mod tests {
             prop_assert_eq!(other.hash(), layout.hash());
             prop_assert_eq!(other.slabs, layout.slabs);
         }
+    }
+
+    #[test]
+    fn the_slabs_of_another_arena_are_found_again_whatever_their_bound_was() {
+        let shape = |n: u64| Shape::new([n << 20]).unwrap();
+        let shapes: Vec<(String, Shape)> = [1, 1, 3, 5, 1, 1, 1, 9, 2, 2]
+            .iter()
+            .enumerate()
+            .map(|(i, n)| (format!("t{i}"), shape(*n)))
+            .collect();
+        let described = || shapes.iter().map(|(name, shape)| (name.as_str(), Dtype::U8, shape));
+        let own = Layout::new(described(), DEFAULT_SLAB_BYTES).unwrap();
+        for most in [1 << 20, 2 << 20, 4 << 20, 5 << 20, 8 << 20, 64 << 20] {
+            let other = Layout::new(described(), most).unwrap();
+            let like: Vec<(u64, usize)> = other
+                .slabs
+                .iter()
+                .enumerate()
+                .map(|(slab, bytes)| (*bytes, other.tensors_of(slab).len()))
+                .collect();
+            assert_eq!(own.in_slabs_like(&like, other.hash()), Some(other), "{most}");
+        }
+        let like = [(own.slabs[0], own.tensors.len())];
+        assert_eq!(own.in_slabs_like(&like, ContentHash::of(b"another")), None);
     }
 }

@@ -16,10 +16,10 @@ pub mod pieces;
 pub mod plan;
 pub mod writer;
 
-pub use checkpoint::{Checkpoint, CheckpointError, SourceFile, SourceTensor};
+pub use checkpoint::{Checkpoint, CheckpointError, OtherFormat, SourceFile, SourceTensor};
 pub use hashes::{Hashes, MissingHash, TensorHashes, piece_count};
 pub use layout::{DEFAULT_SLAB_BYTES, LaidTensor, Layout, LayoutError};
-pub use plan::{Plan, PlanError, PlannedTensor};
+pub use plan::{Glob, Plan, PlanError, PlannedTensor};
 
 /// A name from outside, fit to be printed.
 fn shown(name: &str) -> String {

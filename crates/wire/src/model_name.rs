@@ -14,7 +14,7 @@ pub struct VersionTag(String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelNameError {
     /// The model's name.
-    #[error(transparent)]
+    #[error("{}", of_model(.0))]
     Name(#[from] NameError),
     /// An '@' is between a model and a tag.
     #[error("model name '{0}': an '@' stands between a name and a version, as in `llama@v1`")]
@@ -26,6 +26,11 @@ pub enum ModelNameError {
         max = limits::TAG_BYTES
     )]
     Tag(String),
+}
+
+/// The rules are those of tensors' names.
+fn of_model(error: &NameError) -> String {
+    error.to_string().replacen("tensor name", "model name", 1)
 }
 
 impl VersionTag {

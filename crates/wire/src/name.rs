@@ -62,6 +62,12 @@ impl TensorName {
         if text.starts_with(['~', '-']) {
             return malformed("it cannot begin with '~' or '-'");
         }
+        if text.starts_with('/') {
+            return malformed("it must not begin with '/'");
+        }
+        if text.ends_with('/') {
+            return malformed("it must not end with '/'");
+        }
         if text.split('/').any(str::is_empty) {
             return malformed("there is nothing between two slashes");
         }

@@ -82,6 +82,15 @@ pub enum Record {
     VersionDraining(VersionId),
     /// It has no parts any more.
     VersionGone(VersionId),
+    /// A tensor, or the model of a version, has another name.
+    Renamed {
+        /// The tensor, or a version of the model.
+        object: TensorId,
+        /// Its name now.
+        name: TensorName,
+        /// By which rename.
+        token: Token,
+    },
     /// A GPU of the pond.
     DeviceSeen(DeviceRecord),
     /// A kind that this version does not know.
@@ -199,6 +208,8 @@ pub struct TensorRecord {
     pub accesses_left: Option<u64>,
     /// A slab of a version's arena: it lives as long as a version has it.
     pub part: bool,
+    /// The last rename.
+    pub renamed: Option<Token>,
 }
 
 /// A version of a model.
@@ -331,6 +342,7 @@ fn write(record: &Record) -> Option<fb::Body> {
             linger_ms: tensor.linger_ms,
             accesses_left: tensor.accesses_left,
             part: tensor.part,
+            renamed: tensor.renamed.and_then(|token| id(token.0)),
         })),
         Record::TensorPublished { tensor, token, generation, name, replaced } => {
             B::TensorPublished(Box::new(fb::TensorPublished {
@@ -393,6 +405,11 @@ fn write(record: &Record) -> Option<fb::Body> {
         Record::VersionGone(version) => {
             B::VersionGone(Box::new(fb::VersionGone { version: id(version.0) }))
         }
+        Record::Renamed { object, name, token } => B::Renamed(Box::new(fb::Renamed {
+            object: id(object.0),
+            name: Some(name.to_string()),
+            token: id(token.0),
+        })),
         Record::DeviceSeen(device) => B::DeviceSeen(Box::new(fb::DeviceSeen {
             device: Some(device.device.0.to_vec()),
             index: device.index,
@@ -474,6 +491,7 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             linger_ms: tensor.linger_ms()?,
             accesses_left: tensor.accesses_left()?,
             part: tensor.part()?,
+            renamed: tensor.renamed()?.map(|id| Token(record_id_to_uuid(id))),
         }),
         B::TensorPublished(published) => Record::TensorPublished {
             tensor: TensorId(uuid("tensor", published.tensor()?)?),
@@ -511,6 +529,11 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             Record::VersionDraining(VersionId(uuid("version", draining.version()?)?))
         }
         B::VersionGone(gone) => Record::VersionGone(VersionId(uuid("version", gone.version()?)?)),
+        B::Renamed(renamed) => Record::Renamed {
+            object: TensorId(uuid("object", renamed.object()?)?),
+            name: message::required("name", message::name(renamed.name()?)?)?,
+            token: Token(uuid("token", renamed.token()?)?),
+        },
         B::DeviceSeen(seen) => Record::DeviceSeen(DeviceRecord {
             device: message::gpu("device", seen.device()?)?,
             index: seen.index()?,

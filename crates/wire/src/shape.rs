@@ -113,7 +113,11 @@ impl FromStr for Shape {
     type Err = ShapeError;
 
     fn from_str(text: &str) -> Result<Self, ShapeError> {
-        let bare = text.trim().trim_start_matches('[').trim_end_matches(']');
+        let text = text.trim();
+        let inside = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+        let bare = inside('[', ']').or_else(|| inside('(', ')')).unwrap_or(text).trim();
+        // As Python writes a tuple of one.
+        let bare = bare.strip_suffix(',').filter(|_| bare != text).unwrap_or(bare);
         if bare.trim().is_empty() {
             return Shape::new([]);
         }
@@ -138,7 +142,13 @@ mod tests {
         assert!(Shape::new(vec![1; 16]).is_ok());
         assert!(Shape::new([limits::TENSOR_ELEMENTS]).is_ok());
         assert!(Shape::new([limits::TENSOR_ELEMENTS + 1]).is_err());
-        assert!(matches!("2,a".parse::<Shape>(), Err(ShapeError::Syntax(_))));
+        for bad in ["2,a", "(2,3", "[2)", "2,3,"] {
+            assert!(matches!(bad.parse::<Shape>(), Err(ShapeError::Syntax(_))), "{bad}");
+        }
+        for text in ["2,3", "2x3", "[2,3]", "(2,3)", "(2, 3)", " ( 2,3 ,) "] {
+            assert_eq!(text.parse::<Shape>().unwrap().dims(), [2, 3], "{text}");
+        }
+        assert_eq!("(2,)".parse::<Shape>().unwrap().dims(), [2]);
         assert!(matches!(
             Shape::new([3]).unwrap().bytes(Dtype::F4),
             Err(ShapeError::PartialByte { bits: 12, .. })

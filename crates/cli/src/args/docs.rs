@@ -221,7 +221,7 @@ fn what_is_wrong_is_found() {
     let expected =
         [vec!["millpond", "tensor", "ls", "-q", "a b"], vec!["millpond", "tensor", "rm", "1"]];
     assert_eq!(ours(line), expected);
-    let page = "`millpond nonsense` and `millpond ps\n--nonsense`\n\n```sh\nmillpond ls\n```\n";
+    let page = "`millpond nonsense` and `millpond ps\n--nonsense`\n\n```sh\nmillpond lss\n```\n";
     let (root, found) = (built(), named(page));
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|words| there(&root, words).is_err()));

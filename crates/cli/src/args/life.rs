@@ -23,6 +23,16 @@ pub struct LifeArgs {
 }
 
 impl LifeArgs {
+    /// The flags that were given.
+    pub fn said(self) -> Vec<&'static str> {
+        let given = [
+            ("--ttl", self.ttl.is_some()),
+            ("--linger", self.linger.is_some()),
+            ("--max-accesses", self.max_accesses.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    }
+
     /// As it travels.
     pub fn life(self) -> Life {
         Life {

@@ -8,6 +8,7 @@ mod hidden;
 mod life;
 mod limits;
 mod model;
+mod objects;
 mod serve;
 mod styles;
 mod tensor;
@@ -30,6 +31,7 @@ pub use limits::{
     MinArg, RunArgs,
 };
 pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
+pub use objects::{ConsentArgs, ListArgs, MoveArgs, RemoveArgs, Sort};
 pub use serve::{LogArgs, ServeArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
@@ -140,6 +142,12 @@ pub enum Command {
     Demo(DemoArgs),
     Serve(Box<ServeArgs>),
     Doctor(DoctorArgs),
+    #[command(visible_alias = "list")]
+    Ls(ListArgs),
+    #[command(visible_aliases = ["delete", "unload"], alias = "remove")]
+    Rm(RemoveArgs),
+    #[command(visible_alias = "rename", alias = "move")]
+    Mv(MoveArgs),
     #[command(subcommand)]
     Tensor(TensorCommand),
     Load(Box<LoadArgs>),
@@ -192,6 +200,9 @@ impl Command {
         match self {
             Command::Demo(args) => args.json.json,
             Command::Doctor(args) => args.json.json,
+            Command::Ls(args) => args.json.json,
+            Command::Rm(args) => args.json.json,
+            Command::Mv(args) => args.json.json,
             Command::Tensor(command) => command.is_json(),
             Command::Load(args) => args.json.json,
             Command::Models(args) => args.json.json,

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use millpond_wire::{Audience, Dtype, Shape, TensorName};
 
 use super::transfer::{CopyArgs, GetArgs, PutArgs, ZeroArgs};
-use super::{JsonArg, LifeArgs};
+use super::{ConsentArgs, JsonArg, LifeArgs};
 
 /// Make, fill, save, list and delete tensors
 #[derive(Debug, Subcommand)]
@@ -16,6 +16,7 @@ pub enum TensorCommand {
     Zero(ZeroArgs),
     #[command(visible_alias = "list")]
     Ls(LsArgs),
+    #[command(visible_alias = "delete", alias = "remove")]
     Rm(RmArgs),
     Inspect(InspectArgs),
 }
@@ -30,7 +31,7 @@ impl TensorCommand {
             TensorCommand::Copy(args) => args.json.json,
             TensorCommand::Zero(args) => args.json.json,
             TensorCommand::Ls(args) => args.json.json,
-            TensorCommand::Rm(_) => false,
+            TensorCommand::Rm(args) => args.json.json,
             TensorCommand::Inspect(args) => args.json.json,
         }
     }
@@ -43,6 +44,9 @@ impl TensorCommand {
 /// publishes it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+If a tensor of this name with the same dtype, shape and audience already exists, that is the one,
+and a note says which flags had no effect. `--zero` is refused for one that is still written.
+
 Examples:
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
   millpond tensor create counts --dtype i64 --shape 128 --zero --share group
@@ -53,17 +57,17 @@ pub struct CreateArgs {
     /// Element type, in safetensors', numpy's or torch's spelling
     #[arg(long, value_name = "DTYPE")]
     pub dtype: Dtype,
-    /// Extents, as in `4096,4096`
+    /// Dimensions, as in `4096,4096`
     #[arg(long, value_name = "N,N...")]
     pub shape: Shape,
-    /// Which GPU: its place in `millpond status`, or its UUID
+    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// With whom it is shared
     #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
-    /// End it with the process that made it, which is this command
-    #[arg(long)]
+    /// Refused with the reason: it would end the tensor with this command
+    #[arg(long, hide = true)]
     pub ephemeral: bool,
     /// Fill it with zeroes, so that it is ready at once
     #[arg(long)]
@@ -101,14 +105,14 @@ impl From<Share> for Audience {
 #[command(after_long_help = "\
 Examples:
   millpond tensor ls
-  millpond tensor ls acts/            only names that begin so
-  millpond tensor rm $(millpond tensor ls -q acts/)
+  millpond tensor ls acts/            names with this prefix
+  millpond tensor ls 'q*'             names that match
   millpond tensor ls --json | jq '[.tensors[].bytes] | add'")]
 pub struct LsArgs {
-    /// Only names that begin so
-    #[arg(default_value = "", hide_default_value = true)]
+    /// Only names with this prefix, or that match this pattern
+    #[arg(default_value = "", hide_default_value = true, value_name = "PATTERN")]
     pub prefix: String,
-    /// Also those that are deleted and kept only for the programs that hold them
+    /// Also show deleted tensors that programs still hold
     #[arg(short, long)]
     pub all: bool,
     /// Show names, identities and GPUs whole
@@ -124,12 +128,20 @@ pub struct LsArgs {
 /// them lets go.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+Where a name means more than one tensor, it asks first. Without a terminal it then needs `--yes`.
+
 Examples:
-  millpond tensor rm acts/x acts/y")]
+  millpond tensor rm acts/x acts/y
+  millpond tensor rm acts/ --yes
+  millpond tensor rm 'a*' --dry-run")]
 pub struct RmArgs {
-    /// Names or identities, of these also the first digits
+    /// Names, prefixes that end in `/`, patterns, or identities or their first digits
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+    #[command(flatten)]
+    pub json: JsonArg,
 }
 
 /// Show everything about a tensor, and who holds it

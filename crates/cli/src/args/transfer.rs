@@ -61,7 +61,7 @@ pub struct PutArgs {
 /// Where a tensor is, and for whom.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
-    /// Which GPU: its place in `millpond status`, or its UUID
+    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// With whom it is shared

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use millpond_wire::VersionTag;
+use millpond_wire::{ModelNameError, TensorName, VersionTag, model_name};
 
 use super::JsonArg;
 use super::tensor::Share;
@@ -20,6 +20,9 @@ use crate::units::ByteSize;
 A model's first version becomes its current one. A later one does with `--activate`; else
 `millpond swap` makes it so.
 
+`hf:ORG/NAME` is a repository that `hf download` has put into the local cache (`HF_HUB_CACHE`,
+`HF_HOME` or ~/.cache/huggingface). Nothing is downloaded.
+
 Where the tensors of the version that `--like` names lie in the same way, the files are compared
 with it first, slab by slab: a slab whose bytes are equal is shared, not loaded again.
 
@@ -31,19 +34,22 @@ A plan says which part of the checkpoint is loaded, as for one rank of several:
 
 Examples:
   millpond load llama ./checkpoint-dir
+  millpond load llama hf:org/llama    from the local Hugging Face cache
+  millpond load llama@v2 ./checkpoint-dir
   millpond load llama model-00001.safetensors model-00002.safetensors --version v2 --activate
   millpond load llama ./finetuned --like v1
   millpond load llama-0 ./checkpoint-dir --plan rank0.json --device 0")]
 pub struct LoadArgs {
-    /// The model's name, such as `llama`; under `public/` it is found by everybody
-    pub model: String,
-    /// Safetensors files, folders with them, or an index
+    /// The model's name, such as `llama`, or with the version as in `llama@v2`; under `public/` it is
+    /// found by everybody
+    pub model: NewVersion,
+    /// Safetensors files, folders with them, an index, or `hf:ORG/NAME[@REVISION]`
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The version's tag [default: the next of v1, v2, ...]
     #[arg(long, value_name = "TAG")]
     pub version: Option<VersionTag>,
-    /// Which GPU: its place in `millpond status`, or its UUID
+    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// Make it the current version
@@ -55,7 +61,8 @@ pub struct LoadArgs {
     /// Load only what this file says
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// How large a slab is at most, unless one tensor is larger [default: 2GiB]
+    /// How large a slab is at most, unless one tensor is larger [default: as in the version that it
+    /// shares with, else 2GiB]
     #[arg(long, value_name = "BYTES")]
     pub slab_bytes: Option<ByteSize>,
     /// With whom it is shared
@@ -63,6 +70,27 @@ pub struct LoadArgs {
     pub audience: Share,
     #[command(flatten)]
     pub json: JsonArg,
+}
+
+/// A version to be made: a model, and its tag if that was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewVersion {
+    /// The model.
+    pub name: TensorName,
+    /// The version's tag.
+    pub tag: Option<VersionTag>,
+}
+
+impl std::str::FromStr for NewVersion {
+    type Err = ModelNameError;
+
+    fn from_str(text: &str) -> Result<Self, ModelNameError> {
+        let (name, tag) = match text.split_once('@') {
+            Some((name, tag)) => (name, Some(VersionTag::new(tag)?)),
+            None => (text, None),
+        };
+        Ok(Self { name: model_name(name)?, tag })
+    }
 }
 
 /// Save a version as a checkpoint

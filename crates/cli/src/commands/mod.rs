@@ -13,6 +13,8 @@ mod hidden;
 mod inspect;
 mod man;
 mod model;
+mod near_miss;
+pub mod objects;
 mod ps;
 mod run;
 mod serve;
@@ -34,13 +36,16 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Demo(args) => demo::run(args, printer),
         Command::Serve(args) => serve::run(args, global, printer),
         Command::Doctor(_) => doctor::run(global, printer),
+        Command::Ls(args) => objects::list(args, global, printer),
+        Command::Rm(args) => objects::remove(args, global, printer),
+        Command::Mv(args) => objects::rename(args, global, printer),
         Command::Tensor(TensorCommand::Create(args)) => tensor::create(args, global, printer),
         Command::Tensor(TensorCommand::Put(args)) => transfer::put(args, global, printer),
         Command::Tensor(TensorCommand::Get(args)) => transfer::get(args, global, printer),
         Command::Tensor(TensorCommand::Copy(args)) => transfer::copy(args, global, printer),
         Command::Tensor(TensorCommand::Zero(args)) => transfer::zero(args, global, printer),
         Command::Tensor(TensorCommand::Ls(args)) => tensor::list(args, global, printer),
-        Command::Tensor(TensorCommand::Rm(args)) => tensor::remove(args, global, printer),
+        Command::Tensor(TensorCommand::Rm(args)) => objects::remove_tensors(args, global, printer),
         Command::Tensor(TensorCommand::Inspect(args)) => inspect::run(args, global, printer),
         Command::Load(args) => model::load(args, global, printer),
         Command::Models(args) => model::list(args, global, printer),

@@ -1,44 +1,74 @@
-//! `millpond tensor create`, `ls` and `rm`.
+//! `millpond tensor create` and `ls`.
 
 use millpond::TensorSpec;
-use millpond_wire::TensorState;
 use millpond_wire::message::TensorInfo;
+use millpond_wire::{ErrorKind, Failure, TensorState};
 
-use crate::args::{CreateArgs, Global, LsArgs, RmArgs};
-use crate::error::{CommandError, Outcome};
+use super::objects;
+use crate::args::{CreateArgs, Global, LsArgs};
+use crate::error::{Outcome, Report};
 use crate::exit::Code;
-use crate::json::{TensorJson, TensorsJson};
+use crate::json::{CreatedJson, TensorJson, TensorsJson};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
-use crate::{pond, printer, units, users};
+use crate::{pond, units, users};
 
 /// Makes a tensor without mapping it.
 pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome {
+    if args.ephemeral {
+        let message = "`--ephemeral` would end the tensor with this command";
+        let hint = "`--ttl 10m` ends it later; a program's own tensors can end with the program";
+        return Err(Report::new(Code::Usage, message).hint(hint).into());
+    }
     let pond = pond::connect(global)?;
     let mut spec = TensorSpec::new(args.name.as_str(), args.dtype, args.shape.dims())
         .share(args.share.into())
-        .ephemeral(args.ephemeral)
         .zero(args.zero)
         .life(args.life.life());
     if let Some(device) = &args.device {
         spec = spec.device(pond::device(&pond, device)?);
     }
-    let info = pond.reserve(spec)?;
+    let (info, existed) = pond.reserve_or_find(spec)?;
+    if existed {
+        say_what_was_not_done(args, &info, printer)?;
+    }
     if printer.is_json() {
-        return printer.json(&TensorJson::from(&info));
+        return printer.json(&CreatedJson { tensor: TensorJson::from(&info), existed });
     }
     printer.line(shown_name(&info))?;
     let size = units::bytes(info.bytes);
     printer.detail(format_args!("{size} on {}, {}", info.device, info.state));
-    if args.ephemeral {
-        printer.note("note: `--ephemeral` ends the tensor with this command");
+    Ok(())
+}
+
+/// The tensor that was found is as it was. `--zero` promises one that can be read at once: where it
+/// cannot, that is an error. A life is said only.
+fn say_what_was_not_done(args: &CreateArgs, info: &TensorInfo, printer: &Printer) -> Outcome {
+    let name = shown_name(info);
+    if args.zero && info.state == TensorState::Writing {
+        let message = format!("tensor '{name}' already exists and is still being written");
+        let hint = format!("`millpond tensor zero {name}` fills it with zeroes");
+        return Err(Failure::new(ErrorKind::Exists, message).hint(hint).into());
+    }
+    let mut ignored = args.life.said();
+    if args.zero {
+        ignored.insert(0, "--zero");
+    }
+    if !ignored.is_empty() {
+        let flags = ignored.join(", ");
+        printer.note(format_args!("note: tensor '{name}' already exists; {flags} had no effect"));
     }
     Ok(())
 }
 
 /// Lists tensors.
 pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
-    let mut tensors = pond::connect(global)?.list(&args.prefix)?;
+    let pattern = objects::glob(&args.prefix)?;
+    let prefix = if pattern.is_some() { "" } else { &args.prefix };
+    let mut tensors = pond::connect(global)?.list(prefix)?;
+    if let Some(pattern) = pattern {
+        tensors.retain(|info| info.name.is_some() && pattern.matches(&shown_name(info)));
+    }
     tensors.retain(|info| args.all || info.state != TensorState::Deleted);
     if printer.is_json() {
         let tensors = tensors.iter().map(TensorJson::from).collect();
@@ -48,20 +78,6 @@ pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
         return tensors.iter().try_for_each(|info| printer.line(shown_name(info)));
     }
     printer.line(table(&tensors, args.no_trunc).render())
-}
-
-/// Deletes tensors, all that can be, and says which could not.
-pub fn remove(args: &RmArgs, global: &Global, printer: &Printer) -> Outcome {
-    let pond = pond::connect(global)?;
-    let mut code = Code::Ok;
-    for name in &args.names {
-        let deleted = pond::target(&pond, name).and_then(|target| Ok(pond.delete(target)?));
-        match deleted {
-            Ok(()) => printer.line(name)?,
-            Err(error) => code = printer::finish(printer, Err(error)),
-        }
-    }
-    if code == Code::Ok { Ok(()) } else { Err(CommandError::Said(code)) }
 }
 
 /// The name as it can be typed: with its owner where that is somebody else, or the identity.
@@ -94,7 +110,12 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
     ])
     .no_trunc(no_trunc);
     for info in tensors {
-        let name = if info.name.is_some() { shown_name(info) } else { "-".to_owned() };
+        let name = match &info.name {
+            // The name that it had; another tensor may have it by now.
+            Some(name) if info.state == TensorState::Deleted => name.to_string(),
+            Some(_) => shown_name(info),
+            None => "-".to_owned(),
+        };
         table.row(vec![
             name,
             short(info.tensor.to_string(), 8),
@@ -150,6 +171,16 @@ mod tests {
         assert_eq!(shown_name(&info(Some("public/b"), other)), "public/b");
         let unnamed = info(None, other);
         assert_eq!(shown_name(&unnamed), unnamed.tensor.to_string());
+    }
+
+    #[test]
+    fn a_deleted_tensor_is_listed_under_the_name_that_it_had() {
+        let deleted =
+            TensorInfo { state: TensorState::Deleted, ..info(Some("acts/x"), users::me()) };
+        let text = table(std::slice::from_ref(&deleted), false).render();
+        assert!(text.contains("acts/x") && text.contains("deleted"), "{text}");
+        // Another tensor may have the name by now, so it is not what can be typed.
+        assert_eq!(shown_name(&deleted), deleted.tensor.to_string());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A command line that was not understood, and help that was asked for.
 
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::near_miss;
 use crate::error::Report;
 use crate::exit::Code;
 use crate::printer::Printer;
@@ -24,6 +25,10 @@ pub fn print(error: &clap::Error) -> Code {
         Printer::plain(false).note(help_of(words).trim_end());
         return Code::Usage;
     }
+    if let Some(report) = near_miss(error, std::env::args().skip(1)) {
+        Printer::plain(wants_json()).error(&report);
+        return Code::Usage;
+    }
     if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         Printer::plain(true).error(&report(error, std::env::args().skip(1)));
     } else {
@@ -31,6 +36,16 @@ pub fn print(error: &clap::Error) -> Code {
         let _ = error.print();
     }
     Code::Usage
+}
+
+/// What was meant by a word that other programs have as a command.
+fn near_miss(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<Report> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let words: Vec<String> = words.filter(|word| !word.starts_with('-')).collect();
+    let hint = near_miss::hint(&words)?;
+    Some(Report::new(Code::Usage, format!("unrecognized subcommand '{unknown}'")).hint(hint))
 }
 
 /// The help of the command that these words lead to, as far as they do.

@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod group;
 mod model;
+mod objects;
 mod status;
 mod tensor;
 mod transfer;
@@ -31,8 +32,9 @@ pub use model::{
     LoadedJson, ModelVersionJson, ModelsJson, RetiredJson, SavedJson, SlabJson, SwapJson,
     VerifiedJson, VersionDetailsJson, WeightJson,
 };
+pub use objects::{ObjectsJson, RemovedJson, RenamedJson};
 pub use status::StatusJson;
-pub use tensor::{DetailsJson, TensorJson, TensorsJson};
+pub use tensor::{CreatedJson, DetailsJson, TensorJson, TensorsJson};
 pub use transfer::{CollectedJson, TransferJson};
 pub use upgrade::UpgradeJson;
 

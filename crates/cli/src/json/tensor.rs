@@ -89,6 +89,16 @@ impl From<&TensorInfo> for TensorJson {
     }
 }
 
+/// `tensor create`: the tensor's fields, and whether it was made.
+#[derive(Debug, Serialize)]
+pub struct CreatedJson {
+    /// The tensor.
+    #[serde(flatten)]
+    pub tensor: TensorJson,
+    /// It already existed: nothing was made.
+    pub existed: bool,
+}
+
 /// `tensor ls`.
 #[derive(Debug, Serialize)]
 pub struct TensorsJson {

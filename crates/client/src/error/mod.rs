@@ -259,9 +259,14 @@ impl Error {
         Error::File { message: message.into(), reason: None }
     }
 
+    /// The same, with the way out.
+    pub(crate) fn file_with_hint(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Failure::new(ErrorKind::File, message).hint(hint).into()
+    }
+
     /// What the system said about a file.
     pub(crate) fn in_file(what: impl std::fmt::Display, error: &io::Error) -> Self {
-        Error::File { message: format!("{what}: {error}"), reason: Some(error.kind()) }
+        Error::File { message: format!("{what}: {}", said(error)), reason: Some(error.kind()) }
     }
 
     /// A version that is not what it says, or cannot be used so.
@@ -275,6 +280,15 @@ impl Error {
 
     pub(crate) fn system(what: impl Into<String>, reason: impl std::fmt::Display) -> Self {
         Error::System { what: what.into(), reason: reason.to_string() }
+    }
+}
+
+/// What the system said, in words: the number behind them means nothing to most people.
+pub(crate) fn said(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
     }
 }
 

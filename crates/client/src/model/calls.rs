@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{
-    LeaseInfo, ModelInfo, PartInfo, ReplyBody, RequestBody, VersionCommit, VersionDetails,
+    LeaseInfo, ModelInfo, PartInfo, Rename, ReplyBody, RequestBody, VersionCommit, VersionDetails,
     VersionInfo,
 };
-use millpond_wire::{ErrorKind, Token, VersionId, VersionTag, VersionTarget, limits, memfd};
+use millpond_wire::{
+    ErrorKind, TensorId, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
+};
 
 use super::version::model_ref;
 use super::{IntoVersion, ManifestMap, granted};
@@ -42,12 +44,21 @@ pub struct Swap {
     pub previous: Option<VersionTag>,
 }
 
+/// Whether a version becomes the current one when it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activate {
+    Yes,
+    No,
+    /// If the model has no current version then.
+    IfFirst,
+}
+
 /// Says that a version's bytes are complete: what both who loads and who stages do at last.
 pub(crate) fn commit(
     link: &Arc<Link>,
     version: VersionId,
     manifest: &Manifest,
-    activate: bool,
+    activate: Activate,
 ) -> Result<VersionInfo> {
     const WHAT: &str = "a commit";
     let bytes = manifest.encode();
@@ -65,7 +76,8 @@ pub(crate) fn commit(
         content: manifest.content_hash(),
         tensors: u32::try_from(manifest.tensors.len()).unwrap_or(u32::MAX),
         bytes: manifest.tensors.iter().map(|tensor| tensor.bytes).sum(),
-        activate,
+        activate: activate != Activate::No,
+        unless_current: activate == Activate::IfFirst,
         source: manifest.source.clone(),
     });
     let deadline = Instant::now().checked_add(link.config.request_timeout);
@@ -150,6 +162,54 @@ impl Pond {
         };
         let body = RequestBody::VersionRetire(VersionTarget::Id(version));
         self.core().link.ask_done("the end of a version", body)
+    }
+
+    /// Ends a version, also if it is the current one and has readers: they keep it until they let
+    /// go. A model whose current version goes has none until a swap or a load.
+    ///
+    /// # Errors
+    /// `not_found`, `denied`, and what else the pond answers.
+    pub fn remove_version(&self, target: impl IntoVersion) -> Result<()> {
+        let version = match target.into_version()? {
+            VersionTarget::Id(version) => version,
+            name @ VersionTarget::Name(_) => self.version(name)?.info.version,
+        };
+        let body = RequestBody::VersionRemove(VersionTarget::Id(version));
+        self.core().link.ask_done("the end of a version", body)
+    }
+
+    /// Gives a model another name. Whoever has it attached keeps it; whoever follows it by name
+    /// does not find it under the old one any more.
+    ///
+    /// # Errors
+    /// `not_found`, `denied`, `exists` if the name is taken, and what else the pond answers.
+    pub fn rename_model(&self, model: &str, name: &str) -> Result<()> {
+        let wanted = model_ref(model)?;
+        let name = millpond_wire::model_name(name)?;
+        let mut models = self.models("")?;
+        let find = |models: &mut Vec<ModelInfo>, name: &TensorName, user: Option<u32>| {
+            let found = models.iter().position(|model| {
+                model.name == *name && user.is_none_or(|user| model.user == user)
+            });
+            found.map(|at| models.swap_remove(at))
+        };
+        let me = rustix::process::geteuid().as_raw();
+        let own = find(&mut models, &wanted.name, wanted.user.or(Some(me)));
+        let public = wanted.name.is_public().then(|| wanted.name.clone());
+        let public = public.or_else(|| wanted.name.in_public()).filter(|_| wanted.user.is_none());
+        let found = own.or_else(|| find(&mut models, &public?, None));
+        // By identity, a repeat after a lost answer cannot hit another model of that name.
+        let version = match found.as_ref().and_then(|model| model.versions.last()) {
+            Some(version) => version.version,
+            // The pond knows how to say that there is none.
+            None => self.version(model)?.info.version,
+        };
+        self.rename_object(TensorId(version.0), name)
+    }
+
+    pub(crate) fn rename_object(&self, object: TensorId, name: TensorName) -> Result<()> {
+        let rename = Rename { object, name, token: Token::random() };
+        self.core().link.ask_done("a rename", RequestBody::Rename(rename))
     }
 
     /// Waits until a version is gone: its last reader has left, or it was given up. False if the

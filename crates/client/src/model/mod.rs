@@ -28,7 +28,7 @@ pub(crate) use self::arena::Arena;
 #[cfg(test)]
 pub(crate) use self::arena::{New, NotExchanged};
 pub use self::attach::{AttachOptions, Model};
-pub(crate) use self::calls::commit;
+pub(crate) use self::calls::{Activate, commit};
 pub use self::calls::{Swap, VersionView};
 pub use self::stage::{StageSpec, Staging};
 pub use self::staged::StagedTensor;

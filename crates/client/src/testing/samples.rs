@@ -56,7 +56,7 @@ pub(crate) fn info(name: &str) -> TensorInfo {
 }
 
 pub(crate) fn grant(info: TensorInfo, lease: LeaseId, mode: Mode) -> ReplyBody {
-    ReplyBody::Tensor(TensorGrant { info, lease: Some((lease, mode, [7; 16])) })
+    ReplyBody::Tensor(TensorGrant { info, lease: Some((lease, mode, [7; 16])), existed: false })
 }
 
 pub(crate) fn failure(kind: ErrorKind) -> ReplyBody {

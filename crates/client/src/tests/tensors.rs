@@ -41,7 +41,8 @@ impl Bench {
                 RequestBody::TensorCreate(create) => match create.lease {
                     Some(lease) => (lease, Mode::ReadWrite),
                     None => {
-                        let grant = TensorGrant { info: tensor.clone(), lease: None };
+                        let grant =
+                            TensorGrant { info: tensor.clone(), lease: None, existed: false };
                         return Does::Reply(ReplyBody::Tensor(grant));
                     }
                 },

@@ -8,7 +8,7 @@ use millpond_wire::{VersionId, VersionTarget};
 
 use crate::answer::not_an_answer;
 use crate::link::Link;
-use crate::model::commit;
+use crate::model::{Activate, commit};
 use crate::{Error, Result};
 
 /// A version that is being made. Unless it is committed it is given up when this goes.
@@ -48,7 +48,7 @@ impl Staged {
     }
 
     /// Says that its bytes are complete.
-    pub(super) fn commit(mut self, manifest: &Manifest, activate: bool) -> Result<VersionInfo> {
+    pub(super) fn commit(mut self, manifest: &Manifest, activate: Activate) -> Result<VersionInfo> {
         match commit(&self.link, self.version, manifest, activate) {
             Ok(info) => {
                 self.over = true;

@@ -7,20 +7,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use millpond_weights::pieces::{DEFAULT_BATCH_BYTES, PieceBatch, batches};
-use millpond_weights::{Checkpoint, CheckpointError, Layout, PlannedTensor, TensorHashes};
+use millpond_weights::{
+    Checkpoint, CheckpointError, DEFAULT_SLAB_BYTES, Layout, PlannedTensor, TensorHashes,
+};
 use millpond_wire::message::{PartSpec, VersionStage};
 use millpond_wire::{
-    Audience, ContentHash, ErrorKind, Failure, PiecesKind, TensorId, TensorName, VersionId, limits,
-    model_name,
+    Audience, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName,
+    VersionId, limits, model_name,
 };
 use rustix::fs::MemfdFlags;
 
 use super::calls::Staged;
 use super::hold::Held;
+use super::hub::{self, Located};
 use super::like::Compare;
 use super::stop::{GoOn, Stop};
-use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, residency};
+use super::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy, residency};
 use crate::link::Link;
+use crate::model::Activate;
 use crate::transfer::{is_fuse, lanes, moves};
 use crate::{Error, IntoVersion, Pond, Result};
 
@@ -48,26 +52,32 @@ impl Pond {
         let mut told = Teller::new(&mut tell);
         told.begin(LoadPhase::Checking, 0);
         let model = model_name(&spec.model).map_err(|error| invalid(error.to_string()))?;
-        let checkpoint = Checkpoint::open(&spec.paths).map_err(unreadable)?;
+        let located = hub::locate_all(&spec.paths)?;
+        let paths: Vec<PathBuf> = located.iter().map(|it| it.path.clone()).collect();
+        let checkpoint = Checkpoint::open(&paths).map_err(unreadable)?;
         let planned = spec.plan.apply(&checkpoint).map_err(|error| invalid(error.to_string()))?;
         let described =
             planned.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype, &tensor.shape));
-        let layout =
-            Layout::new(described, spec.slab_bytes).map_err(|error| invalid(error.to_string()))?;
+        let layout = Layout::new(described, spec.slab_bytes.unwrap_or(DEFAULT_SLAB_BYTES))
+            .map_err(|error| invalid(error.to_string()))?;
         let files = Files::open(&checkpoint, &planned)?;
         let took = |what: &str| tracing::debug!(elapsed = ?begun.elapsed(), "{what}");
         took("the files are checked");
 
         let found = self.neighbours(&spec, &model)?;
-        let activate = spec.activate || !found.has_current;
+        let activate = match (spec.activate, found.has_current) {
+            (true, _) => Activate::Yes,
+            // Another load may be faster.
+            (false, false) => Activate::IfFirst,
+            (false, true) => Activate::No,
+        };
         let device = spec.device.or(found.like.as_ref().map(|like| like.info.device));
         let audience = if model.is_public() { Audience::Everybody } else { spec.audience };
-        // Only memory of one GPU that is for the same people is shared.
-        let same = |like: &Held| {
-            let info = &like.info;
-            Some(info.device) == device && info.audience == audience && info.model == model
+        let (layout, unshared) = match &found.like {
+            Some(like) => fitting(layout, &spec, like, device, audience),
+            None => (layout, None),
         };
-        let twin = found.like.filter(|like| same(like) && like.info.layout == Some(layout.hash()));
+        let twin = found.like.filter(|_| unshared.is_none());
 
         let link = &self.core().link;
         let mut hashes = TensorHashes::new(&layout);
@@ -122,13 +132,13 @@ impl Pond {
         };
         let manifest = millpond_wire::manifest::Manifest {
             metadata: checkpoint.metadata,
-            source: source(&spec.paths),
+            source: source(&located),
             ..manifest
         };
         let info = staged.commit(&manifest, activate)?;
         took("it is committed");
         let (elapsed, cold) = (begun.elapsed(), files.cold);
-        Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold })
+        Ok(Loaded { info, bytes_read, bytes_shared, elapsed, cold, unshared })
     }
 
     /// The version that equal slabs are shared with, and whether the model has a current one.
@@ -159,6 +169,40 @@ impl Pond {
 struct Neighbours {
     has_current: bool,
     like: Option<Held>,
+}
+
+/// The layout with which slabs can be shared with the version that this one is like, or why none
+/// can. Only memory of one GPU that is for the same people is shared.
+fn fitting(
+    layout: Layout,
+    spec: &LoadSpec,
+    like: &Held,
+    device: Option<GpuUuid>,
+    audience: Audience,
+) -> (Layout, Option<Unshared>) {
+    let info = &like.info;
+    let unshared = |why| Some(Unshared { with: info.tag.clone(), why });
+    if Some(info.device) != device {
+        return (layout, unshared(UnsharedWhy::Device));
+    }
+    if info.audience != audience {
+        return (layout, unshared(UnsharedWhy::Audience));
+    }
+    if info.layout == Some(layout.hash()) {
+        return (layout, None);
+    }
+    let mut slabs: Vec<(u64, usize)> = like.parts.iter().map(|part| (part.bytes, 0)).collect();
+    for tensor in &like.manifest.tensors {
+        if let Some((_, tensors)) = slabs.get_mut(tensor.slab) {
+            *tensors += 1;
+        }
+    }
+    let other = info.layout.and_then(|hash| layout.in_slabs_like(&slabs, hash));
+    match other {
+        Some(other) if spec.slab_bytes.is_none() => (other, None),
+        Some(_) => (layout, unshared(UnsharedWhy::SlabBytes)),
+        None => (layout, unshared(UnsharedWhy::Tensors)),
+    }
 }
 
 /// What was to be shared cannot be, or not with everybody for whom this version is.
@@ -277,9 +321,8 @@ fn shared_bytes(layout: &Layout, shared: &[Option<TensorId>]) -> u64 {
 }
 
 /// Where it came from, for people.
-fn source(paths: &[PathBuf]) -> String {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let first = paths.first().map(|path| whole(path).display().to_string()).unwrap_or_default();
+fn source(paths: &[Located]) -> String {
+    let first = paths.first().map(|path| path.label.clone()).unwrap_or_default();
     let mut text = match paths.len() {
         0 | 1 => first,
         more => format!("{first} and {} more", more - 1),
@@ -291,11 +334,17 @@ fn source(paths: &[PathBuf]) -> String {
 }
 
 fn unreadable(error: CheckpointError) -> Error {
-    let reason = match &error {
-        CheckpointError::Io { error, .. } => Some(error.kind()),
-        _ => None,
-    };
-    Error::File { message: error.to_string(), reason }
+    if let Some(hint) = error.hint() {
+        return Error::file_with_hint(error.to_string(), hint);
+    }
+    match &error {
+        CheckpointError::Io { path, error } if error.kind() == std::io::ErrorKind::NotFound => {
+            let message = format!("'{}' not found", path.display());
+            Error::File { message, reason: Some(error.kind()) }
+        }
+        CheckpointError::Io { path, error } => Error::in_file(path.display(), error),
+        _ => Error::file(error.to_string()),
+    }
 }
 
 fn in_file(path: &Path, error: &std::io::Error) -> Error {

@@ -11,6 +11,7 @@
 mod calls;
 pub(crate) mod contents;
 mod hold;
+mod hub;
 mod like;
 mod load;
 mod residency;
@@ -22,6 +23,6 @@ mod tests;
 mod verify;
 
 pub use self::save::{SaveOptions, Saved, temporary_name};
-pub use self::spec::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded};
+pub use self::spec::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Unshared, UnsharedWhy};
 pub use self::stop::GoOn;
 pub use self::verify::Verified;

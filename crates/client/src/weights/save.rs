@@ -176,6 +176,12 @@ impl Goal {
                 Err(error) => return Err(failed(path, &error)),
             },
         };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            let shown = folder.display();
+            let message = format!("folder '{shown}' not found");
+            return Err(Error::file_with_hint(message, format!("`mkdir -p '{shown}'` makes it")));
+        }
         let goal = Self { path: path.to_owned(), is_file, has_files: taken && !is_file };
         if taken && !options.force { Err(goal.taken()) } else { Ok(goal) }
     }

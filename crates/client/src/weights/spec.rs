@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use millpond_weights::{DEFAULT_SLAB_BYTES, Plan};
+use millpond_weights::Plan;
 use millpond_wire::message::VersionInfo;
 use millpond_wire::{Audience, GpuUuid, VersionTag};
 
@@ -30,7 +30,7 @@ pub struct LoadSpec {
     pub(super) activate: bool,
     pub(super) like: Like,
     pub(super) plan: Plan,
-    pub(super) slab_bytes: u64,
+    pub(super) slab_bytes: Option<u64>,
 }
 
 /// The version with which equal slabs are shared.
@@ -57,11 +57,12 @@ impl LoadSpec {
             activate: false,
             like: Like::Current,
             plan: Plan::everything(),
-            slab_bytes: DEFAULT_SLAB_BYTES,
+            slab_bytes: None,
         }
     }
 
-    /// One more safetensors file, folder or index.
+    /// One more safetensors file, folder or index; `hf:org/name`, with `@revision` or without, is a
+    /// repository in the local Hugging Face cache.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
         self
@@ -109,9 +110,10 @@ impl LoadSpec {
         self
     }
 
-    /// How large a slab is at most, unless one tensor is larger.
+    /// How large a slab is at most, unless one tensor is larger. By default as large as those of the
+    /// version that it is [`like`](Self::like), if that gives the same slabs; else 2 GiB.
     pub fn slab_bytes(mut self, slab_bytes: u64) -> Self {
-        self.slab_bytes = slab_bytes;
+        self.slab_bytes = Some(slab_bytes);
         self
     }
 }
@@ -152,6 +154,41 @@ pub struct LoadProgress {
     pub gigabytes_per_second: f64,
 }
 
+/// Why a version shares no slab with the one that it is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unshared {
+    /// That version's tag.
+    pub with: VersionTag,
+    /// Why.
+    pub why: UnsharedWhy,
+}
+
+/// Why slabs cannot be shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsharedWhy {
+    /// It is on another GPU.
+    Device,
+    /// It is shared with other people.
+    Audience,
+    /// Slabs of another size were asked for.
+    SlabBytes,
+    /// It has other tensors, or they are of another dtype or shape.
+    Tensors,
+}
+
+impl UnsharedWhy {
+    /// In words.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Device => "it is on another GPU",
+            Self::Audience => "it is shared with other people",
+            Self::SlabBytes => "its slabs have another size",
+            Self::Tensors => "its tensors have other names, dtypes or shapes",
+        }
+    }
+}
+
 /// A load that has ended well.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
@@ -165,4 +202,6 @@ pub struct Loaded {
     pub elapsed: Duration,
     /// Some of the files were not in the page cache and were read past it.
     pub cold: bool,
+    /// Why nothing could be shared with the version that it is like, if there is one.
+    pub unshared: Option<Unshared>,
 }

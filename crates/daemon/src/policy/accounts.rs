@@ -93,10 +93,22 @@ impl<P: Ports> Pond<P> {
             let message = format!("slabs on {device} that nobody uses could not be given back");
             return Err(Failure::new(ErrorKind::Internal, message));
         }
+        if bytes > capacity {
+            let message = format!(
+                "{} never fits on {device}: the pond may take {} of it",
+                format_bytes(bytes),
+                format_bytes(capacity)
+            );
+            let mut failure = Failure::new(ErrorKind::GpuFull, message)
+                .hint("`capacity` in the configuration is the limit; `millpond status` shows it");
+            failure.requested_bytes = Some(bytes);
+            failure.free_bytes = Some(free + recycled);
+            failure.capacity_bytes = Some(capacity);
+            return Err(failure);
+        }
+        let (wanted, there) = apart(bytes, free + recycled);
         let message = format!(
-            "{device} has no room for {}: {} of {} are free",
-            format_bytes(bytes),
-            format_bytes(free + recycled),
+            "{device} has no room for {wanted}: {there} of {} are free",
             format_bytes(capacity)
         );
         Err(self.full(device, bytes, free + recycled, capacity, message))
@@ -152,5 +164,27 @@ impl<P: Ports> Pond<P> {
         holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
         holders.truncate(limits::FAILURE_LIST);
         holders
+    }
+}
+
+/// Two sizes for people, exact where they would look the same.
+fn apart(one: u64, other: u64) -> (String, String) {
+    let (short, shorter) = (format_bytes(one), format_bytes(other));
+    if one == other || short != shorter {
+        return (short, shorter);
+    }
+    (format!("{short} ({one} bytes)"), format!("{shorter} ({other} bytes)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_look_the_same_are_told_exactly() {
+        assert_eq!(apart(3 << 30, 1 << 30), ("3 GiB".to_owned(), "1 GiB".to_owned()));
+        let (wanted, there) = apart((3 << 29) + 4096, 3 << 29);
+        assert_eq!(wanted, "1.5 GiB (1610616832 bytes)");
+        assert_eq!(there, "1.5 GiB (1610612736 bytes)");
     }
 }

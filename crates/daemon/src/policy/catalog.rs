@@ -15,6 +15,8 @@ use super::owner::{Caller, Owner};
 /// Identities of deleted tensors that are remembered, so that a repeated delete gets the same
 /// answer.
 const TOMBSTONES: usize = 65_536;
+/// Renames of a tensor before the last one whose repeats are recognised.
+const EARLIER_RENAMES: usize = 3;
 /// Names that are compared when one was not found, and how long they may be: nobody else should
 /// wait for a hint.
 const COMPARED_NAMES: usize = 2_000;
@@ -45,6 +47,10 @@ pub struct Tensor {
     pub published: Option<Token>,
     /// Some before it, with their generations; the next daemon knows only the last one.
     pub earlier_publishes: Vec<(Token, u64)>,
+    /// The last rename.
+    pub renamed: Option<Token>,
+    /// Some before it; the next daemon knows only the last one.
+    pub earlier_renames: Vec<Token>,
     /// Ends with its creator's process.
     pub ephemeral: bool,
     /// Who made it.
@@ -73,6 +79,13 @@ pub struct Tensor {
     pub ends_ms: Option<u64>,
     /// A slab of a version's arena: it lives as long as a version has it.
     pub part: bool,
+}
+
+impl Tensor {
+    /// Whether a rename is a repeat.
+    pub(super) fn was_renamed_by(&self, token: Token) -> bool {
+        self.renamed == Some(token) || self.earlier_renames.contains(&token)
+    }
 }
 
 /// Whose part of the names.
@@ -187,6 +200,27 @@ impl Catalog {
         }
     }
 
+    /// Gives a tensor of `owner` another name that is free.
+    pub fn rename(&mut self, id: TensorId, owner: &Owner, name: TensorName, token: Token) {
+        let Some(tensor) = self.tensors.get_mut(&id) else { return };
+        if let Some(old) = &tensor.name {
+            let old = key(owner, old);
+            if self.names.get(&old) == Some(&id) {
+                self.names.remove(&old);
+            }
+        }
+        if !tensor.deleted {
+            self.names.insert(key(owner, &name), id);
+        }
+        tensor.name = Some(name);
+        if let Some(last) = tensor.renamed.replace(token) {
+            if tensor.earlier_renames.len() == EARLIER_RENAMES {
+                tensor.earlier_renames.remove(0);
+            }
+            tensor.earlier_renames.push(last);
+        }
+    }
+
     /// Takes the name away; the tensor stays for its leases.
     pub fn delete(&mut self, id: TensorId, owner: &Owner) {
         let Some(tensor) = self.tensors.get_mut(&id) else { return };
@@ -283,8 +317,7 @@ pub(super) fn similar<'a>(
     if wanted.len() > COMPARED_BYTES {
         return Vec::new();
     }
-    let far = wanted.chars().count() / 3 + 2;
-    let mut close: Vec<(usize, String)> = among
+    let mut close: Vec<(bool, usize, String)> = among
         .take(COMPARED_NAMES)
         .filter(|(_, _, found)| found.as_str().len() <= COMPARED_BYTES)
         .filter_map(|(_, scope, found)| {
@@ -293,13 +326,36 @@ pub(super) fn similar<'a>(
                 Scope::User(user) if *user != caller.owner.user => format!("~{user}/{found}"),
                 _ => found.to_string(),
             };
+            // Most letters agree, or a part of the path was left out.
+            let letters = wanted.chars().count().max(found.as_str().chars().count());
             let ends_alike = found.as_str().rsplit('/').next() == wanted.rsplit('/').next();
-            (distance <= far || ends_alike).then_some((distance, shown))
+            let goes_on = wanted.chars().count() > 1 && found.as_str().starts_with(wanted);
+            let first = wanted.chars().next() == found.as_str().chars().next();
+            let far = (letters / 3).max(usize::from(first));
+            let alike = distance <= far || ends_alike || goes_on;
+            alike.then_some((!begins_alike(wanted, found.as_str()), distance, shown))
         })
         .collect();
     close.sort();
     close.truncate(PROPOSED_NAMES);
-    close.into_iter().map(|(_, name)| name).collect()
+    close.into_iter().map(|(_, _, name)| name).collect()
+}
+
+/// Whether two names have the same first part, or one begins with the other.
+fn begins_alike(wanted: &str, found: &str) -> bool {
+    let first = |name: &str| name.split_once('/').map(|(first, _)| first.to_owned());
+    found.starts_with(wanted)
+        || wanted.starts_with(found)
+        || first(wanted).is_some_and(|part| first(found) == Some(part))
+}
+
+/// What to type where a name was not found: the name that was meant, if it is clear which, else the
+/// command that lists.
+pub(super) fn way_out(similar: &[String], command: &str) -> String {
+    match similar {
+        [only] => format!("did you mean '{only}'?"),
+        _ => format!("`{command}` shows what there is"),
+    }
 }
 
 /// The record that says the same as a tensor's whole history.
@@ -323,6 +379,7 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         linger_ms: tensor.linger_ms,
         accesses_left: tensor.accesses_left,
         part: tensor.part,
+        renamed: tensor.renamed,
     }
 }
 
@@ -350,6 +407,8 @@ mod tests {
             generation: 1,
             published: None,
             earlier_publishes: Vec::new(),
+            renamed: None,
+            earlier_renames: Vec::new(),
             ephemeral: false,
             creator: ClientId::random(),
             created_ms: 0,
@@ -415,5 +474,15 @@ mod tests {
         let similar = catalog.similar(&caller(1), &"act/x".parse().unwrap(), |_| true);
         assert_eq!(similar, ["acts/x", "acts/y"]);
         assert!(catalog.similar(&caller(1), &"act/x".parse().unwrap(), |_| false).is_empty());
+        for name in ["a:b", "b3", "g2", "sc", "net", "edge", "bcts/z"] {
+            put(&mut catalog, 1, name);
+        }
+        let similar = |name: &str| catalog.similar(&caller(1), &name.parse().unwrap(), |_| true);
+        for far in ["zzz", "nb/m", "4c22", "a*", "nope", "race"] {
+            assert_eq!(similar(far), [""; 0], "{far}");
+        }
+        assert_eq!(similar("acts/z"), ["acts/x", "acts/y", "bcts/z"], "the same folder first");
+        assert_eq!(similar("layer"), ["weights/layer"]);
+        assert_eq!(similar("wei"), ["weights/layer"]);
     }
 }

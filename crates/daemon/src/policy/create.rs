@@ -418,15 +418,21 @@ impl<P: Ports> Pond<P> {
         pending: &PendingCreate,
         tensor: TensorId,
     ) -> Answer<P::Fd> {
+        let existed = tensor != pending.create.tensor;
         match pending.create.lease {
             // The creator's own lease is no get; one on what was there already is.
             Some(lease) => {
-                let counts = tensor != pending.create.tensor;
-                self.grant(ports, pending.conn, tensor, (lease, Mode::ReadWrite), counts)
+                let on = (lease, Mode::ReadWrite);
+                let mut answer = self.grant(ports, pending.conn, tensor, on, existed)?;
+                if let Some((ReplyBody::Tensor(grant), _)) = &mut answer {
+                    grant.existed = existed;
+                }
+                Ok(answer)
             }
             None => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
-                Ok(Some((ReplyBody::Tensor(TensorGrant { info, lease: None }), Vec::new())))
+                let grant = TensorGrant { info, lease: None, existed };
+                Ok(Some((ReplyBody::Tensor(grant), Vec::new())))
             }
         }
     }
@@ -474,6 +480,7 @@ fn tensor_record(
         linger_ms: create.life.linger_ms,
         accesses_left: create.life.accesses,
         part: false,
+        renamed: None,
     }
 }
 
@@ -489,6 +496,8 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         generation: record.generation,
         published: record.published,
         earlier_publishes: Vec::new(),
+        renamed: record.renamed,
+        earlier_renames: Vec::new(),
         ephemeral: record.ephemeral,
         creator: record.creator,
         created_ms: record.created_unix_ms,

@@ -38,12 +38,17 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(), PortError> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
         let name = tensor.name.clone();
-        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        let slab = self.slabs.get(tensor.slab);
+        let audience = slab.map(|slab| slab.pool.audience);
+        let owner = slab.map(|slab| slab.pool.owner.clone());
         ports.journal(&Record::TensorDeleted(id))?;
         self.list_before_change(ports, id);
         let user = owner.as_ref().map(|owner| owner.user);
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
+            if let (Some(name), Some(audience)) = (&name, audience) {
+                self.ended.remember(name, &owner, audience, ports.monotonic_ms(), why);
+            }
         }
         changed(ports, id, name.as_ref());
         self.happened(ports, EventKind::TensorDeleted, Some(id), name, user, why);

@@ -4,11 +4,12 @@ use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOR
 use millpond_wire::record::CountedLease;
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId};
 
-use super::catalog::Tensor;
+use super::catalog::{Tensor, way_out};
 use super::clients::Lease;
 use super::owner::Caller;
 use super::pond::{Answer, Pond, Waiter};
 use super::ports::{ConnId, Ports};
+use super::words;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn get(
@@ -69,16 +70,16 @@ impl<P: Ports> Pond<P> {
     fn not_found(&self, caller: &Caller, target: &Target) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
+            if let Some(ended) = self.ended.find(caller, name) {
+                let ago = words::ago(self.now_ms.saturating_sub(ended.at_ms));
+                failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
+                return failure.hint("`millpond tensor ls` shows what there is");
+            }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
             failure.similar = self.catalog.similar(caller, name, visible);
         }
-        match failure.similar.first() {
-            Some(close) => {
-                let hint = format!("did you mean '{close}'?");
-                failure.hint(hint)
-            }
-            None => failure.hint("`millpond tensor ls` shows what there is"),
-        }
+        let hint = way_out(&failure.similar, "millpond tensor ls");
+        failure.hint(hint)
     }
 
     fn usable(&self, caller: &Caller, target: &Target, mode: Mode) -> Result<TensorId, Failure> {
@@ -159,7 +160,7 @@ impl<P: Ports> Pond<P> {
         let info = self.info(tensor, ports.monotonic_ms())?;
         let fds = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone()).into_iter().collect();
         let token = self.key.token(id, lease, tensor, mode, user);
-        let grant = TensorGrant { info, lease: Some((lease, mode, token)) };
+        let grant = TensorGrant { info, lease: Some((lease, mode, token)), existed: false };
         self.end_if_used_up(ports, tensor);
         Ok(Some((ReplyBody::Tensor(grant), fds)))
     }

@@ -15,6 +15,7 @@ use super::clients::Lease;
 use super::owner::Caller;
 use super::pond::{Pond, from_port};
 use super::ports::Ports;
+use super::words::span;
 
 /// When an end is tried again that could not be recorded.
 const AGAIN_MS: u64 = 1000;
@@ -118,7 +119,7 @@ impl<P: Ports> Pond<P> {
             let Some(tensor) = self.catalog.get_mut(id) else { continue };
             tensor.unleased_ms = now;
             if tensor.accesses_left == Some(0) && !tensor.deleted {
-                self.end(ports, id, "all its gets are answered");
+                self.end(ports, id, "all its gets were answered");
             }
             self.schedule(id);
         }
@@ -153,8 +154,8 @@ impl<P: Ports> Pond<P> {
             }
             if tensor.expires_ms.is_some_and(|at| at <= now) {
                 let lived = match tensor.ttl_ms {
-                    Some(ttl) => format!("its {ttl} ms are over"),
-                    None => "its time is over".to_owned(),
+                    Some(ttl) => format!("its time to live of {} was over", span(ttl)),
+                    None => "its time to live was over".to_owned(),
                 };
                 self.end(ports, id, &lived);
             } else {
@@ -183,7 +184,7 @@ impl<P: Ports> Pond<P> {
         if tensor.unleased_ms.saturating_add(linger) > now {
             self.schedule(id);
         } else {
-            self.end(ports, id, &format!("nobody leased it for {linger} ms"));
+            self.end(ports, id, &format!("nobody had a lease on it for {}", span(linger)));
         }
     }
 
@@ -275,8 +276,11 @@ impl<P: Ports> Pond<P> {
         if tensor.accesses_left == Some(0) && !tensor.deleted {
             let why = match tensor.recovered {
                 // Those that an earlier daemon answered are not known one by one.
-                true => "all its gets are answered".to_owned(),
-                false => format!("its {} gets are answered", tensor.accesses),
+                true => "all its gets were answered".to_owned(),
+                false => match tensor.accesses {
+                    1 => "its only get was answered".to_owned(),
+                    gets => format!("its {gets} gets were answered"),
+                },
             };
             self.end(ports, id, &why);
         }

@@ -10,6 +10,7 @@ mod collect;
 mod complaints;
 mod create;
 mod delete;
+mod ended;
 mod events;
 mod get;
 mod groups;
@@ -27,6 +28,7 @@ mod publish;
 mod ranges;
 mod recovery;
 mod release;
+mod rename;
 mod slabs;
 #[cfg(test)]
 mod tests;

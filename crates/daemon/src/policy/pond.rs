@@ -124,6 +124,9 @@ pub struct Pond<P: Ports> {
     pub(super) models: Models<P::Fd>,
     pub(super) events: Events,
     pub(super) ends: super::life::Ends,
+    pub(super) ended: super::ended::EndedNames,
+    /// The last reading of the clock that never jumps.
+    pub(super) now_ms: u64,
     pub(super) unfreed: super::unfreed::Unfreed,
     pub(super) listings: super::listings::Listings,
     /// When a user who reached a limit was last told of.
@@ -202,6 +205,7 @@ impl<P: Ports> Pond<P> {
             }
         };
         let number = request.number;
+        self.now_ms = ports.monotonic_ms();
         // Nobody gets what has come to its end, however busy the loop is.
         self.end_lives(ports);
         let wants_fd = match &request.body {
@@ -321,7 +325,8 @@ impl<P: Ports> Pond<P> {
             RequestBody::VersionPart { version, index } => {
                 self.own_part(ports, conn, number, version, index)
             }
-            RequestBody::VersionRetire(target) => self.retire(ports, &caller, &target),
+            RequestBody::VersionRetire(target) => self.retire(ports, &caller, &target, false),
+            RequestBody::VersionRemove(target) => self.retire(ports, &caller, &target, true),
             RequestBody::VersionInspect(target) => self.inspect_version(&caller, &target),
             RequestBody::ModelSwap { model, tag, token } => {
                 self.swap(ports, &caller, &model, tag.as_ref(), token)
@@ -344,6 +349,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::GroupRemove { group } => {
                 self.ask_group(ports, (conn, number), &caller, GroupWork::Remove(group))
             }
+            RequestBody::Rename(rename) => self.rename(ports, &caller, &rename),
             RequestBody::Unknown => Err(Failure::new(
                 ErrorKind::UnknownKind,
                 "this daemon does not know that request",
@@ -429,6 +435,7 @@ impl<P: Ports> Pond<P> {
     /// Requests that wait and whose time is over are answered. Returns when to come again.
     pub fn tick(&mut self, ports: &mut P) -> Option<u64> {
         let now = ports.monotonic_ms();
+        self.now_ms = now;
         let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiters)
             .into_iter()
             .partition(|waiter| waiter.until_ms <= now);

@@ -93,6 +93,8 @@ impl<P: Ports> Pond<P> {
             models: Models::default(),
             events: Events::new(epoch),
             ends: super::life::Ends::default(),
+            ended: super::ended::EndedNames::default(),
+            now_ms: 0,
             unfreed: super::unfreed::Unfreed::default(),
             listings: super::listings::Listings::default(),
             limits_told: BTreeMap::new(),
@@ -272,6 +274,7 @@ impl<P: Ports> Pond<P> {
             | Record::VersionCurrent { .. }
             | Record::VersionDraining(_)
             | Record::VersionGone(_)) => self.replay_version(version, held),
+            Record::Renamed { object, name, token } => self.replay_rename(object, name, token),
             Record::Unknown => found.unknown_records += 1,
         }
     }

@@ -204,6 +204,12 @@ impl Client {
                 let known = &mut around.oracle.tensors[tensor];
                 known.deleted |= known.user == self.user;
             }
+            (What::Rename(tensor, name), ReplyBody::Done) => {
+                around.oracle.tensors[tensor].renamed = Some(name);
+            }
+            (What::RenameModel(version), ReplyBody::Done) => {
+                around.oracle.versions[version].renamed = true;
+            }
             (What::Release(leases), ReplyBody::Done) => {
                 for lease in leases {
                     self.leases.remove(&lease);

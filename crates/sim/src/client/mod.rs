@@ -89,6 +89,10 @@ pub enum What {
     Move(usize, bool),
     /// A delete.
     Delete(usize),
+    /// Another name for a tensor.
+    Rename(usize, String),
+    /// Another name for the model of a version.
+    RenameModel(usize),
     /// The end of leases.
     Release(Vec<LeaseId>),
     /// A version that begins.

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use millpond_wire::message::{
-    LeaseClaim, PartSpec, RequestBody, VersionCommit, VersionGet, VersionGrant, VersionStage,
+    LeaseClaim, PartSpec, Rename, RequestBody, VersionCommit, VersionGet, VersionGrant,
+    VersionStage,
 };
 use millpond_wire::{
     Audience, ContentHash, LeaseId, Mode, TensorId, TensorName, Token, VersionId, VersionTag,
@@ -14,6 +15,7 @@ use super::script::Stage;
 use super::{Client, Lease, What};
 use crate::card::{Fd, Memory};
 use crate::oracle::{Oracle, Violation, ensure};
+use crate::versions::OTHER_MODEL;
 
 const MIB: u64 = 1 << 20;
 
@@ -31,6 +33,7 @@ impl Client {
             5..=8 => self.attach(stage),
             9..=10 => self.own(stage),
             11..=14 => self.swap(stage),
+            _ if stage.rng.once_in(3) => self.rename_model(stage),
             _ => self.retire_version(stage),
         }
         Ok(())
@@ -109,6 +112,7 @@ impl Client {
             tensors: 1,
             bytes: 1,
             activate,
+            unless_current: stage.rng.once_in(2),
             source: "sim".to_owned(),
         };
         let number = self.ask(RequestBody::VersionCommit(commit), What::Commit(version), None);
@@ -175,6 +179,21 @@ impl Client {
         let token = Token(stage.rng.id());
         stage.trace.say(|| format!("  swap {model} to {tag:?}, {token}"));
         self.ask(RequestBody::ModelSwap { model: model.into(), tag, token }, What::Swap, None);
+    }
+
+    /// Another name for the model of a version of one's own.
+    fn rename_model(&mut self, stage: &mut Stage<'_>) {
+        let known = stage.oracle.versions.len();
+        let version = known.saturating_sub(1 + stage.rng.index(known.min(6)));
+        let Some(known) = stage.oracle.versions.get(version) else { return };
+        let Ok(name) = TensorName::new(OTHER_MODEL) else { return };
+        if known.user != self.user {
+            return;
+        }
+        let (object, token) = (TensorId(known.id.0), Token(stage.rng.id()));
+        stage.trace.say(|| format!("  rename the model of {object} to {name}"));
+        let rename = Rename { object, name, token };
+        self.ask(RequestBody::Rename(rename), What::RenameModel(version), None);
     }
 
     fn retire_version(&mut self, stage: &mut Stage<'_>) {

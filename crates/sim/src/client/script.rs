@@ -1,7 +1,7 @@
 //! What a client does next.
 
 use millpond_wire::message::{
-    Life, MoveWork, RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish,
+    Life, MoveWork, Rename, RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish,
 };
 use millpond_wire::{Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 
@@ -77,6 +77,7 @@ impl Client {
             10..=12 => self.publish(stage)?,
             13..=14 => self.look(stage)?,
             15..=16 => self.retire(stage)?,
+            17 if stage.rng.once_in(2) => self.rename(stage),
             17 => self.delete(stage),
             18 => self.give_up_or_ping(stage),
             _ => self.leave(stage),
@@ -283,6 +284,23 @@ impl Client {
             oracle.write(kernel.tensor, &kernel.memory, &format!("pid {}", self.pid))?;
         }
         Ok(())
+    }
+
+    /// Another name for a tensor of one's own.
+    fn rename(&mut self, stage: &mut Stage<'_>) {
+        let known = stage.oracle.tensors.len();
+        let tensor = known.saturating_sub(1 + stage.rng.index(known.min(6)));
+        let Some(known) = stage.oracle.tensors.get_mut(tensor) else { return };
+        if known.user != self.user || known.part {
+            return;
+        }
+        let to = format!("t{}", stage.rng.below(4));
+        let Ok(name) = TensorName::new(to.clone()) else { return };
+        let (object, token) = (known.id, Token(stage.rng.id()));
+        known.renames += 1;
+        stage.trace.say(|| format!("  rename {object} to {to}"));
+        let rename = Rename { object, name, token };
+        self.ask(RequestBody::Rename(rename), What::Rename(tensor, to), None);
     }
 
     fn delete(&mut self, stage: &mut Stage<'_>) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use millpond_wire::limits;
 
+use super::formats::OtherFormat;
 use crate::header::HeaderError;
 use crate::shown;
 
@@ -29,6 +30,14 @@ pub enum CheckpointError {
         path: PathBuf,
         /// What is wrong.
         error: HeaderError,
+    },
+    /// A file, or a folder of files, in a format that is known and not read.
+    #[error("{}: this is {}, not safetensors", .path.display(), .format.name())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: OtherFormat,
     },
     /// Somebody wrote to a file since it was opened.
     #[error("{}: changed while it was read; load it again when it is complete", .0.display())]
@@ -101,4 +110,17 @@ pub enum CheckpointError {
         /// What was named first.
         path: PathBuf,
     },
+}
+
+impl CheckpointError {
+    /// The way out, where there is one.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            CheckpointError::OtherFormat { path, format } => {
+                Some(format.advice().replace("FILE", &path.display().to_string()))
+            }
+            _ => None,
+        }
+    }
 }

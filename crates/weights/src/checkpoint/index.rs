@@ -9,6 +9,7 @@ use millpond_wire::limits;
 use serde::Deserialize;
 
 use super::error::CheckpointError;
+use super::formats::OtherFormat;
 use super::source::open_regular;
 use crate::header::{HEADER_BYTES, UniqueTexts};
 
@@ -36,7 +37,7 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
             Ok(Found { files: vec![path.to_owned()], ..Found::default() })
         };
     }
-    let (mut files, mut indexes) = (Vec::new(), Vec::new());
+    let (mut files, mut indexes, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for entry in fs::read_dir(path).map_err(io)? {
         let entry = entry.map_err(io)?;
         // Names that are no text end in neither.
@@ -45,11 +46,22 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
             indexes.push(entry.path());
         } else if name.ends_with(SUFFIX) {
             files.push(entry.path());
+        } else if OtherFormat::is_likely(&name) {
+            others.push(entry.path());
         }
     }
     let usual = path.join(USUAL_INDEX);
     match indexes.as_slice() {
-        [] if files.is_empty() => Err(CheckpointError::EmptyFolder(path.to_owned())),
+        [] if files.is_empty() => {
+            // The first by name, whatever the order of the folder.
+            others.sort();
+            let format = |path: &PathBuf| OtherFormat::of(&open_regular(path).ok()??);
+            let other = others.into_iter().find_map(|path| Some((format(&path)?, path)));
+            Err(match other {
+                Some((format, path)) => CheckpointError::OtherFormat { path, format },
+                None => CheckpointError::EmptyFolder(path.to_owned()),
+            })
+        }
         [] => {
             files.sort();
             Ok(Found { files, ..Found::default() })

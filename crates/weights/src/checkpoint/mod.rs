@@ -1,6 +1,7 @@
 //! A checkpoint on disk: one safetensors file, several, or a folder of them.
 
 mod error;
+mod formats;
 mod index;
 mod source;
 
@@ -12,6 +13,7 @@ use millpond_wire::{Dtype, Shape, limits};
 use crate::header::Header;
 
 pub use error::CheckpointError;
+pub use formats::OtherFormat;
 pub use source::SourceFile;
 
 /// Files that were opened and checked, and the tensors in them. No data was read.

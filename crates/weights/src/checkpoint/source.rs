@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use super::error::CheckpointError;
+use super::formats::OtherFormat;
 use crate::header::{self, Header, HeaderError, LENGTH_BYTES};
 
 /// A safetensors file, open for reading.
@@ -59,7 +60,12 @@ impl SourceFile {
         let (header, header_bytes) = match read_header(&file, state.bytes) {
             Ok(read) => read,
             Err(Refused::Io(error)) => return Err(CheckpointError::Io { path, error }),
-            Err(Refused::Header(error)) => return Err(CheckpointError::Header { path, error }),
+            Err(Refused::Header(error)) => {
+                return Err(match OtherFormat::of(&file) {
+                    Some(format) => CheckpointError::OtherFormat { path, format },
+                    None => CheckpointError::Header { path, error },
+                });
+            }
         };
         let data_start = LENGTH_BYTES + header_bytes;
         let source = Self { path, file, bytes: state.bytes, data_start, state };

@@ -216,3 +216,30 @@ fn a_file_that_changes_is_noticed() {
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert!(said(&checkpoint).contains("changed while it was read"), "the size is the same");
 }
+
+#[test]
+fn weights_in_another_format_are_refused_by_what_they_are() {
+    let mut npz = b"PK\x03\x04".to_vec();
+    npz.resize(26, 0);
+    npz.extend(b"\x09\x00\x00\x00arr_0.npy");
+    let cases: [(&str, &[u8], &str); 6] = [
+        ("pytorch_model.bin", b"PK\x03\x04..............................", "a PyTorch pickle"),
+        ("old.pt", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", "a PyTorch pickle"),
+        ("llama.gguf", b"GGUF\x03\x00\x00\x00............", "a GGUF file"),
+        ("model.h5", b"\x89HDF\r\n\x1a\n............", "an HDF5 file"),
+        ("one.npy", b"\x93NUMPY\x01\x00............", "a numpy file"),
+        ("many.npz", &npz, "a numpy file"),
+    ];
+    for (name, bytes, what) in cases {
+        let folder = Folder::new().with(name, bytes).with("config.json", "{}");
+        for path in [folder.path(), folder.path().join(name)] {
+            let error = Checkpoint::open(&[path]).unwrap_err();
+            let said = format!("{name}: this is {what}, not safetensors");
+            assert!(error.to_string().ends_with(&said), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        }
+    }
+    let folder = Folder::new().with("pytorch_model.bin", cases[0].1);
+    let hint = Checkpoint::open(&[folder.path()]).unwrap_err().hint().unwrap();
+    assert!(hint.contains("torch.load('") && hint.contains("/pytorch_model.bin'"), "{hint}");
+}

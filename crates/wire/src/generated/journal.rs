@@ -2790,6 +2790,8 @@ mod root {
                 pub accesses_left: ::core::option::Option<u64>,
                 /// The field `part` in the table `TensorMade`
                 pub part: bool,
+                /// The field `renamed` in the table `TensorMade`
+                pub renamed: ::core::option::Option<self::Id>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -2814,6 +2816,7 @@ mod root {
                         linger_ms: ::core::default::Default::default(),
                         accesses_left: ::core::default::Default::default(),
                         part: false,
+                        renamed: ::core::default::Default::default(),
                     }
                 }
             }
@@ -2846,6 +2849,7 @@ mod root {
                     field_linger_ms: impl ::planus::WriteAsOptional<u64>,
                     field_accesses_left: impl ::planus::WriteAsOptional<u64>,
                     field_part: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_renamed: impl ::planus::WriteAsOptional<self::Id>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_name = field_name.prepare(builder);
@@ -2865,8 +2869,9 @@ mod root {
                     let prepared_linger_ms = field_linger_ms.prepare(builder);
                     let prepared_accesses_left = field_accesses_left.prepare(builder);
                     let prepared_part = field_part.prepare(builder, &false);
+                    let prepared_renamed = field_renamed.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<42> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -2900,6 +2905,9 @@ mod root {
                     }
                     if prepared_accesses_left.is_some() {
                         table_writer.write_entry::<u64>(16);
+                    }
+                    if prepared_renamed.is_some() {
+                        table_writer.write_entry::<self::Id>(18);
                     }
                     if prepared_name.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -2970,6 +2978,10 @@ mod root {
                                 prepared_accesses_left
                             {
                                 object_writer.write::<_, _, 8>(&prepared_accesses_left);
+                            }
+                            if let ::core::option::Option::Some(prepared_renamed) = prepared_renamed
+                            {
+                                object_writer.write::<_, _, 16>(&prepared_renamed);
                             }
                             if let ::core::option::Option::Some(prepared_name) = prepared_name {
                                 object_writer.write::<_, _, 4>(&prepared_name);
@@ -3045,6 +3057,7 @@ mod root {
                         self.linger_ms,
                         self.accesses_left,
                         self.part,
+                        self.renamed,
                     )
                 }
             }
@@ -3753,6 +3766,135 @@ mod root {
                     T17,
                 )>
             {
+                /// Setter for the [`renamed` field](TensorMade#structfield.renamed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn renamed<T18>(
+                    self,
+                    value: T18,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    TensorMadeBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`renamed` field](TensorMade#structfield.renamed) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn renamed_as_null(
+                    self,
+                ) -> TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    (),
+                )> {
+                    self.renamed(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                TensorMadeBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorMade].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<TensorMade>
@@ -3782,6 +3924,7 @@ mod root {
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAs<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -3802,6 +3945,7 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -3831,6 +3975,7 @@ mod root {
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorMade>>
                 for TensorMadeBuilder<(
                     T0,
@@ -3851,6 +3996,7 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
                 )>
             {
                 type Prepared = ::planus::Offset<TensorMade>;
@@ -3883,6 +4029,7 @@ mod root {
                 T15: ::planus::WriteAsOptional<u64>,
                 T16: ::planus::WriteAsOptional<u64>,
                 T17: ::planus::WriteAsDefault<bool, bool>,
+                T18: ::planus::WriteAsOptional<self::Id>,
             > ::planus::WriteAsOffset<TensorMade>
                 for TensorMadeBuilder<(
                     T0,
@@ -3903,6 +4050,7 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
                 )>
             {
                 #[inline]
@@ -3926,10 +4074,11 @@ mod root {
                         v15,
                         v16,
                         v17,
+                        v18,
                     ) = &self.0;
                     TensorMade::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17,
+                        v15, v16, v17, v18,
                     )
                 }
             }
@@ -4076,6 +4225,12 @@ mod root {
                         self.0.access(17, "TensorMade", "part")?.unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`renamed` field](TensorMade#structfield.renamed).
+                #[inline]
+                pub fn renamed(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(18, "TensorMade", "renamed")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorMadeRef<'a> {
@@ -4126,6 +4281,10 @@ mod root {
                         f.field("accesses_left", &field_accesses_left);
                     }
                     f.field("part", &self.part());
+                    if let ::core::option::Option::Some(field_renamed) = self.renamed().transpose()
+                    {
+                        f.field("renamed", &field_renamed);
+                    }
                     f.finish()
                 }
             }
@@ -4184,6 +4343,7 @@ mod root {
                             ::core::option::Option::None
                         },
                         part: ::core::convert::TryInto::try_into(value.part()?)?,
+                        renamed: value.renamed()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -4264,7 +4424,7 @@ mod root {
             /// The table `TensorPublished` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublished` in the file `schema/journal.fbs:78`
+            /// * Table `TensorPublished` in the file `schema/journal.fbs:80`
             #[derive(
                 Clone,
                 Debug,
@@ -4751,7 +4911,7 @@ mod root {
             /// The table `TensorAccessed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorAccessed` in the file `schema/journal.fbs:89`
+            /// * Table `TensorAccessed` in the file `schema/journal.fbs:91`
             #[derive(
                 Clone,
                 Debug,
@@ -5282,7 +5442,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:100`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:102`
             #[derive(
                 Clone,
                 Debug,
@@ -5564,7 +5724,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:104`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:106`
             #[derive(
                 Clone,
                 Debug,
@@ -5846,7 +6006,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:109`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:111`
             #[derive(
                 Clone,
                 Debug,
@@ -6667,7 +6827,7 @@ mod root {
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:124`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:126`
             #[derive(
                 Clone,
                 Debug,
@@ -7354,7 +7514,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:138`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:140`
             #[derive(
                 Clone,
                 Debug,
@@ -7680,7 +7840,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:144`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:146`
             #[derive(
                 Clone,
                 Debug,
@@ -7967,7 +8127,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:148`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:150`
             #[derive(
                 Clone,
                 Debug,
@@ -8248,10 +8408,371 @@ mod root {
                 }
             }
 
+            /// The table `Renamed` in the namespace `millpond.journal`
+            ///
+            /// Generated from these locations:
+            /// * Table `Renamed` in the file `schema/journal.fbs:155`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Renamed {
+                /// The field `object` in the table `Renamed`
+                pub object: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `Renamed`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `token` in the table `Renamed`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Renamed {
+                fn default() -> Self {
+                    Self {
+                        object: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Renamed {
+                /// Creates a [RenamedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> RenamedBuilder<()> {
+                    RenamedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_object: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_object = field_object.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_object.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_object) = prepared_object {
+                                object_writer.write::<_, _, 16>(&prepared_object);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Renamed>> for Renamed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Renamed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Renamed>> for Renamed {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Renamed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Renamed> for Renamed {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Renamed> {
+                    Renamed::create(builder, self.object, &self.name, self.token)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Renamed] type.
+            ///
+            /// Can be created using the [Renamed::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct RenamedBuilder<State>(State);
+
+            impl RenamedBuilder<()> {
+                /// Setter for the [`object` field](Renamed#structfield.object).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn object<T0>(self, value: T0) -> RenamedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    RenamedBuilder((value,))
+                }
+
+                /// Sets the [`object` field](Renamed#structfield.object) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn object_as_null(self) -> RenamedBuilder<((),)> {
+                    self.object(())
+                }
+            }
+
+            impl<T0> RenamedBuilder<(T0,)> {
+                /// Setter for the [`name` field](Renamed#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> RenamedBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    RenamedBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](Renamed#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> RenamedBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> RenamedBuilder<(T0, T1)> {
+                /// Setter for the [`token` field](Renamed#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T2>(self, value: T2) -> RenamedBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    RenamedBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`token` field](Renamed#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> RenamedBuilder<(T0, T1, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2> RenamedBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Renamed].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Renamed>
+                where
+                    Self: ::planus::WriteAsOffset<Renamed>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<Renamed>> for RenamedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Renamed>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Renamed> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<Renamed>>
+                for RenamedBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Renamed>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Renamed>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<Renamed> for RenamedBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Renamed> {
+                    let (v0, v1, v2) = &self.0;
+                    Renamed::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [Renamed].
+            #[derive(Copy, Clone)]
+            pub struct RenamedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> RenamedRef<'a> {
+                /// Getter for the [`object` field](Renamed#structfield.object).
+                #[inline]
+                pub fn object(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "Renamed", "object")
+                }
+
+                /// Getter for the [`name` field](Renamed#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "Renamed", "name")
+                }
+
+                /// Getter for the [`token` field](Renamed#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "Renamed", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for RenamedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("RenamedRef");
+                    if let ::core::option::Option::Some(field_object) = self.object().transpose() {
+                        f.field("object", &field_object);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<RenamedRef<'a>> for Renamed {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: RenamedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        object: value.object()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for RenamedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for RenamedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[RenamedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Renamed>> for Renamed {
+                type Value = ::planus::Offset<Renamed>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Renamed>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for RenamedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[RenamedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:153`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:162`
             #[derive(
                 Clone,
                 Debug,
@@ -8723,7 +9244,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:161`
+            /// * Union `Body` in the file `schema/journal.fbs:170`
             #[derive(
                 Clone,
                 Debug,
@@ -8786,6 +9307,9 @@ mod root {
 
                 /// The variant of type `VersionGone` in the union `Body`
                 VersionGone(::planus::alloc::boxed::Box<self::VersionGone>),
+
+                /// The variant of type `Renamed` in the union `Body`
+                Renamed(::planus::alloc::boxed::Box<self::Renamed>),
             }
 
             impl Body {
@@ -8930,6 +9454,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(17, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_renamed(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Renamed>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(18, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<Body> for Body {
@@ -8957,6 +9489,7 @@ mod root {
                             Self::create_version_draining(builder, value)
                         }
                         Self::VersionGone(value) => Self::create_version_gone(builder, value),
+                        Self::Renamed(value) => Self::create_renamed(builder, value),
                     }
                 }
             }
@@ -9143,6 +9676,15 @@ mod root {
                 pub fn version_gone<T>(self, value: T) -> BodyBuilder<::planus::Initialized<17, T>>
                 where
                     T: ::planus::WriteAsOffset<self::VersionGone>,
+                {
+                    BodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Renamed` variant](Body#variant.Renamed).
+                #[inline]
+                pub fn renamed<T>(self, value: T) -> BodyBuilder<::planus::Initialized<18, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Renamed>,
                 {
                     BodyBuilder(::planus::Initialized(value))
                 }
@@ -9533,6 +10075,28 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<Body> for BodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Renamed>,
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::UnionOffset<Body> {
+                    ::planus::UnionOffset::new(18, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<Body> for BodyBuilder<::planus::Initialized<18, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Renamed>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<Body>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [Body].
             #[derive(Copy, Clone, Debug)]
@@ -9554,6 +10118,7 @@ mod root {
                 VersionCurrent(self::VersionCurrentRef<'a>),
                 VersionDraining(self::VersionDrainingRef<'a>),
                 VersionGone(self::VersionGoneRef<'a>),
+                Renamed(self::RenamedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<BodyRef<'a>> for Body {
@@ -9660,6 +10225,10 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        BodyRef::Renamed(value) => Self::Renamed(::planus::alloc::boxed::Box::new(
+                            ::core::convert::TryFrom::try_from(value)?,
+                        )),
                     })
                 }
             }
@@ -9722,6 +10291,9 @@ mod root {
                         17 => ::core::result::Result::Ok(Self::VersionGone(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        18 => ::core::result::Result::Ok(Self::Renamed(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -9736,7 +10308,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:181`
+            /// * Table `Record` in the file `schema/journal.fbs:191`
             #[derive(
                 Clone,
                 Debug,

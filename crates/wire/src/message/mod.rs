@@ -33,7 +33,7 @@ pub use reply::{
     TensorGrant, TensorInfo, Welcome,
 };
 pub use request::{
-    Claim, Hello, LeaseClaim, LeaseToken, Life, MoveWork, Request, RequestBody, Target,
+    Claim, Hello, LeaseClaim, LeaseToken, Life, MoveWork, Rename, Request, RequestBody, Target,
     TensorCreate, TensorGet, TensorMove, TensorPublish, WAIT_FOREVER,
 };
 

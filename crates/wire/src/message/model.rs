@@ -63,6 +63,9 @@ pub struct VersionCommit {
     pub bytes: u64,
     /// It becomes the current one in the same step.
     pub activate: bool,
+    /// With `activate`: only if the model has no current version. A daemon that does not know this
+    /// field activates it.
+    pub unless_current: bool,
     /// Where it came from, for people.
     pub source: String,
 }

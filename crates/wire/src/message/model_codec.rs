@@ -65,6 +65,7 @@ pub(super) fn write_commit(commit: &VersionCommit) -> fb::VersionCommit {
         tensors: commit.tensors,
         bytes: commit.bytes,
         activate: commit.activate,
+        unless_current: commit.unless_current,
         source: Some(commit.source.clone()),
     }
 }
@@ -81,6 +82,7 @@ pub(super) fn read_commit(commit: fb::VersionCommitRef<'_>) -> Read<VersionCommi
         tensors: commit.tensors()?,
         bytes: commit.bytes()?,
         activate: commit.activate()?,
+        unless_current: commit.unless_current()?,
         source: read::text("source", commit.source()?, limits::TEXT_BYTES)?,
     })
 }

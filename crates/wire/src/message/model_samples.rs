@@ -67,6 +67,7 @@ pub(super) fn requests() -> Vec<RequestBody> {
             tensors: 5,
             bytes: 6,
             activate: true,
+            unless_current: true,
             source: "model.safetensors".into(),
         }),
         get(name("~5/llama@v1")),
@@ -80,6 +81,7 @@ pub(super) fn requests() -> Vec<RequestBody> {
         },
         RequestBody::VersionPart { version: VersionId::random(), index: 3 },
         RequestBody::VersionRetire(name("llama@v1")),
+        RequestBody::VersionRemove(name("llama@v1")),
         RequestBody::VersionInspect(VersionTarget::Id(VersionId::random())),
         RequestBody::ModelSwap {
             model: "llama".parse().unwrap(),

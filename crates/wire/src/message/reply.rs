@@ -150,6 +150,8 @@ pub struct TensorGrant {
     pub info: TensorInfo,
     /// The lease that was asked for, with its proof.
     pub lease: Option<(LeaseId, Mode, LeaseToken)>,
+    /// Of a create: the tensor already existed, and nothing of the request was applied to it.
+    pub existed: bool,
 }
 
 /// What is known about a tensor.
@@ -375,6 +377,8 @@ small_enum! {
         26 GroupStuck "group_stuck",
         /// A group was removed, or its last process ended.
         27 GroupGone "group_gone",
+        /// A tensor or a model has another name.
+        28 Renamed "renamed",
     }
 }
 

@@ -198,7 +198,7 @@ fn read_grant(grant: fb::TensorReplyRef<'_>) -> Read<TensorGrant> {
             read::bytes16("token", read::required("token", grant.token()?)?)?,
         )),
     };
-    Ok(TensorGrant { info, lease })
+    Ok(TensorGrant { info, lease, existed: grant.existed()? })
 }
 
 fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
@@ -416,10 +416,11 @@ mod tests {
                 page_slots: 512,
             }),
             ReplyBody::Claimed { refused: vec![LeaseId(4)] },
-            ReplyBody::Tensor(TensorGrant { info: info(), lease: None }),
+            ReplyBody::Tensor(TensorGrant { info: info(), lease: None, existed: true }),
             ReplyBody::Tensor(TensorGrant {
                 info: info(),
                 lease: Some((LeaseId(1), Mode::ReadWrite, [1; 16])),
+                existed: false,
             }),
             ReplyBody::Published { generation: 4 },
             ReplyBody::Details { info: info(), leases: vec![lease()] },

@@ -134,7 +134,8 @@ fn write_grant(grant: &TensorGrant) -> fb::TensorReply {
         Some((lease, mode, token)) => (lease.0, mode.code(), Some(token.to_vec())),
         None => (0, 0, None),
     };
-    fb::TensorReply { info: Some(Box::new(write_info(&grant.info))), lease, mode, token }
+    let (info, existed) = (Some(Box::new(write_info(&grant.info))), grant.existed);
+    fb::TensorReply { info, lease, mode, token, existed }
 }
 
 fn write_info(info: &TensorInfo) -> fb::TensorInfo {

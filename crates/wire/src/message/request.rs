@@ -105,6 +105,9 @@ pub enum RequestBody {
     },
     /// No new leases on a version; one that is being staged is given up.
     VersionRetire(VersionTarget),
+    /// The same, also if it is the current version and has readers. Travels as
+    /// [`RequestBody::VersionRetire`] with a flag.
+    VersionRemove(VersionTarget),
     /// Everything about one version, with its manifest.
     VersionInspect(VersionTarget),
     /// Another version of a model becomes current.
@@ -137,6 +140,8 @@ pub enum RequestBody {
         /// Which.
         group: GroupName,
     },
+    /// A tensor gets another name, or the model of a version does.
+    Rename(Rename),
     /// A kind that this version does not know; it is answered, not punished.
     Unknown,
 }
@@ -243,6 +248,18 @@ pub struct TensorPublish {
     pub name: Option<TensorName>,
     /// Another tensor of that name is deleted in the same step.
     pub replace: bool,
+}
+
+/// Another name for a tensor or a model. Leases and mappings stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// The tensor, or any version of the model: a repeat cannot hit another object that has got the
+    /// old name since.
+    pub object: TensorId,
+    /// The new name, in the owner's part.
+    pub name: TensorName,
+    /// Recognises a repeat.
+    pub token: Token,
 }
 
 /// Bytes to be moved.

@@ -4,7 +4,7 @@ use planus::{Builder, ReadAsRoot};
 
 use super::read::{self, DecodeError, Read};
 use super::request::{
-    Claim, Hello, LeaseClaim, Life, MoveWork, Request, RequestBody, Target, TensorCreate,
+    Claim, Hello, LeaseClaim, Life, MoveWork, Rename, Request, RequestBody, Target, TensorCreate,
     TensorGet, TensorMove, TensorPublish,
 };
 use super::{Audience, MAGIC, Mode, group_codec as group, model_codec as model, uuid_to_id};
@@ -135,7 +135,11 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         }
         RequestBody::VersionRetire(target) => {
             let (version, model, tag) = model::write_target(target);
-            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag }))
+            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag, current: false }))
+        }
+        RequestBody::VersionRemove(target) => {
+            let (version, model, tag) = model::write_target(target);
+            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag, current: true }))
         }
         RequestBody::VersionInspect(target) => {
             let (version, model, tag) = model::write_target(target);
@@ -158,6 +162,11 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         RequestBody::GroupRemove { group } => {
             B::GroupRemove(Box::new(fb::GroupRemove { name: Some(group.to_string()) }))
         }
+        RequestBody::Rename(rename) => B::Rename(Box::new(fb::Rename {
+            object: Some(uuid_to_id(rename.object.0)),
+            name: Some(rename.name.to_string()),
+            token: Some(uuid_to_id(rename.token.0)),
+        })),
         RequestBody::Unknown => return None,
     })
 }
@@ -279,7 +288,11 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             index: part.index()?,
         },
         B::VersionRetire(it) => {
-            RequestBody::VersionRetire(model::read_target(it.version()?, it.model()?, it.tag()?)?)
+            let target = model::read_target(it.version()?, it.model()?, it.tag()?)?;
+            match it.current()? {
+                false => RequestBody::VersionRetire(target),
+                true => RequestBody::VersionRemove(target),
+            }
         }
         B::VersionInspect(it) => {
             RequestBody::VersionInspect(model::read_target(it.version()?, it.model()?, it.tag()?)?)
@@ -299,6 +312,11 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             RequestBody::GroupInspect { group: group::required_name(it.name()?)? }
         }
         B::GroupRemove(it) => RequestBody::GroupRemove { group: group::required_name(it.name()?)? },
+        B::Rename(rename) => RequestBody::Rename(Rename {
+            object: TensorId(read::uuid("object", rename.object()?)?),
+            name: read::required("name", read::name(rename.name()?)?)?,
+            token: Token(read::uuid("token", rename.token()?)?),
+        }),
     })
 }
 
@@ -491,6 +509,11 @@ mod tests {
             RequestBody::TensorList { prefix: "acts/".into() },
             RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] },
             RequestBody::Subscribe { from: 17 },
+            RequestBody::Rename(Rename {
+                object: TensorId::random(),
+                name: TensorName::new("acts/z").unwrap(),
+                token: Token::random(),
+            }),
         ];
         all.extend(super::super::model_samples::requests());
         all.extend(super::super::group_samples::requests());

@@ -51,6 +51,7 @@ fn every_record_comes_back_as_it_was() {
             linger_ms: Some(0),
             accesses_left: Some(2),
             part: true,
+            renamed: Some(Token::random()),
         }),
         Record::TensorPublished {
             tensor,
@@ -100,6 +101,11 @@ fn every_record_comes_back_as_it_was() {
         Record::VersionCurrent { version, token: None },
         Record::VersionDraining(version),
         Record::VersionGone(version),
+        Record::Renamed {
+            object: tensor,
+            name: TensorName::new("d").unwrap(),
+            token: Token::random(),
+        },
         Record::DeviceSeen(DeviceRecord {
             device: GpuUuid([2; 16]),
             index: 1,

@@ -27,19 +27,25 @@ pub fn inspect(args: &InspectAnyArgs, global: &Global, printer: &Printer) -> Out
 }
 
 /// What is said of a name that is neither.
-fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -> CommandError {
+pub fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -> CommandError {
     match no_tensor {
         CommandError::Failed(report) if report.failure.kind == ErrorKind::NotFound => {
             if name.contains('@') && no_model.kind() == ErrorKind::NotFound {
                 return no_model.into();
             }
             let mut report = *report;
-            report.failure.message = format!("no model and no tensor '{name}'");
-            report.failure.similar.splice(0..0, no_model.similar().iter().cloned());
-            if report.failure.similar.is_empty() {
-                let hint = "`millpond models` and `millpond tensor ls` show what there is";
-                report.failure.hint = Some(hint.to_owned());
+            // Where it ended, that is what to know.
+            if report.failure.message.ends_with("not found") {
+                report.failure.message = format!("no model and no tensor '{name}'");
             }
+            let tensors = report.failure.similar.len();
+            report.failure.similar.splice(0..0, no_model.similar().iter().cloned());
+            report.failure.hint = Some(match (no_model.similar(), tensors) {
+                ([only], 0) => format!("did you mean the model '{only}'?"),
+                ([], 1) => format!("did you mean '{}'?", report.failure.similar[0]),
+                ([_, ..], 0) => "`millpond models` shows what there is".to_owned(),
+                _ => "`millpond ls` shows what there is".to_owned(),
+            });
             report.into()
         }
         other => other,

@@ -19,13 +19,14 @@ use crate::{pond, units};
 /// A signal that ends this process ends the load with it: the pond gives a version up whose loader
 /// is gone.
 pub fn load(args: &LoadArgs, global: &Global, printer: &Printer) -> Outcome {
-    let mut spec = LoadSpec::new(args.model.as_str())
+    let version = version(args)?;
+    let mut spec = LoadSpec::new(args.model.name.as_str())
         .paths(&args.paths)
         .audience(args.audience.into())
         .activate(args.activate)
         .like(like(args.like.as_deref())?);
-    if let Some(tag) = &args.version {
-        spec = spec.tag(tag.clone());
+    if let Some(tag) = version {
+        spec = spec.tag(tag);
     }
     if let Some(path) = &args.plan {
         spec = spec.plan(plan(path)?);
@@ -37,10 +38,22 @@ pub fn load(args: &LoadArgs, global: &Global, printer: &Printer) -> Outcome {
     if let Some(device) = &args.device {
         spec = spec.device(pond::device(&pond, device)?);
     }
-    let mut shown = Shown { printer, model: &args.model, phase: LoadPhase::Checking, bar: None };
+    let mut shown =
+        Shown { printer, model: args.model.name.as_str(), phase: LoadPhase::Checking, bar: None };
     let loaded = pond.load(spec, |progress| shown.at(progress))?;
     drop(shown);
     say(&loaded, printer)
+}
+
+/// The tag, said once: `llama@v2`, or `llama --version v2`.
+fn version(args: &LoadArgs) -> Result<Option<VersionTag>, CommandError> {
+    match (&args.model.tag, &args.version) {
+        (Some(tag), Some(version)) if tag != version => {
+            let message = format!("'{}@{tag}' and `--version {version}` differ", args.model.name);
+            Err(Report::new(Code::Usage, message).hint("name the version once").into())
+        }
+        (tag, version) => Ok(tag.clone().or_else(|| version.clone())),
+    }
 }
 
 fn like(text: Option<&str>) -> Result<Like, CommandError> {
@@ -107,6 +120,10 @@ fn say(loaded: &Loaded, printer: &Printer) -> Outcome {
     };
     let cold = if loaded.cold { ", from disk" } else { "" };
     printer.note(format_args!("{tensors}, {size} in {time} ({rate}{cold}){shared}"));
+    if let Some(unshared) = loaded.unshared.as_ref().filter(|_| !printer.is_quiet()) {
+        let (tag, why) = (&unshared.with, unshared.why.reason());
+        printer.note(format_args!("no memory is shared with {tag}: {why}"));
+    }
     if info.current {
         printer.note("it is the current version");
     } else {

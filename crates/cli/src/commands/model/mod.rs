@@ -15,14 +15,16 @@ use crate::exit::Code;
 use crate::users;
 
 pub use change::{retire, rollback, swap};
-pub use inspect::inspect;
-pub use list::list;
+pub use inspect::{inspect, neither};
+#[cfg(test)]
+pub use list::samples;
+pub use list::{list, state};
 pub use load::load;
 pub use save::save;
 pub use verify::verify;
 
 /// A model's name as it can be typed: with its owner where that is somebody else.
-fn shown_model(name: &TensorName, user: u32) -> String {
+pub fn shown_model(name: &TensorName, user: u32) -> String {
     if user == users::me() || name.is_public() {
         name.to_string()
     } else {
@@ -31,7 +33,7 @@ fn shown_model(name: &TensorName, user: u32) -> String {
 }
 
 /// A version as it can be typed.
-fn shown(info: &VersionInfo) -> String {
+pub fn shown(info: &VersionInfo) -> String {
     format!("{}@{}", shown_model(&info.model, info.user), info.tag)
 }
 

@@ -129,7 +129,7 @@ fn visible(text: &str) -> Result<String, CommandError> {
     if text.parse::<GpuUuid>().is_ok() {
         return Ok(text.to_owned());
     }
-    let Ok(index) = text.parse::<usize>() else {
+    let Ok(index) = text.strip_prefix("cuda:").unwrap_or(text).parse::<usize>() else {
         let message = format!("'{text}' is neither a GPU's number nor its UUID");
         return Err(usage(message, "`nvidia-smi -L` shows both"));
     };

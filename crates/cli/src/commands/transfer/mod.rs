@@ -35,7 +35,11 @@ pub fn put(args: &PutArgs, global: &Global, printer: &Printer) -> Outcome {
 /// Copies a tensor.
 pub fn copy(args: &CopyArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
-    let from = pond.lease(pond::target(&pond, &args.from)?, GetOptions::read_only())?;
+    let from = pond.lease(pond::target(&pond, &args.from)?, GetOptions::read_only());
+    let from = from.map_err(|error| {
+        let hint = "copy it when it is published; `millpond ps` shows who writes it";
+        CommandError::from(error).hint_for(ErrorKind::NotReady, hint)
+    })?;
     let info = from.info();
     let spec = PutSpec::new(args.to.as_str(), info.dtype, info.shape.dims())
         .device(info.device)

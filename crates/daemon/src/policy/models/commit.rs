@@ -49,6 +49,8 @@ impl<P: Ports> Pond<P> {
             ports.let_go(Held::Manifest(id), Some(manifest));
             return Err(from_port(error));
         }
+        let has_current = self.models.models.get(&model).is_some_and(|it| it.current.is_some());
+        let activate = commit.activate && !(commit.unless_current && has_current);
         let ready = ReadyRecord {
             version: id,
             token: commit.token,
@@ -58,7 +60,7 @@ impl<P: Ports> Pond<P> {
             bytes: commit.bytes,
             source: commit.source,
             ready_unix_ms: ports.now_ms(),
-            current: commit.activate,
+            current: activate,
         };
         if let Err(error) = ports.journal(&Record::VersionReady(ready.clone())) {
             ports.let_go(Held::Manifest(id), Some(manifest));
@@ -69,7 +71,7 @@ impl<P: Ports> Pond<P> {
         let text = format!("{tag}: {}", count(commit.tensors.into(), "tensor"));
         let on = Some(TensorId(id.0));
         self.happened(ports, EventKind::VersionReady, on, Some(model.2.clone()), Some(user), text);
-        if commit.activate {
+        if activate {
             let before = self.flip(id, None);
             self.flipped(ports, id, before);
         }

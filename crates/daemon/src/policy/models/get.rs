@@ -226,7 +226,7 @@ impl<P: Ports> Pond<P> {
     }
 
     /// Answers those who waited for this version.
-    pub(super) fn wake_version(&mut self, ports: &mut P, id: VersionId) {
+    pub(in crate::policy) fn wake_version(&mut self, ports: &mut P, id: VersionId) {
         if self.models.waiters.is_empty() {
             return;
         }

@@ -211,6 +211,7 @@ impl<P: Ports> Pond<P> {
             linger_ms: None,
             accesses_left: None,
             part: true,
+            renamed: None,
         };
         ports.journal(&Record::TensorMade(record.clone())).map_err(from_port)?;
         let unleased_ms = ports.monotonic_ms();

@@ -29,6 +29,8 @@ use super::ports::{ConnId, Ports};
 use making::Making;
 pub(super) use making::MakingKey;
 
+/// Renames of a model whose repeats are recognised.
+const RENAMES: usize = 4;
 /// Swaps of a model whose repeats are recognised.
 const SWAPS: usize = 8;
 
@@ -81,12 +83,15 @@ pub(super) struct Model {
     pub history: Vec<VersionId>,
     /// The last swaps, oldest first, each with what was current before it.
     pub swaps: VecDeque<(Token, Option<VersionTag>)>,
+    /// The last renames, oldest first.
+    pub renames: VecDeque<Token>,
 }
 
 impl Model {
     fn new(owner: Owner) -> Self {
-        let (versions, history, swaps) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { owner, versions, current: None, history, swaps }
+        let (versions, history) = (Vec::new(), Vec::new());
+        let (swaps, renames) = (VecDeque::new(), VecDeque::new());
+        Self { owner, versions, current: None, history, swaps, renames }
     }
 
     fn remember(&mut self, token: Token, previous: Option<VersionTag>) {
@@ -176,6 +181,21 @@ impl<F> Models<F> {
         Some(version)
     }
 
+    /// A model has another name from now on, which no other model has.
+    pub(super) fn rename(&mut self, from: &NameKey, to: NameKey, token: Token) {
+        let Some(mut model) = self.models.remove(from) else { return };
+        for id in &model.versions {
+            if let Some(version) = self.versions.get_mut(id) {
+                version.model = to.clone();
+            }
+        }
+        if model.renames.len() == RENAMES {
+            model.renames.pop_front();
+        }
+        model.renames.push_back(token);
+        self.models.insert(to, model);
+    }
+
     fn unlink(&mut self, part: TensorId, id: VersionId) {
         if let Some(having) = self.having.get_mut(&part) {
             having.remove(&id);
@@ -242,6 +262,14 @@ impl<P: Ports> Pond<P> {
     pub(super) fn is_version(&self, id: TensorId) -> bool {
         let id = VersionId(id.0);
         self.models.versions.contains_key(&id) || self.models.making.contains_key(&(id, None))
+    }
+
+    /// Whether slabs are being made for a new version of this model.
+    pub(super) fn makes_version_of(&self, model: &NameKey) -> bool {
+        self.models.making.values().any(|making| {
+            let stage = making.stage.as_ref();
+            stage.is_some_and(|stage| key(&making.pool.owner, &stage.model) == *model)
+        })
     }
 
     /// Whether memory or manifest of a version did not survive.
@@ -337,13 +365,8 @@ impl<P: Ports> Pond<P> {
                 && !self.shared_versions(caller, model).is_empty()
         });
         failure.similar = super::catalog::similar(caller, name, visible.map(|(key, _)| key));
-        match failure.similar.first() {
-            Some(close) => {
-                let hint = format!("did you mean '{close}'?");
-                failure.hint(hint)
-            }
-            None => failure.hint("`millpond models` shows what there is"),
-        }
+        let hint = crate::policy::catalog::way_out(&failure.similar, "millpond models");
+        failure.hint(hint)
     }
 
     /// The answer to a request that takes a version's slab for a tensor.

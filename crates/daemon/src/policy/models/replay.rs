@@ -133,6 +133,16 @@ impl<P: Ports> Pond<P> {
                     current(version, Some(*token));
                 }
             }
+            // A rename to the name that it has changes nothing, but is remembered.
+            if let Some((id, version)) = versions().next() {
+                let name = &version.model.2;
+                let renames = model.renames.iter().map(|token| Record::Renamed {
+                    object: TensorId(id.0),
+                    name: name.clone(),
+                    token: *token,
+                });
+                records.extend(renames);
+            }
             let draining = versions().filter(|(_, it)| it.state == VersionState::Draining);
             records.extend(draining.map(|(id, _)| Record::VersionDraining(id)));
         }

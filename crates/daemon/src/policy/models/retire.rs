@@ -22,6 +22,7 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         caller: &Caller,
         target: &VersionTarget,
+        also_current: bool,
     ) -> Answer<P::Fd> {
         if let VersionTarget::Id(id) = target
             && self.catalog.is_buried(TensorId(id.0))
@@ -41,7 +42,7 @@ impl<P: Ports> Pond<P> {
             return done();
         }
         let model = self.models.models.get(&version.model);
-        if let Some(model) = model.filter(|model| model.current == Some(id)) {
+        if let Some(model) = model.filter(|model| !also_current && model.current == Some(id)) {
             let name = &version.model.2;
             let alone = model.versions.len() == 1;
             if !alone {
@@ -251,7 +252,7 @@ impl<P: Ports> Pond<P> {
     }
 
     /// The version, or its model's name, may mean something else from now on.
-    pub(super) fn version_changed(&self, ports: &mut P, id: VersionId) {
+    pub(in crate::policy) fn version_changed(&self, ports: &mut P, id: VersionId) {
         if let Some(version) = self.models.versions.get(&id) {
             changed(ports, TensorId(id.0), Some(&version.model.2));
         }

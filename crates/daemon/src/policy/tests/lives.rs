@@ -42,7 +42,7 @@ fn a_time_runs_from_creation_and_only_stops_new_leases() {
     assert!(play.is_alive(info.tensor));
     play.later(1);
     assert!(!play.is_alive(info.tensor) && play.exists(info.tensor), "a reader has it");
-    assert_eq!(play.told(EventKind::TensorDeleted), ["its 1000 ms are over"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["its time to live of 1s was over"]);
     assert_eq!(play.pond.tick(&mut play.world), None);
     play.release(conn, 1);
     assert!(!play.exists(info.tensor));
@@ -69,7 +69,7 @@ fn lingering_runs_from_the_end_of_the_last_lease_or_from_creation() {
     play.release(conn, 1);
     play.later(100);
     assert!(!play.is_alive(never.tensor) && play.is_alive(used.tensor));
-    assert_eq!(play.told(EventKind::TensorDeleted), ["nobody leased it for 1000 ms"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["nobody had a lease on it for 1s"]);
     play.later(10_000);
     assert_eq!(life_of(&mut play, conn, used.tensor).linger_ms, Some(1000));
     play.release(conn, 2);
@@ -116,7 +116,7 @@ fn gets_are_counted_once_each_and_the_last_one_is_answered() {
     let answered = play.world.did.iter().position(|did| matches!(did, Did::Reply(_)));
     assert!(journalled.unwrap() < answered.unwrap());
     assert!(!play.is_alive(info.tensor) && play.exists(info.tensor));
-    assert_eq!(play.told(EventKind::TensorDeleted), ["its 2 gets are answered"]);
+    assert_eq!(play.told(EventKind::TensorDeleted), ["its 2 gets were answered"]);
     assert_eq!(play.get(reader, "x", 1).1, play.get(reader, "x", 1).1, "and so is its repeat");
     assert_eq!(play.refused(conn, get("x", 3, Mode::ReadOnly, 0)).kind, ErrorKind::NotFound);
 }

@@ -15,6 +15,7 @@ mod models;
 mod moves;
 mod naming;
 mod page;
+mod renaming;
 mod restart;
 mod sharing;
 
@@ -115,6 +116,7 @@ impl Ports for World {
             Record::VersionCurrent { .. } => "current",
             Record::VersionDraining(_) => "draining",
             Record::VersionGone(_) => "version gone",
+            Record::Renamed { .. } => "renamed",
             Record::Unknown => "unknown",
         }));
         self.records.push(record.clone());

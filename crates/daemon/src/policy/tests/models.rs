@@ -10,6 +10,7 @@ use millpond_wire::{
 
 use super::*;
 
+mod renaming;
 mod restart;
 mod rights;
 
@@ -42,6 +43,7 @@ fn committing(version: VersionId, activate: bool) -> VersionCommit {
         tensors: 3,
         bytes: 100,
         activate,
+        unless_current: false,
         source: "a file".into(),
     }
 }

@@ -1,0 +1,76 @@
+//! `millpond ls`.
+
+use std::cmp::Reverse;
+
+use millpond_wire::TensorState;
+
+use super::find::{Inventory, glob};
+use super::object::{Object, census, total_bytes};
+use crate::args::{Global, ListArgs, Sort};
+use crate::error::Outcome;
+use crate::json::ObjectsJson;
+use crate::printer::Printer;
+use crate::table::{Side, Table};
+use crate::{pond, units};
+
+/// Lists everything.
+pub fn list(args: &ListArgs, global: &Global, printer: &Printer) -> Outcome {
+    let pattern = glob(&args.pattern)?;
+    let mut objects = Inventory::read(&pond::connect(global)?)?.objects();
+    objects.retain(|object| {
+        let deleted = matches!(object, Object::Tensor(info) if info.state == TensorState::Deleted);
+        let bare = object.bare_name();
+        let matches = match (&pattern, bare) {
+            (Some(glob), Some(bare)) => glob.matches(&bare) || glob.matches(&object.name()),
+            (Some(_), None) => false,
+            (None, Some(bare)) => {
+                bare.starts_with(&args.pattern) || object.name().starts_with(&args.pattern)
+            }
+            (None, None) => args.pattern.is_empty(),
+        };
+        matches && (args.all || !deleted)
+    });
+    sort(&mut objects, args.sort);
+    if printer.is_json() {
+        return printer.json(&ObjectsJson::from(objects.as_slice()));
+    }
+    if printer.is_quiet() {
+        return objects.iter().try_for_each(|object| printer.line(object.name()));
+    }
+    printer.line(table(&objects, args.no_trunc).render())?;
+    let size = units::bytes(total_bytes(&objects));
+    printer.line(format_args!("\n{}, {size}", census(&objects)))
+}
+
+fn sort(objects: &mut [Object], by: Sort) {
+    // The pond sends them by name, models first; versions stay in the order of their loads.
+    let order = |object: &Object| object.bare_name().unwrap_or_else(|| object.name());
+    match by {
+        Sort::Name => objects.sort_by_cached_key(order),
+        Sort::Size => objects.sort_by_key(|object| Reverse(object.bytes())),
+        Sort::Age => objects.sort_by_key(|object| Reverse(object.created_unix_ms())),
+    }
+}
+
+fn table(objects: &[Object], no_trunc: bool) -> Table {
+    let mut table = Table::new(&[
+        ("KIND", Side::Left),
+        ("NAME", Side::Left),
+        ("SIZE", Side::Right),
+        ("STATE", Side::Left),
+        ("USERS", Side::Right),
+        ("AGE", Side::Left),
+    ])
+    .no_trunc(no_trunc);
+    for object in objects {
+        table.row(vec![
+            object.kind().name().to_owned(),
+            object.name(),
+            units::bytes(object.bytes()),
+            object.state().to_owned(),
+            object.users().to_string(),
+            units::age(object.created_unix_ms()),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,13 @@
+//! Models and tensors alike: listing, removing and renaming them.
+
+mod find;
+mod list;
+mod object;
+mod remove;
+mod rename;
+
+pub use find::glob;
+pub use list::list;
+pub use object::{Object, total_bytes};
+pub use remove::{remove, remove_tensors};
+pub use rename::rename;

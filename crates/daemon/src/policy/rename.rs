@@ -1,0 +1,167 @@
+//! Another name for a tensor or a model. Identities, leases and memory stay as they are.
+
+use millpond_wire::message::{EventKind, Rename, Target};
+use millpond_wire::record::Record;
+use millpond_wire::{
+    Audience, ErrorKind, Failure, TensorId, TensorName, Token, VersionId, VersionTarget,
+};
+
+use super::catalog::{NameKey, key};
+use super::create::changed;
+use super::owner::{Caller, Owner, not_yours};
+use super::pond::{Answer, Pond, done, from_port};
+use super::ports::Ports;
+
+impl<P: Ports> Pond<P> {
+    pub(super) fn rename(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        rename: &Rename,
+    ) -> Answer<P::Fd> {
+        match self.is_version(rename.object) {
+            true => self.rename_model(ports, caller, rename),
+            false => self.rename_tensor(ports, caller, rename),
+        }
+    }
+
+    fn rename_tensor(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
+        let Rename { object: id, name, token } = rename;
+        let id = self.find(caller, &Target::Id(*id))?;
+        self.not_a_part(id)?;
+        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
+        if tensor.was_renamed_by(*token) {
+            return done();
+        }
+        let Some(old) = tensor.name.clone() else {
+            let message = format!("tensor {id} has no name that could be changed");
+            return Err(Failure::new(ErrorKind::Invalid, message)
+                .hint("a publish can give it its first name"));
+        };
+        if tensor.deleted {
+            let message = format!("tensor '{old}' was deleted");
+            return Err(Failure::new(ErrorKind::NotFound, message));
+        }
+        let Some(slab) = self.slabs.get(tensor.slab) else { return Ok(None) };
+        let (owner, audience) = (slab.pool.owner.clone(), slab.pool.audience);
+        if !caller.may_change(&owner) {
+            return Err(not_yours(&format!("tensor '{old}'"), &owner));
+        }
+        may_be_public("tensor", &old, name, audience == Audience::Everybody)?;
+        if let Some(other) = self.catalog.named(&owner, name).filter(|other| *other != id) {
+            let theirs = self.catalog.get(other).and_then(|it| self.slabs.get(it.slab));
+            return Err(taken("tensor", name, &owner, theirs.map(|slab| &slab.pool.owner)));
+        }
+        let record = Record::Renamed { object: id, name: name.clone(), token: *token };
+        ports.journal(&record).map_err(from_port)?;
+        self.list_before_change(ports, id);
+        self.catalog.rename(id, &owner, name.clone(), *token);
+        changed(ports, id, Some(&old));
+        changed(ports, id, Some(name));
+        self.tell_of_rename(ports, caller, id, &old, name);
+        self.wake(ports, id);
+        done()
+    }
+
+    fn rename_model(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
+        let Rename { object, name, token } = rename;
+        let id = self.find_version(caller, &VersionTarget::Id(VersionId(object.0)))?;
+        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let from = version.model.clone();
+        let Some(model) = self.models.models.get(&from) else { return Ok(None) };
+        if model.renames.contains(token) {
+            return done();
+        }
+        let (old, owner) = (&from.2, model.owner.clone());
+        if !caller.may_change(&owner) {
+            return Err(not_yours(&format!("model '{old}'"), &owner));
+        }
+        let versions = model.versions.clone();
+        let of_everybody = |id: &VersionId| {
+            self.models.versions.get(id).is_some_and(|it| it.audience == Audience::Everybody)
+        };
+        may_be_public("model", old, name, versions.iter().all(of_everybody))?;
+        let to = key(&owner, name);
+        if to != from
+            && let Some(other) = self.models.models.get(&to)
+        {
+            return Err(taken("model", name, &owner, Some(&other.owner)));
+        }
+        // One that is being made would bring back the old name, or be in the way of the new one.
+        let makes = |key: &NameKey| self.makes_version_of(key);
+        if let Some(busy) = [&from, &to].into_iter().find(|key| makes(key)) {
+            let message = format!("a version of model '{}' is just being begun", busy.2);
+            return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));
+        }
+        let record = Record::Renamed { object: *object, name: name.clone(), token: *token };
+        ports.journal(&record).map_err(from_port)?;
+        self.models.rename(&from, to, *token);
+        for version in &versions {
+            changed(ports, TensorId(version.0), Some(old));
+            self.version_changed(ports, *version);
+        }
+        self.tell_of_rename(ports, caller, *object, old, name);
+        for version in versions {
+            self.wake_version(ports, version);
+        }
+        done()
+    }
+
+    fn tell_of_rename(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        on: TensorId,
+        old: &TensorName,
+        new: &TensorName,
+    ) {
+        let user = caller.owner.user;
+        let text = format!("was '{old}', renamed by user {user}");
+        self.happened(ports, EventKind::Renamed, Some(on), Some(new.clone()), Some(user), text);
+    }
+
+    /// What the journal says about a rename. A name that another object has is left to it, which
+    /// only a damaged journal can ask for.
+    pub(super) fn replay_rename(&mut self, id: TensorId, name: TensorName, token: Token) {
+        if let Some(version) = self.models.versions.get(&VersionId(id.0)) {
+            let from = version.model.clone();
+            let owner = self.models.models.get(&from).map(|model| model.owner.clone());
+            let Some(to) = owner.map(|owner| key(&owner, &name)) else { return };
+            if to == from || !self.models.models.contains_key(&to) {
+                self.models.rename(&from, to, token);
+            }
+            return;
+        }
+        let tensor = self.catalog.get(id).filter(|tensor| !tensor.part && tensor.name.is_some());
+        let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
+        let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) else { return };
+        if self.catalog.named(&owner, &name).is_none_or(|other| other == id) {
+            self.catalog.rename(id, &owner, name, token);
+        }
+    }
+}
+
+/// Names under `public/` are for what everybody may have.
+fn may_be_public(
+    what: &str,
+    old: &TensorName,
+    new: &TensorName,
+    of_everybody: bool,
+) -> Result<(), Failure> {
+    if !new.is_public() || of_everybody {
+        return Ok(());
+    }
+    let message = format!("{what} '{old}' is not shared with everybody, as '{new}' would be");
+    Err(Failure::new(ErrorKind::Invalid, message).hint("take a name outside `public/`"))
+}
+
+fn taken(what: &str, name: &TensorName, mine: &Owner, theirs: Option<&Owner>) -> Failure {
+    let message = format!("{what} '{name}' already exists");
+    let failure = Failure::new(ErrorKind::Exists, message);
+    match theirs.filter(|theirs| theirs.user != mine.user) {
+        Some(theirs) => {
+            failure.hint(format!("take another name: this one is user {}'s", theirs.user))
+        }
+        None => failure.hint(format!("`millpond rm {what}:{name}` first, or take another name")),
+    }
+}
