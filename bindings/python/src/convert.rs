@@ -11,6 +11,7 @@ use pyo3::types::{PyInt, PyString, PyType};
 
 use crate::ending::detached;
 use crate::errors;
+use crate::interrupt::ask;
 use crate::tensor::Tensor;
 
 /// A dtype as numpy and torch call it.
@@ -139,8 +140,7 @@ pub(crate) fn device(
     let py = given.py();
     if given.cast::<PyInt>().is_ok() {
         let index = given.extract::<usize>()?;
-        let found = detached(py, || pond.device_at(index));
-        return found.map(Some).map_err(|error| errors::raise(py, &error));
+        return ask(py, || pond.device_at(index)).map(Some);
     }
     let text = given.str()?;
     let text = text.to_cow()?;

@@ -58,6 +58,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<load::LoadReport>()?;
     module.add_class::<load::VerifyReport>()?;
     module.add_class::<pond::Pond>()?;
+    module.add_class::<interrupt::Canceller>()?;
     module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;
     module.add_function(wrap_pyfunction!(lease::live_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(convert::dtype_name, module)?)?;

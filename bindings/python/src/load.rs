@@ -8,7 +8,6 @@ use millpond::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
-use crate::ending::detached;
 use crate::errors;
 use crate::models::{VersionInfo, target};
 use crate::transfer::Watch;
@@ -165,7 +164,7 @@ pub(crate) fn load(
 ) -> PyResult<LoadReport> {
     let spec = load.spec(py)?;
     let mut watch = Watch::new(progress);
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.load(spec, |so| {
             // What is only compared has not landed.
             let done = if so.phase == LoadPhase::Loading { so.done } else { 0 };
@@ -187,7 +186,7 @@ pub(crate) fn verify(
 ) -> PyResult<VerifyReport> {
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.verify(target, |so| {
             watch.told(so);
             watch.goes_on()
@@ -208,7 +207,7 @@ pub(crate) fn save(
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
     let options = SaveOptions { shard_bytes, force: false };
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.save(target, path, options, |so| {
             watch.told(so);
             watch.goes_on()

@@ -1,11 +1,9 @@
 //! What the pond says about models, and the calls that change which version is current.
 
-use std::time::{Duration, Instant};
-
 use millpond::{Error, ErrorKind, Failure, IntoVersion, VersionTarget};
 use pyo3::prelude::*;
 
-use crate::interrupt::{SLICE, ask};
+use crate::interrupt::ask;
 use crate::{convert, errors};
 
 /// What the pond knows about one version of a model.
@@ -210,22 +208,13 @@ pub(crate) fn retire(
         Ok(version)
     })?;
     let Some(wait) = wait else { return Ok(()) };
-    let begun = Instant::now();
-    loop {
-        let left = wait.saturating_sub(begun.elapsed());
-        if ask(py, || pond.wait_gone(version, Some(left.min(SLICE))))? {
-            return Ok(());
-        }
-        py.check_signals()?;
-        if left == Duration::ZERO {
-            let readers = ask(py, || Ok(pond.version(version).map_or(0, |it| it.info.readers)))?;
-            let message = format!(
-                "'{name}@{tag}' drains, but has {readers} readers after {} ms",
-                wait.as_millis()
-            );
-            let hint = format!("`millpond inspect {name}@{tag}` shows who they are");
-            let error = Failure::new(ErrorKind::Timeout, message).hint(hint);
-            return Err(errors::raise(py, &error.into()));
-        }
+    if ask(py, || pond.wait_gone(version, Some(wait)))? {
+        return Ok(());
     }
+    let readers = ask(py, || Ok(pond.version(version).map_or(0, |it| it.info.readers)))?;
+    let message =
+        format!("'{name}@{tag}' drains, but has {readers} readers after {} ms", wait.as_millis());
+    let hint = format!("`millpond inspect {name}@{tag}` shows who they are");
+    let error = Failure::new(ErrorKind::Timeout, message).hint(hint);
+    Err(errors::raise(py, &error.into()))
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use millpond::npy::{HEADER_BYTES, Header, NpyError, write_header};
@@ -18,7 +17,7 @@ use pyo3::types::PyString;
 use crate::convert;
 use crate::ending::{attached, detached};
 use crate::errors;
-use crate::interrupt::ask;
+use crate::interrupt::{Interrupt, Raised, ask};
 use crate::view::{piece, views};
 
 /// How often a transfer asks Python for signals.
@@ -64,38 +63,20 @@ impl Given {
     }
 }
 
-/// What Python raised while bytes were on their way.
-#[derive(Clone, Default)]
-struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    fn keep(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    fn is_some(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// Tells Python how far a transfer is, and keeps what Python raised.
 pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     asked: Instant,
-    raised: Raised,
+    interrupt: Interrupt,
 }
 
 impl Watch {
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { progress, asked: Instant::now(), raised: Raised::default() }
+        Self { progress, asked: Instant::now(), interrupt: Interrupt::new() }
     }
 
     pub(crate) fn told(&mut self, progress: Progress) {
-        if self.raised.is_some() {
+        if self.interrupt.raised.is_some() {
             return;
         }
         let due = self.asked.elapsed() >= PERIOD;
@@ -111,21 +92,32 @@ impl Watch {
             }
         });
         if let Err(error) = answer {
-            self.raised.keep(error);
+            self.interrupt.raise(error);
         }
+    }
+
+    /// Runs a transfer that what is raised meanwhile ends.
+    pub(crate) fn run<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Self) -> T + Send,
+    ) -> T {
+        let interrupt = self.interrupt.clone();
+        interrupt.run(py, || work(self))
     }
 
     /// Whether nothing was raised.
     pub(crate) fn goes_on(&self) -> ControlFlow<()> {
-        if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.interrupt.raised.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// What was raised meanwhile comes before how the transfer ended.
     pub(crate) fn end<T>(self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
-        match self.raised.take() {
-            Some(raised) => Err(raised),
-            None => ended.map_err(|error| errors::raise(py, &error)),
-        }
+        self.interrupt.end(py, ended)
     }
 }
 
@@ -261,8 +253,9 @@ pub(crate) fn put(
         spec = spec.device(device);
     }
     let mut watch = Watch::new(progress);
-    let raised = watch.raised.clone();
-    let ended = detached(py, || pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    let raised = watch.interrupt.raised.clone();
+    let ended =
+        watch.run(py, |watch| pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended)
 }
 
@@ -280,9 +273,9 @@ pub(crate) fn upload(
         _ => 0,
     };
     let mut watch = Watch::new(progress);
-    let raised = watch.raised.clone();
-    let ended =
-        detached(py, || pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    let raised = watch.interrupt.raised.clone();
+    let ended = watch
+        .run(py, |watch| pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended).map(|moved| moved.bytes)
 }
 
@@ -295,7 +288,7 @@ pub(crate) fn download(
 ) -> PyResult<Vec<u8>> {
     let mut watch = Watch::new(progress);
     let mut bytes = Vec::new();
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.download(target, Sink::writer(&mut bytes, "the bytes"), |so| watch.told(so))
     });
     watch.end(py, ended)?;
@@ -322,7 +315,7 @@ pub(crate) fn download_file(
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
     let mut watch = Watch::new(progress);
-    let mut ended = detached(py, || {
+    let mut ended = watch.run(py, |watch| {
         let begun = File::create(&part).and_then(|mut file| {
             file.write_all(&header)?;
             Ok(file)
@@ -331,13 +324,13 @@ pub(crate) fn download_file(
         let label = format!("'{}'", path.display());
         lease.save_to(Sink::file(file, label)?, |so| watch.told(so))
     });
-    if ended.is_ok() && !watch.raised.is_some() {
+    if ended.is_ok() && !watch.interrupt.raised.is_some() {
         ended = ended.and_then(|moved| {
             std::fs::rename(&part, path).map_err(|error| failed(path, &error))?;
             Ok(moved)
         });
     }
-    if ended.is_err() || watch.raised.is_some() {
+    if ended.is_err() || watch.interrupt.raised.is_some() {
         // If this fails there is nothing more to be done about it.
         let _ = std::fs::remove_file(&part);
     }

@@ -1,5 +1,6 @@
 //! What an error offers beyond its message.
 
+use std::fmt;
 use std::path::Path;
 
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
@@ -81,6 +82,16 @@ impl Error {
     }
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        match self.hint() {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How somebody comes to answer on this socket. Where no folder was named, the pond may run in one
 /// that only another terminal knows.
 fn starting(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
@@ -126,6 +137,8 @@ mod tests {
     #[test]
     fn a_missing_pond_names_its_socket_and_the_command() {
         let error = connecting(2);
+        let shown = format!("{error:?}");
+        assert_eq!(shown, format!("{error}\nhint: {}", error.hint().unwrap()));
         assert_eq!(error.to_string(), "no pond answers on '/run/millpond/sock'");
         let refused = connecting(111).to_string();
         assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nobody listens there)");
