@@ -3,6 +3,7 @@
 //! Python notices a signal only when it is asked. So every wait of a call asks, some ten times a
 //! second, from whichever thread it waits in.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::ending::{attached, detached};
 use crate::errors;
+use crate::hints::Call;
 
 /// Long enough to cost nothing, short enough for a person who presses Ctrl-C.
 pub(crate) const SLICE: Duration = Duration::from_millis(200);
@@ -45,9 +47,17 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     pub(crate) fn new() -> Self {
+        Self::until(Arc::default())
+    }
+
+    /// One that this ends as well.
+    pub(crate) fn until(closed: Arc<AtomicBool>) -> Self {
         let raised = Raised::default();
         let keep = raised.clone();
         let cancel = Cancel::asking(move || {
+            if closed.load(Ordering::Acquire) {
+                return true;
+            }
             // Outside of the main thread there is never a signal.
             match attached(|py| py.check_signals()) {
                 Ok(()) => false,
@@ -73,9 +83,19 @@ impl Interrupt {
 
     /// What was raised meanwhile comes before how the call ended.
     pub(crate) fn end<T>(&self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
+        self.end_in(py, Call::Plain, ended)
+    }
+
+    /// As [`Interrupt::end`], with the way out of this call.
+    pub(crate) fn end_in<T>(
+        &self,
+        py: Python<'_>,
+        call: Call<'_>,
+        ended: millpond::Result<T>,
+    ) -> PyResult<T> {
         match self.raised.take() {
             Some(raised) => Err(raised),
-            None => ended.map_err(|error| errors::raise(py, &error)),
+            None => ended.map_err(|error| errors::raise_in(py, call, &error)),
         }
     }
 }
@@ -90,14 +110,35 @@ pub(crate) fn ask<T: Send>(
     interrupt.end(py, answer)
 }
 
+/// As [`ask`], with the way out of this call.
+pub(crate) fn ask_in<T: Send>(
+    py: Python<'_>,
+    call: Call<'_>,
+    work: impl FnOnce() -> millpond::Result<T> + Send,
+) -> PyResult<T> {
+    let interrupt = Interrupt::new();
+    let answer = interrupt.run(py, work);
+    interrupt.end_in(py, call, answer)
+}
+
+/// Calls the pond while something is locked that others lock with the interpreter: so it does not
+/// ask for signals.
+pub(crate) fn ask_locked<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> millpond::Result<T> + Send,
+) -> PyResult<T> {
+    detached(py, work).map_err(|error| errors::raise(py, &error))
+}
+
 /// Repeats a wait that the pond ends with `timeout` until so much time is over.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
+    call: Call<'_>,
     total: Duration,
     work: impl Fn(Duration) -> millpond::Result<T> + Sync,
 ) -> PyResult<T> {
     let begun = Instant::now();
-    ask(py, || {
+    ask_in(py, call, || {
         loop {
             let left = total.saturating_sub(begun.elapsed());
             match work(left.min(LONGEST_WAIT)) {
@@ -121,7 +162,8 @@ fn after_a_wait(error: Error, total: Duration) -> Error {
     match error.failure() {
         Some(failure) if matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) => {
             let message = format!("waited {} ms, but {}", total.as_millis(), failure.message);
-            Failure { kind: ErrorKind::Timeout, message, ..failure.clone() }.into()
+            let hint = failure.hint.clone().filter(|_| failure.kind == ErrorKind::NotFound);
+            Failure { kind: ErrorKind::Timeout, message, hint, ..failure.clone() }.into()
         }
         _ => error,
     }

@@ -3,8 +3,9 @@
 use millpond::{Error, ErrorKind, Failure, IntoVersion, VersionTarget};
 use pyo3::prelude::*;
 
-use crate::interrupt::ask;
-use crate::{convert, errors};
+use crate::hints::Call;
+use crate::interrupt::{ask, ask_in};
+use crate::{convert, errors, hints};
 
 /// What the pond knows about one version of a model.
 #[pyclass(frozen, module = "millpond")]
@@ -159,6 +160,16 @@ pub(crate) fn target(py: Python<'_>, name: &str, version: Option<&str>) -> PyRes
     text.into_version().map_err(|error| errors::raise(py, &error))
 }
 
+/// A name that no model can have may be that of a file, as safetensors' function takes it.
+pub(crate) fn file_perhaps(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    match hints::file(name) {
+        Some(hint) => {
+            errors::invalid(py, &format!("'{name}' cannot be the name of a model"), Some(&hint))
+        }
+        None => error,
+    }
+}
+
 /// A model, or a version where one is named.
 pub(crate) fn inspect<'py>(
     py: Python<'py>,
@@ -202,7 +213,7 @@ pub(crate) fn retire(
 ) -> PyResult<()> {
     let target = target(py, name, Some(tag))?;
     let wait = wait.map(|time| convert::seconds("wait", time)).transpose()?;
-    let version = ask(py, || {
+    let version = ask_in(py, Call::Retire { name }, || {
         let version = pond.version(target)?.info.version;
         pond.retire(version)?;
         Ok(version)
@@ -214,7 +225,7 @@ pub(crate) fn retire(
     let readers = ask(py, || Ok(pond.version(version).map_or(0, |it| it.info.readers)))?;
     let message =
         format!("'{name}@{tag}' drains, but has {readers} readers after {} ms", wait.as_millis());
-    let hint = format!("`millpond inspect {name}@{tag}` shows who they are");
+    let hint = "millpond.clients() shows who they are";
     let error = Failure::new(ErrorKind::Timeout, message).hint(hint);
     Err(errors::raise(py, &error.into()))
 }

@@ -36,6 +36,9 @@ impl Error {
                     "start a pond of your own with `millpond serve`, or name another one with {variable}"
                 )
             }
+            Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } => {
+                "`--force` writes over it".to_owned()
+            }
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {
                 "look at CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
