@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests too")]
 
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond::{Cancel, Error, ErrorKind, GetOptions, Pond};
-use millpond_tests::{Options, PATIENCE, Process, Said, TestPond};
+use millpond_tests::{Options, PATIENCE, Process, Said, TestPond, eventually};
 
 #[test]
 fn a_main_that_returns_the_error_shows_its_message_and_its_hint() {
@@ -55,16 +57,41 @@ fn after_an_orderly_stop_calls_and_events_end_long_before_the_reconnection_timeo
 }
 
 #[test]
+fn restarts_and_upgrades_never_remove_the_socket() {
+    let served = TestPond::start(Options::default());
+    let socket = served.runtime_dir().join("sock");
+    let inode = || std::fs::symlink_metadata(&socket).map(|found| found.ino());
+    let before = inode().unwrap();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // A client that looks at any moment finds the same one.
+        let looker = scope.spawn(|| {
+            while !over.load(Ordering::Acquire) {
+                assert_eq!(inode().unwrap(), before);
+            }
+        });
+        served.kill_daemon();
+        served.kill_keeper();
+        served.wait_for_keeper();
+        let epoch = served.status().epoch;
+        served.control().upgrade("").unwrap();
+        eventually("another daemon", || (served.status().epoch != epoch).then_some(()));
+        over.store(true, Ordering::Release);
+        looker.join().unwrap();
+    });
+}
+
+#[test]
 fn a_pond_that_was_killed_is_waited_for_once_by_all_threads_and_calls_together() {
     let served = TestPond::start(Options::default());
     let patience = Duration::from_secs(2);
     let pond = connect(&served, patience);
-    for process in served.processes() {
-        process.stop();
-    }
-    for process in served.processes() {
-        process.kill();
-    }
+    let status = served.status();
+    // Whichever is left would start the other one again.
+    let both = [status.keeper_pid, status.daemon_pid].map(|pid| Process::open(pid).unwrap());
+    both.iter().for_each(Process::stop);
+    both.iter().for_each(Process::kill);
+    assert!(both.iter().all(|process| process.wait(PATIENCE)));
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
