@@ -9,8 +9,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyType};
 
+use crate::dtype_words;
 use crate::ending::detached;
 use crate::errors;
+use crate::info::TensorInfo;
+use crate::interrupt::ask;
 use crate::tensor::Tensor;
 
 /// A dtype as numpy and torch call it.
@@ -22,6 +25,11 @@ pub(crate) fn spelling(dtype: Dtype) -> &'static str {
 pub(crate) fn dtype(given: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     let py = given.py();
     let text = dtype_text(given)?;
+    if given.is_instance_of::<PyString>()
+        && let Some((message, hint)) = dtype_words::refusal(&text)
+    {
+        return Err(errors::invalid(py, &message, Some(&hint)));
+    }
     text.parse::<Dtype>().map_err(|error| errors::invalid(py, &error.to_string(), None))
 }
 
@@ -118,13 +126,17 @@ pub(crate) fn mode(py: Python<'_>, given: &str) -> PyResult<Mode> {
     })
 }
 
-/// A name, an identity, or a tensor that is at hand.
+/// A name, an identity, a tensor that is at hand, or what the pond has said about one.
 pub(crate) fn target(given: &Bound<'_, PyAny>) -> PyResult<Target> {
     if let Ok(tensor) = given.cast::<Tensor>() {
         return Ok(Target::Id(tensor.get().id));
     }
+    if let Ok(info) = given.cast::<TensorInfo>() {
+        return Ok(Target::Id(info.get().0.tensor));
+    }
     let text = given.cast::<PyString>().map_err(|_| {
-        PyTypeError::new_err("a tensor is named by text, or by a Tensor".to_owned())
+        let message = "a tensor is named by text, by a Tensor or by a TensorInfo";
+        PyTypeError::new_err(message)
     })?;
     let text = text.to_cow()?;
     (&*text).into_target().map_err(|error| errors::raise(given.py(), &error))
@@ -139,8 +151,7 @@ pub(crate) fn device(
     let py = given.py();
     if given.cast::<PyInt>().is_ok() {
         let index = given.extract::<usize>()?;
-        let found = detached(py, || pond.device_at(index));
-        return found.map(Some).map_err(|error| errors::raise(py, &error));
+        return ask(py, || pond.device_at(index)).map(Some);
     }
     let text = given.str()?;
     let text = text.to_cow()?;

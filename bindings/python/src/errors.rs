@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use crate::hints::{self, Call};
 use crate::info::Holder;
 
 const MODULE: &str = "millpond";
@@ -165,6 +166,11 @@ fn remedy(kind: ErrorKind) -> &'static str {
 
 /// The client's error as an exception.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    raise_in(py, Call::Plain, error)
+}
+
+/// The client's error in this call as an exception.
+pub(crate) fn raise_in(py: Python<'_>, call: Call<'_>, error: &Error) -> PyErr {
     let special = match error {
         Error::Forked { .. } => Some(Special::Fork),
         Error::ReadOnly { .. } => Some(Special::ReadOnly),
@@ -181,22 +187,35 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
              with multiprocessing's \"spawn\", or fork before the first tensor"
                 .to_owned(),
         ),
-        _ => error.hint(),
+        _ => hints::hint(call, error).or_else(|| error.hint()),
     };
-    exception(py, error.kind(), special, &error.to_string(), hint, error.failure())
+    let similar = error.similar().to_vec();
+    exception(py, error.kind(), special, &error.to_string(), hint, similar, error.failure())
         .unwrap_or_else(|failed| failed)
 }
 
 /// An error that this side has noticed by itself.
 pub(crate) fn invalid(py: Python<'_>, message: &str, hint: Option<&str>) -> PyErr {
     let hint = hint.map(str::to_owned);
-    exception(py, ErrorKind::Invalid, None, message, hint, None).unwrap_or_else(|failed| failed)
+    exception(py, ErrorKind::Invalid, None, message, hint, Vec::new(), None)
+        .unwrap_or_else(|failed| failed)
 }
 
 /// What has a class of its own.
 pub(crate) fn special(py: Python<'_>, special: Special, message: &str, hint: &str) -> PyErr {
     let hint = Some(hint.to_owned());
-    exception(py, special.kind(), Some(special), message, hint, None)
+    exception(py, special.kind(), Some(special), message, hint, Vec::new(), None)
+        .unwrap_or_else(|failed| failed)
+}
+
+/// A name that a model has not, and those that it has and that are like it.
+pub(crate) fn no_tensor(py: Python<'_>, message: &str, all: &str, similar: Vec<String>) -> PyErr {
+    let hint = match similar.first() {
+        Some(first) => format!("did you mean '{first}'? {all} has all names"),
+        None => format!("{all} has all names"),
+    };
+    let special = Special::NoTensor;
+    exception(py, special.kind(), Some(special), message, Some(hint), similar, None)
         .unwrap_or_else(|failed| failed)
 }
 
@@ -206,6 +225,7 @@ fn exception(
     special: Option<Special>,
     message: &str,
     hint: Option<String>,
+    similar: Vec<String>,
     failure: Option<&Failure>,
 ) -> PyResult<PyErr> {
     let classes = CLASSES.get_or_try_init(py, || make(py))?;
@@ -223,7 +243,6 @@ fn exception(
     value.setattr("message", message)?;
     value.setattr("hint", hint)?;
     value.setattr("remedy", remedy(kind))?;
-    let similar = failure.map(|failure| failure.similar.as_slice()).unwrap_or_default();
     value.setattr("similar", PyTuple::new(py, similar)?)?;
     if kind == ErrorKind::GpuFull {
         value.setattr("requested", failure.and_then(|failure| failure.requested_bytes))?;

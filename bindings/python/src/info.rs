@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::convert;
+use crate::{convert, units};
 
 /// Who holds memory of a full GPU.
 #[pyclass(frozen, get_all, module = "millpond")]
@@ -123,6 +123,9 @@ pub(crate) struct DeviceInfo {
     tensor_bytes: u64,
     recycled_bytes: u64,
     physical_used_bytes: Option<u64>,
+    charged_bytes: Option<u64>,
+    drift_bytes: Option<i64>,
+    other_bytes: Option<u64>,
     slabs: u32,
     tensors: u32,
 }
@@ -139,6 +142,9 @@ impl From<millpond::DeviceInfo> for DeviceInfo {
             tensor_bytes: info.tensor_bytes,
             recycled_bytes: info.recycled_bytes,
             physical_used_bytes: info.physical_used_bytes,
+            charged_bytes: info.charged_bytes,
+            drift_bytes: info.drift_bytes,
+            other_bytes: info.other_bytes,
             slabs: info.slabs,
             tensors: info.tensors,
         }
@@ -152,19 +158,97 @@ impl DeviceInfo {
     }
 }
 
+/// A process of the pond that moves bytes.
+#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
+#[derive(Clone)]
+pub(crate) struct MoverInfo {
+    device: String,
+    pid: u32,
+    moves: u32,
+    moved_bytes: u64,
+}
+
+impl From<millpond::MoverInfo> for MoverInfo {
+    fn from(mover: millpond::MoverInfo) -> Self {
+        let millpond::MoverInfo { device, pid, moves, moved_bytes } = mover;
+        Self { device: device.to_string(), pid, moves, moved_bytes }
+    }
+}
+
+#[pymethods]
+impl MoverInfo {
+    fn __repr__(&self) -> String {
+        format!("MoverInfo(pid {}, {} moves)", self.pid, self.moves)
+    }
+}
+
+/// What was given back, or would be.
+#[pyclass(frozen, module = "millpond")]
+pub(crate) struct Collected {
+    collected: millpond::Collected,
+    dry_run: bool,
+}
+
+impl Collected {
+    pub(crate) fn new(collected: millpond::Collected, dry_run: bool) -> Self {
+        Self { collected, dry_run }
+    }
+}
+
+#[pymethods]
+impl Collected {
+    #[getter]
+    fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    #[getter]
+    fn tensors(&self) -> Vec<TensorInfo> {
+        self.collected.tensors.iter().cloned().map(TensorInfo).collect()
+    }
+
+    #[getter]
+    fn tensor_bytes(&self) -> u64 {
+        self.collected.tensors.iter().map(|info| info.bytes).sum()
+    }
+
+    #[getter]
+    fn slabs(&self) -> u32 {
+        self.collected.slabs
+    }
+
+    #[getter]
+    fn slab_bytes(&self) -> u64 {
+        self.collected.slab_bytes
+    }
+
+    fn __repr__(&self) -> String {
+        let (tensors, slabs) = (self.collected.tensors.len(), self.collected.slabs);
+        let bytes = units::bytes(self.collected.slab_bytes);
+        format!("Collected({tensors} tensors, {slabs} slabs, {bytes})")
+    }
+}
+
 /// The pond, its GPUs and accounts.
 #[pyclass(frozen, get_all, module = "millpond")]
 pub(crate) struct Status {
     pond: String,
     epoch: u64,
+    version: String,
     daemon_version: String,
     daemon_pid: u32,
     keeper_pid: u32,
     driver: String,
     driver_ready: bool,
+    started_unix_ms: u64,
     runtime_dir: String,
     clients: u32,
+    silent_clients: u32,
     leases: u32,
+    journal_bytes: u64,
+    lost_tensors: u32,
+    movers: Vec<MoverInfo>,
+    program: String,
     devices: Vec<DeviceInfo>,
 }
 
@@ -173,14 +257,21 @@ impl From<millpond::Status> for Status {
         Self {
             pond: status.pond.to_string(),
             epoch: status.epoch.0,
+            version: status.daemon_version.clone(),
             daemon_version: status.daemon_version,
             daemon_pid: status.daemon_pid,
             keeper_pid: status.keeper_pid,
             driver: status.driver,
             driver_ready: status.driver_ready,
+            started_unix_ms: status.started_unix_ms,
             runtime_dir: status.runtime_dir,
             clients: status.clients,
+            silent_clients: status.silent_clients,
             leases: status.leases,
+            journal_bytes: status.journal_bytes,
+            lost_tensors: status.lost_tensors,
+            movers: status.movers.into_iter().map(MoverInfo::from).collect(),
+            program: status.program,
             devices: status.devices.into_iter().map(DeviceInfo::from).collect(),
         }
     }

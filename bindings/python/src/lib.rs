@@ -16,12 +16,16 @@
 
 #[allow(unsafe_code, reason = "symbols in C's calling convention, for torch")]
 mod allocator;
+mod clients;
 mod convert;
 #[allow(unsafe_code, reason = "structures in C's layout, which other libraries free")]
 mod dlpack;
+mod dtype_words;
 mod ending;
 mod errors;
 mod gate;
+mod groups;
+mod hints;
 mod info;
 mod interrupt;
 mod lease;
@@ -30,10 +34,12 @@ mod model;
 mod model_tensor;
 mod models;
 mod pond;
+mod similar;
 mod staging;
 mod swaps;
 mod tensor;
 mod transfer;
+mod units;
 mod view;
 
 use pyo3::prelude::*;
@@ -47,6 +53,17 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<info::TensorInfo>()?;
     module.add_class::<info::DeviceInfo>()?;
     module.add_class::<info::Status>()?;
+    module.add_class::<info::MoverInfo>()?;
+    module.add_class::<info::Collected>()?;
+    module.add_class::<clients::LeaseInfo>()?;
+    module.add_class::<clients::ClientInfo>()?;
+    module.add_class::<clients::Event>()?;
+    module.add_class::<clients::Events>()?;
+    module.add_class::<groups::GroupDevice>()?;
+    module.add_class::<groups::GroupInfo>()?;
+    module.add_class::<groups::MemberDevice>()?;
+    module.add_class::<groups::MemberInfo>()?;
+    module.add_class::<groups::GroupDetails>()?;
     module.add_class::<view::View>()?;
     module.add_class::<tensor::Tensor>()?;
     module.add_class::<model_tensor::ModelTensor>()?;
@@ -58,6 +75,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<load::LoadReport>()?;
     module.add_class::<load::VerifyReport>()?;
     module.add_class::<pond::Pond>()?;
+    module.add_class::<interrupt::Canceller>()?;
     module.add_function(wrap_pyfunction!(lease::live_leases, module)?)?;
     module.add_function(wrap_pyfunction!(lease::live_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(convert::dtype_name, module)?)?;

@@ -8,10 +8,11 @@ use millpond::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
-use crate::ending::detached;
 use crate::errors;
+use crate::hints::Call;
 use crate::models::{VersionInfo, target};
 use crate::transfer::Watch;
+use crate::units;
 
 /// A load that has ended well.
 #[pyclass(frozen, module = "millpond")]
@@ -47,7 +48,8 @@ impl LoadReport {
     fn __repr__(&self) -> String {
         let (info, shared) = (&self.0.info, self.0.bytes_shared);
         let (name, seconds) = (format!("{}@{}", info.model, info.tag), self.seconds());
-        format!("LoadReport('{name}', {} bytes, {shared} shared, {seconds:.3} s)", info.bytes)
+        let (bytes, shared) = (units::bytes(info.bytes), units::bytes(shared));
+        format!("LoadReport('{name}', {bytes}, {shared} shared, {seconds:.3} s)")
     }
 }
 
@@ -78,8 +80,8 @@ impl VerifyReport {
     }
 
     fn __repr__(&self) -> String {
-        let (bytes, bad) = (self.0.bytes, self.0.differing.len());
-        format!("VerifyReport({bytes} bytes, {bad} tensors differ)")
+        let (bytes, bad) = (units::bytes(self.0.bytes), self.0.differing.len());
+        format!("VerifyReport({bytes}, {bad} tensors differ)")
     }
 }
 
@@ -165,7 +167,7 @@ pub(crate) fn load(
 ) -> PyResult<LoadReport> {
     let spec = load.spec(py)?;
     let mut watch = Watch::new(progress);
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.load(spec, |so| {
             // What is only compared has not landed.
             let done = if so.phase == LoadPhase::Loading { so.done } else { 0 };
@@ -175,7 +177,8 @@ pub(crate) fn load(
             watch.goes_on()
         })
     });
-    watch.end(py, ended).map(LoadReport)
+    let call = Call::Make { name: load.name, version: load.version };
+    watch.end_in(py, call, ended).map(LoadReport)
 }
 
 /// Hashes a version's bytes and compares them with what was committed.
@@ -187,7 +190,7 @@ pub(crate) fn verify(
 ) -> PyResult<VerifyReport> {
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.verify(target, |so| {
             watch.told(so);
             watch.goes_on()
@@ -202,13 +205,12 @@ pub(crate) fn save(
     pond: &millpond::Pond,
     name: &str,
     path: PathBuf,
-    shard_bytes: Option<u64>,
+    options: SaveOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PathBuf>> {
     let target = target(py, name, None)?;
     let mut watch = Watch::new(progress);
-    let options = SaveOptions { shard_bytes, force: false };
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.save(target, path, options, |so| {
             watch.told(so);
             watch.goes_on()

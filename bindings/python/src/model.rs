@@ -1,5 +1,6 @@
 //! A version of a model, mapped: its tensors by name, and how it follows swaps.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use millpond::{Error, ErrorKind, ModelRef, TensorRef, VersionInfo, VersionTag, VersionTarget};
@@ -13,7 +14,9 @@ use crate::gate::Gate;
 use crate::interrupt::ask;
 use crate::lease::{Counted, Counters};
 use crate::model_tensor::{Mapped, ModelTensor};
+use crate::similar;
 use crate::swaps::{Subject, Swaps};
+use crate::units;
 use crate::view::Place;
 
 /// A version of a model, mapped read-only.
@@ -131,11 +134,12 @@ impl Model {
     }
 
     fn missing(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyErr {
-        let (info, name) =
-            (self.info(), name.repr().map_or_else(|_| String::new(), |it| it.to_string()));
-        let message = format!("{} has no tensor {name}", self.label());
-        let hint = format!("its {} tensors: list(model)", info.tensors);
-        errors::special(py, Special::NoTensor, &message, &hint)
+        let quoted = name.repr().map_or_else(|_| String::new(), |it| it.to_string());
+        let message = format!("{} has no tensor {quoted}", self.label());
+        let held = self.shown().held.clone();
+        let names = held.as_ref().and_then(|held| held.model.names().ok()).unwrap_or_default();
+        let similar = similar::to(&name.to_string(), names.iter().copied());
+        errors::no_tensor(py, &message, "list(model)", similar)
     }
 
     /// Of `collections.abc`: a view of the keys, values or items.
@@ -352,6 +356,18 @@ impl Model {
         Ok(Paused { model: slf.clone().unbind() })
     }
 
+    /// As a reference: in another process the same version is mapped there.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf, String, String))> {
+        let held = self.held(py)?;
+        let folder = held.model.pond().runtime_dir().to_owned();
+        let (info, label) = (self.info(), self.label());
+        let attach = py.import("millpond._references")?.getattr("model")?;
+        Ok((attach, (folder, info.version.to_string(), label)))
+    }
+
     #[getter]
     fn closed(&self) -> bool {
         self.shown().held.is_none()
@@ -375,7 +391,8 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let (info, closed) = (self.info(), if self.closed() { ", closed" } else { "" });
-        format!("Model({}, {} tensors, {} bytes{closed})", self.label(), info.tensors, info.bytes)
+        let bytes = units::bytes(info.bytes);
+        format!("Model({}, {} tensors, {bytes}{closed})", self.label(), info.tensors)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -1,12 +1,11 @@
 //! What the pond says about models, and the calls that change which version is current.
 
-use std::time::{Duration, Instant};
-
 use millpond::{Error, ErrorKind, Failure, IntoVersion, VersionTarget};
 use pyo3::prelude::*;
 
-use crate::interrupt::{SLICE, ask};
-use crate::{convert, errors};
+use crate::hints::Call;
+use crate::interrupt::{ask, ask_in};
+use crate::{convert, errors, hints};
 
 /// What the pond knows about one version of a model.
 #[pyclass(frozen, module = "millpond")]
@@ -161,6 +160,16 @@ pub(crate) fn target(py: Python<'_>, name: &str, version: Option<&str>) -> PyRes
     text.into_version().map_err(|error| errors::raise(py, &error))
 }
 
+/// A name that no model can have may be that of a file, as safetensors' function takes it.
+pub(crate) fn file_perhaps(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    match hints::file(name) {
+        Some(hint) => {
+            errors::invalid(py, &format!("'{name}' cannot be the name of a model"), Some(&hint))
+        }
+        None => error,
+    }
+}
+
 /// A model, or a version where one is named.
 pub(crate) fn inspect<'py>(
     py: Python<'py>,
@@ -204,28 +213,19 @@ pub(crate) fn retire(
 ) -> PyResult<()> {
     let target = target(py, name, Some(tag))?;
     let wait = wait.map(|time| convert::seconds("wait", time)).transpose()?;
-    let version = ask(py, || {
+    let version = ask_in(py, Call::Retire { name }, || {
         let version = pond.version(target)?.info.version;
         pond.retire(version)?;
         Ok(version)
     })?;
     let Some(wait) = wait else { return Ok(()) };
-    let begun = Instant::now();
-    loop {
-        let left = wait.saturating_sub(begun.elapsed());
-        if ask(py, || pond.wait_gone(version, Some(left.min(SLICE))))? {
-            return Ok(());
-        }
-        py.check_signals()?;
-        if left == Duration::ZERO {
-            let readers = ask(py, || Ok(pond.version(version).map_or(0, |it| it.info.readers)))?;
-            let message = format!(
-                "'{name}@{tag}' drains, but has {readers} readers after {} ms",
-                wait.as_millis()
-            );
-            let hint = format!("`millpond inspect {name}@{tag}` shows who they are");
-            let error = Failure::new(ErrorKind::Timeout, message).hint(hint);
-            return Err(errors::raise(py, &error.into()));
-        }
+    if ask(py, || pond.wait_gone(version, Some(wait)))? {
+        return Ok(());
     }
+    let readers = ask(py, || Ok(pond.version(version).map_or(0, |it| it.info.readers)))?;
+    let message =
+        format!("'{name}@{tag}' drains, but has {readers} readers after {} ms", wait.as_millis());
+    let hint = "millpond.clients() shows who they are";
+    let error = Failure::new(ErrorKind::Timeout, message).hint(hint);
+    Err(errors::raise(py, &error.into()))
 }

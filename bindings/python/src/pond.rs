@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use millpond::{AttachOptions, Error, GetOptions, Mode, TensorSpec};
+use millpond::{AttachOptions, Error, GetOptions, Mode, SaveOptions, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 
+use crate::clients::{self, ClientInfo, Events, Wanted};
 use crate::ending::detached;
-use crate::info::{Status, TensorInfo};
-use crate::interrupt::{ask, wait as wait_for};
+use crate::groups::{self, Change, GroupDetails, GroupInfo};
+use crate::hints::Call;
+use crate::info::{Collected, Status, TensorInfo};
+use crate::interrupt::{ask, ask_in, wait as wait_for};
 use crate::lease::Counters;
 use crate::load::{self, Load, LoadReport, VerifyReport};
 use crate::model::Model;
@@ -82,6 +85,7 @@ impl Pond {
         max_accesses: Option<u64>,
     ) -> PyResult<Bound<'py, Tensor>> {
         let (dtype, shape) = (convert::dtype(dtype)?, convert::shape(shape)?);
+        let label = name.clone().unwrap_or_default();
         let mut spec = match name {
             Some(name) => TensorSpec::new(name, dtype, shape),
             None => TensorSpec::unnamed(dtype, shape),
@@ -94,7 +98,7 @@ impl Pond {
             .ephemeral(ephemeral)
             .zero(zero)
             .life(convert::life(ttl, linger, max_accesses)?);
-        let made = ask(py, || self.pond.create(spec))?;
+        let made = ask_in(py, Call::Create { name: &label }, || self.pond.create(spec))?;
         Tensor::new(py, made, &self.counters)
     }
 
@@ -113,8 +117,8 @@ impl Pond {
             Mode::ReadWrite => GetOptions::read_write(),
         };
         let got = match wait {
-            None => ask(py, || self.pond.get_with(&target, options))?,
-            Some(time) => wait_for(py, convert::seconds("wait", time)?, |slice| {
+            None => ask_in(py, Call::Get, || self.pond.get_with(&target, options))?,
+            Some(time) => wait_for(py, Call::Get, convert::seconds("wait", time)?, |slice| {
                 self.pond.get_with(&target, options.wait(slice))
             })?,
         };
@@ -175,7 +179,110 @@ impl Pond {
             replace,
             life: convert::life(ttl, linger, max_accesses)?,
         };
-        transfer::put(&self.pond, put, source, progress).map(TensorInfo)
+        transfer::put(&self.pond, &put, source, progress).map(TensorInfo)
+    }
+
+    /// Copies a published tensor to a new name: nobody sees the copy before it is complete.
+    #[pyo3(signature = (
+        source, name, device=None, *, audience="user", replace=false, ttl=None, linger=None,
+        max_accesses=None, progress=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn copy<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        name: String,
+        device: Option<&Bound<'py, PyAny>>,
+        audience: &str,
+        replace: bool,
+        ttl: Option<f64>,
+        linger: Option<f64>,
+        max_accesses: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<TensorInfo> {
+        let put = Put {
+            name,
+            shape: None,
+            dtype: None,
+            device: convert::device(&self.pond, device)?,
+            audience: convert::audience(py, audience)?,
+            replace,
+            life: convert::life(ttl, linger, max_accesses)?,
+        };
+        let source = convert::target(source)?;
+        transfer::copy(py, &self.pond, source, &put, progress).map(TensorInfo)
+    }
+
+    /// Fills a tensor with zeroes and publishes it.
+    #[pyo3(signature = (name, *, progress=None))]
+    fn zero(&self, name: &Bound<'_, PyAny>, progress: Option<Py<PyAny>>) -> PyResult<TensorInfo> {
+        let target = convert::target(name)?;
+        transfer::zero(name.py(), &self.pond, target, progress).map(TensorInfo)
+    }
+
+    /// Gives back what nobody uses.
+    #[pyo3(signature = (unleased_for=None, *, dry_run=false))]
+    fn gc(&self, py: Python<'_>, unleased_for: Option<f64>, dry_run: bool) -> PyResult<Collected> {
+        let time = unleased_for.map(|time| convert::seconds("unleased_for", time)).transpose()?;
+        let collected = ask(py, || self.pond.collect(time, dry_run))?;
+        Ok(Collected::new(collected, dry_run))
+    }
+
+    /// Everybody who is connected, or silent and alive, with what they hold.
+    fn clients(&self, py: Python<'_>) -> PyResult<Vec<ClientInfo>> {
+        clients::list(py, &self.pond)
+    }
+
+    /// What happens in the pond: an iterator.
+    #[pyo3(signature = (since=None, *, kind=None, prefix="", model=None, follow=true))]
+    fn events<'py>(
+        &self,
+        py: Python<'py>,
+        since: Option<u64>,
+        kind: Option<&Bound<'py, PyAny>>,
+        prefix: &str,
+        model: Option<&str>,
+        follow: bool,
+    ) -> PyResult<Events> {
+        let wanted = Wanted::new(py, kind, prefix, model)?;
+        Events::begin(py, &self.pond, since, wanted, follow)
+    }
+
+    /// Every group, with what it holds on each GPU.
+    fn groups(&self, py: Python<'_>) -> PyResult<Vec<GroupInfo>> {
+        groups::list(py, &self.pond)
+    }
+
+    /// Everything about one group, its processes as well.
+    fn group(&self, py: Python<'_>, name: &str) -> PyResult<GroupDetails> {
+        groups::inspect(py, &self.pond, name)
+    }
+
+    /// Makes or changes a group: what is not named stays as it is.
+    #[pyo3(signature = (
+        name, limit=None, *, min_bytes=None, weight=None, users=None, device=None, create=true
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn set_group<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        limit: Option<&Bound<'py, PyAny>>,
+        min_bytes: Option<u64>,
+        weight: Option<u32>,
+        users: Option<Vec<u32>>,
+        device: Option<&Bound<'py, PyAny>>,
+        create: bool,
+    ) -> PyResult<GroupDetails> {
+        let device = convert::device(&self.pond, device)?;
+        let change = Change { name, limit, min_bytes, weight, users, device, create };
+        groups::set(py, &self.pond, change)
+    }
+
+    /// Removes a group that has no processes.
+    fn remove_group(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        groups::remove(py, &self.pond, name)
     }
 
     /// Fills a whole tensor that is there, from a file or bytes. Returns the bytes.
@@ -190,18 +297,20 @@ impl Pond {
     }
 
     /// A published tensor's bytes: into a file (then their number is returned), or as bytes.
-    #[pyo3(signature = (name, path=None, *, progress=None))]
+    #[pyo3(signature = (name, path=None, *, force=false, progress=None))]
     fn download<'py>(
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
         path: Option<PathBuf>,
+        force: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let target = convert::target(name)?;
         match path {
             Some(path) => {
-                let bytes = transfer::download_file(py, &self.pond, target, &path, progress)?;
+                let bytes =
+                    transfer::download_file(py, &self.pond, target, &path, force, progress)?;
                 Ok(bytes.into_pyobject(py)?.into_any())
             }
             None => {
@@ -220,10 +329,12 @@ impl Pond {
         version: Option<&str>,
         wait: Option<f64>,
     ) -> PyResult<Model> {
-        let target = models::target(py, name, version)?;
+        let target = models::target(py, name, version)
+            .map_err(|error| models::file_perhaps(py, name, error))?;
+        let call = Call::Attach { name };
         let attached = match wait {
-            None => ask(py, || self.pond.attach(target))?,
-            Some(time) => wait_for(py, convert::seconds("wait", time)?, |slice| {
+            None => ask_in(py, call, || self.pond.attach(target))?,
+            Some(time) => wait_for(py, call, convert::seconds("wait", time)?, |slice| {
                 self.pond.attach_with(&target, AttachOptions::default().wait(slice))
             })?,
         };
@@ -335,16 +446,18 @@ impl Pond {
     }
 
     /// Writes a version out as safetensors. Returns the files.
-    #[pyo3(signature = (name, path, *, shard_bytes=None, progress=None))]
+    #[pyo3(signature = (name, path, *, shard_bytes=None, force=false, progress=None))]
     fn save(
         &self,
         py: Python<'_>,
         name: &str,
         path: PathBuf,
         shard_bytes: Option<u64>,
+        force: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<String>> {
-        let files = load::save(py, &self.pond, name, path, shard_bytes, progress)?;
+        let options = SaveOptions { shard_bytes, force };
+        let files = load::save(py, &self.pond, name, path, options, progress)?;
         Ok(files.iter().map(|path| path.display().to_string()).collect())
     }
 
@@ -387,6 +500,12 @@ impl Pond {
             Ok(()) | Err(Error::InUse { .. } | Error::Closed) => Ok(()),
             Err(error) => Err(errors::raise(py, &error)),
         }
+    }
+
+    /// In another process it is a connection of its own to the same pond.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
+        let class = slf.get_type().into_any();
+        Ok((class, (slf.get().runtime_dir(),)))
     }
 
     fn __repr__(&self) -> String {

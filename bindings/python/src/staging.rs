@@ -9,11 +9,13 @@ use pyo3::types::{PyList, PyString};
 
 use crate::convert;
 use crate::ending::detached;
-use crate::errors::{self, Special};
-use crate::interrupt::ask;
+use crate::errors;
+use crate::hints::Call;
+use crate::interrupt::{ask, ask_in, ask_locked};
 use crate::lease::{Counted, Counters};
 use crate::model_tensor::{Mapped, ModelTensor};
 use crate::models::{VersionInfo, target};
+use crate::similar;
 use crate::view::Place;
 
 /// A version that this process writes. Leaving the `with` block commits it; an exception in the
@@ -89,7 +91,8 @@ impl Staging {
                 return Err(errors::invalid(py, &message, Some(hint)));
             }
         };
-        let staging = ask(py, || pond.stage(spec))?;
+        let call = Call::Make { name, version };
+        let staging = ask_in(py, call, || pond.stage(spec))?;
         let info = staging.info().clone();
         let names = staging.names().into_iter().map(str::to_owned).collect();
         let counted = Arc::new(Counted::new(counters, info.slab_bytes));
@@ -193,10 +196,11 @@ impl Staging {
         self.own(py)?;
         if !self.__contains__(name)? {
             let message = format!("{} has no tensor {}", self.label(), name.repr()?);
-            return Err(errors::special(py, Special::NoTensor, &message, "list(staging)"));
+            let similar = similar::to(&name.to_string(), self.names.iter().map(String::as_str));
+            return Err(errors::no_tensor(py, &message, "list(staging)", similar));
         }
         let text = name.cast::<PyString>()?.to_cow()?.into_owned();
-        let (tensor, mapped) = ask(py, || {
+        let (tensor, mapped) = ask_locked(py, || {
             let mut state = self.lock();
             let State::Open(open) = &mut *state else { return Err(self.over(&state)) };
             let tensor = open.staging.tensor_mut(&text)?;

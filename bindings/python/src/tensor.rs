@@ -1,5 +1,6 @@
 //! A tensor of the pond.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond::{Mode, TensorId};
@@ -13,6 +14,9 @@ use crate::info::TensorInfo;
 use crate::interrupt::ask;
 use crate::lease::{Counters, Memory, TensorLease};
 use crate::view::{Layout, Place, View};
+
+/// What finds it from another process: folder, identity, name and mode.
+type Reference = (PathBuf, String, Option<String>, String);
 
 /// A tensor that this process has a lease on, mapped into its address space.
 #[pyclass(frozen, extends = View, module = "millpond")]
@@ -96,6 +100,19 @@ impl Tensor {
                 lease.tensor.publish_after(&stream)
             }),
         }
+    }
+
+    /// As a reference: in another process it is mapped there, by its identity.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Reference)> {
+        let (py, layout) = (slf.py(), &slf.as_super().get().layout);
+        let Some(lease) = slf.get().held() else {
+            let message = format!("{} was closed", layout.label);
+            return Err(errors::special(py, Special::Closed, &message, "get it again"));
+        };
+        let tensor = &lease.tensor;
+        let (folder, mode) = (tensor.pond().runtime_dir().to_owned(), tensor.mode().to_string());
+        let get = py.import("millpond._references")?.getattr("tensor")?;
+        Ok((get, (folder, slf.get().id.to_string(), layout.name.clone(), mode)))
     }
 
     #[getter]

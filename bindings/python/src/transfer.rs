@@ -1,10 +1,9 @@
 //! Bytes into tensors and out of them without mapping anything.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use millpond::npy::{HEADER_BYTES, Header, NpyError, write_header};
@@ -18,7 +17,8 @@ use pyo3::types::PyString;
 use crate::convert;
 use crate::ending::{attached, detached};
 use crate::errors;
-use crate::interrupt::ask;
+use crate::hints::Call;
+use crate::interrupt::{Interrupt, Raised, ask_in};
 use crate::view::{piece, views};
 
 /// How often a transfer asks Python for signals.
@@ -35,6 +35,19 @@ pub(crate) struct Put {
     pub(crate) life: Life,
 }
 
+impl Put {
+    fn spec(&self, dtype: Dtype, shape: Vec<u64>) -> PutSpec {
+        let spec = PutSpec::new(self.name.as_str(), dtype, shape)
+            .share(self.audience)
+            .life(self.life)
+            .replace(self.replace);
+        match self.device {
+            Some(device) => spec.device(device),
+            None => spec,
+        }
+    }
+}
+
 /// Where bytes come from, and what they say about themselves.
 struct Given {
     bytes: Bytes,
@@ -48,14 +61,14 @@ enum Bytes {
 }
 
 impl Given {
-    /// A path, or whatever has bytes.
-    fn of(source: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// A path, or whatever has bytes. Numbers get those of the dtype.
+    fn of(source: &Bound<'_, PyAny>, dtype: Option<Dtype>) -> PyResult<Self> {
         let py = source.py();
         if source.cast::<PyString>().is_ok() || source.hasattr("__fspath__")? {
             let bytes = Bytes::File(source.extract::<PathBuf>()?);
             return Ok(Self { bytes, dtype: None, shape: None });
         }
-        let helper = views(py, "host_bytes", (source,))?;
+        let helper = views(py, "host_bytes", (source, dtype.map(convert::spelling)))?;
         let (view, dtype, shape): (Bound<'_, PyAny>, Option<Bound<'_, PyAny>>, Option<Vec<u64>>) =
             helper.extract()?;
         let dtype = dtype.as_ref().map(convert::dtype).transpose()?;
@@ -64,38 +77,20 @@ impl Given {
     }
 }
 
-/// What Python raised while bytes were on their way.
-#[derive(Clone, Default)]
-struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    fn keep(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    fn is_some(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// Tells Python how far a transfer is, and keeps what Python raised.
 pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     asked: Instant,
-    raised: Raised,
+    interrupt: Interrupt,
 }
 
 impl Watch {
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { progress, asked: Instant::now(), raised: Raised::default() }
+        Self { progress, asked: Instant::now(), interrupt: Interrupt::new() }
     }
 
     pub(crate) fn told(&mut self, progress: Progress) {
-        if self.raised.is_some() {
+        if self.interrupt.raised.is_some() {
             return;
         }
         let due = self.asked.elapsed() >= PERIOD;
@@ -111,21 +106,42 @@ impl Watch {
             }
         });
         if let Err(error) = answer {
-            self.raised.keep(error);
+            self.interrupt.raise(error);
         }
+    }
+
+    /// Runs a transfer that what is raised meanwhile ends.
+    pub(crate) fn run<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Self) -> T + Send,
+    ) -> T {
+        let interrupt = self.interrupt.clone();
+        interrupt.run(py, || work(self))
     }
 
     /// Whether nothing was raised.
     pub(crate) fn goes_on(&self) -> ControlFlow<()> {
-        if self.raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.interrupt.raised.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// What was raised meanwhile comes before how the transfer ended.
     pub(crate) fn end<T>(self, py: Python<'_>, ended: millpond::Result<T>) -> PyResult<T> {
-        match self.raised.take() {
-            Some(raised) => Err(raised),
-            None => ended.map_err(|error| errors::raise(py, &error)),
-        }
+        self.interrupt.end(py, ended)
+    }
+
+    /// As [`Watch::end`], with the way out of this call.
+    pub(crate) fn end_in<T>(
+        self,
+        py: Python<'_>,
+        call: Call<'_>,
+        ended: millpond::Result<T>,
+    ) -> PyResult<T> {
+        self.interrupt.end_in(py, call, ended)
     }
 }
 
@@ -227,12 +243,12 @@ fn npy_header(py: Python<'_>, path: &Path) -> PyResult<Header> {
 /// Puts a tensor whole.
 pub(crate) fn put(
     pond: &millpond::Pond,
-    put: Put,
+    put: &Put,
     source: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<TensorInfo> {
     let py = source.py();
-    let Given { bytes, mut dtype, mut shape } = Given::of(source)?;
+    let Given { bytes, mut dtype, mut shape } = Given::of(source, put.dtype)?;
     let mut begin = 0;
     if let Bytes::File(path) = &bytes
         && is_npy(path)
@@ -241,9 +257,16 @@ pub(crate) fn put(
         (dtype, shape) = (Some(header.dtype), Some(header.shape.dims().to_vec()));
         begin = header.data_offset as u64;
     }
+    if let (Bytes::File(path), None, None) = (&bytes, put.dtype, dtype) {
+        // One that is not there says that first.
+        bytes.length().map_err(|error| errors::raise(py, &error))?;
+        let message = format!("'{}' does not say what it holds", path.display());
+        let hint = "pass dtype= and shape=, or save the array as .npy";
+        return Err(errors::invalid(py, &message, Some(hint)));
+    }
     // What the caller says is another name for the same bytes.
     let dtype = put.dtype.or(dtype).unwrap_or(Dtype::U8);
-    let shape = match put.shape.or(shape) {
+    let shape = match put.shape.clone().or(shape) {
         Some(shape) => shape,
         None => {
             let length = bytes.length().map_err(|error| errors::raise(py, &error))?;
@@ -253,16 +276,49 @@ pub(crate) fn put(
             vec![length.saturating_mul(8) / dtype.bits()]
         }
     };
-    let mut spec = PutSpec::new(put.name, dtype, shape)
-        .share(put.audience)
-        .life(put.life)
-        .replace(put.replace);
-    if let Some(device) = put.device {
-        spec = spec.device(device);
-    }
+    let spec = put.spec(dtype, shape);
     let mut watch = Watch::new(progress);
-    let raised = watch.raised.clone();
-    let ended = detached(py, || pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    let raised = watch.interrupt.raised.clone();
+    let ended =
+        watch.run(py, |watch| pond.put(spec, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    watch.end_in(py, Call::Put { name: &put.name }, ended)
+}
+
+/// Copies a published tensor to a new name.
+pub(crate) fn copy(
+    py: Python<'_>,
+    pond: &millpond::Pond,
+    from: Target,
+    put: &Put,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<TensorInfo> {
+    let mut watch = Watch::new(progress);
+    let ended = watch.run(py, |watch| {
+        let from = pond.lease(from, GetOptions::read_only())?;
+        let info = from.info();
+        let mut spec = put.spec(info.dtype, info.shape.dims().to_vec());
+        if put.device.is_none() {
+            spec = spec.device(info.device);
+        }
+        pond.put(spec, Source::tensor(from), |so| watch.told(so))
+    });
+    watch.end_in(py, Call::Copy { name: &put.name }, ended)
+}
+
+/// Fills a tensor with zeroes and publishes it.
+pub(crate) fn zero(
+    py: Python<'_>,
+    pond: &millpond::Pond,
+    target: Target,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<TensorInfo> {
+    let mut watch = Watch::new(progress);
+    let ended = watch.run(py, |watch| {
+        let tensor = pond.inspect(target)?.info.tensor;
+        pond.upload(tensor, Source::zeroes(), |so| watch.told(so))?;
+        pond.publish(tensor)?;
+        Ok(pond.inspect(tensor)?.info)
+    });
     watch.end(py, ended)
 }
 
@@ -274,15 +330,15 @@ pub(crate) fn upload(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let py = source.py();
-    let bytes = Given::of(source)?.bytes;
+    let bytes = Given::of(source, None)?.bytes;
     let begin = match &bytes {
         Bytes::File(path) if is_npy(path) => npy_header(py, path)?.data_offset as u64,
         _ => 0,
     };
     let mut watch = Watch::new(progress);
-    let raised = watch.raised.clone();
-    let ended =
-        detached(py, || pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
+    let raised = watch.interrupt.raised.clone();
+    let ended = watch
+        .run(py, |watch| pond.upload(target, bytes.source(begin, &raised)?, |so| watch.told(so)));
     watch.end(py, ended).map(|moved| moved.bytes)
 }
 
@@ -295,7 +351,7 @@ pub(crate) fn download(
 ) -> PyResult<Vec<u8>> {
     let mut watch = Watch::new(progress);
     let mut bytes = Vec::new();
-    let ended = detached(py, || {
+    let ended = watch.run(py, |watch| {
         pond.download(target, Sink::writer(&mut bytes, "the bytes"), |so| watch.told(so))
     });
     watch.end(py, ended)?;
@@ -309,9 +365,18 @@ pub(crate) fn download_file(
     pond: &millpond::Pond,
     target: Target,
     path: &Path,
+    force: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
-    let lease = ask(py, || pond.lease(target, GetOptions::read_only()))?;
+    let there = || {
+        let message = format!("'{}' already exists", path.display());
+        Error::File { message, reason: Some(io::ErrorKind::AlreadyExists) }
+    };
+    // Before anything is moved; a file that comes meanwhile is not written over either.
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(errors::raise(py, &there()));
+    }
+    let lease = ask_in(py, Call::Get, || pond.lease(target, GetOptions::read_only()))?;
     let mut header = Vec::new();
     if is_npy(path) {
         let info = lease.info();
@@ -322,7 +387,7 @@ pub(crate) fn download_file(
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
     let mut watch = Watch::new(progress);
-    let mut ended = detached(py, || {
+    let mut ended = watch.run(py, |watch| {
         let begun = File::create(&part).and_then(|mut file| {
             file.write_all(&header)?;
             Ok(file)
@@ -331,15 +396,21 @@ pub(crate) fn download_file(
         let label = format!("'{}'", path.display());
         lease.save_to(Sink::file(file, label)?, |so| watch.told(so))
     });
-    if ended.is_ok() && !watch.raised.is_some() {
+    if ended.is_ok() && !watch.interrupt.raised.is_some() {
         ended = ended.and_then(|moved| {
-            std::fs::rename(&part, path).map_err(|error| failed(path, &error))?;
+            let linked = if force { None } else { Some(fs::hard_link(&part, path)) };
+            match linked {
+                Some(Ok(())) => {}
+                Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Err(there());
+                }
+                // Over what is there; or a file system without links.
+                _ => fs::rename(&part, path).map_err(|error| failed(path, &error))?,
+            }
             Ok(moved)
         });
     }
-    if ended.is_err() || watch.raised.is_some() {
-        // If this fails there is nothing more to be done about it.
-        let _ = std::fs::remove_file(&part);
-    }
+    // It is gone where it got its name by a rename.
+    let _ = fs::remove_file(&part);
     watch.end(py, ended).map(|moved| moved.bytes)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use millpond::cuda::{Context, DriverKind};
 use millpond::{Dtype, Error, GpuUuid};
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::{PyAttributeError, PyBufferError};
+use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
@@ -191,6 +191,12 @@ impl View {
         views(slf.py(), "as_array", (slf, dtype, copy))
     }
 
+    /// What `jax.numpy.asarray` asks for.
+    fn __jax_array__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().memory(slf.py())?;
+        views(slf.py(), "as_jax", (slf,))
+    }
+
     /// A torch tensor of the same memory.
     fn torch<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().memory(slf.py())?;
@@ -292,6 +298,16 @@ impl View {
         members.set_item("stream", py.None())?;
         members.set_item("version", 3)?;
         Ok(members)
+    }
+
+    /// A part of something cannot be found by anybody else.
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let label = &slf.get().layout.label;
+        let message = format!(
+            "{label} cannot be pickled by itself: pickle the Tensor or the Model that it belongs to, \
+             or send tobytes()"
+        );
+        Err(PyTypeError::new_err(message))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

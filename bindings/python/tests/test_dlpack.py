@@ -230,7 +230,7 @@ def test_strict_addresses_are_not_handed_out(name, python):
 import os, sys
 os.environ["MILLPOND_SOFT_STRICT"] = "1"
 import millpond
-t = millpond.create(sys.argv[1], (4,), "u8", zero=True)
+t = millpond.create(sys.argv[1], (4,), "uint8", zero=True)
 for use in (t.__dlpack_device__, t.__dlpack__, t.numpy):
     try:
         use()

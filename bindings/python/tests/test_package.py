@@ -106,7 +106,7 @@ def test_a_type_checker_understands_the_stubs(tmp_path):
     cache = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
     # As one's own files: of an installed package's it reports nothing.
     copies = [shutil.copy(one, tmp_path / "millpond") for one in FOLDER.glob("*.pyi")]
-    assert len(copies) == 2
+    assert len(copies) == 3
     out, _, status = api.run([*cache, *map(str, copies)])
     assert status == 0, out
     shutil.rmtree(tmp_path / "millpond")
@@ -127,3 +127,10 @@ def test_the_version_is_the_wheels():
     except PackageNotFoundError:
         pytest.skip("the package is used from its folder, not from a wheel")
     assert installed == millpond.__version__
+
+
+def test_nothing_of_the_packages_own_is_public():
+    public = {one for one in dir(millpond) if not one.startswith("_")}
+    known = set(millpond.__all__) | set(aliases()) | TYPES_ONLY | {"aio", "torch"}
+    assert public - known == set()
+    assert not hasattr(millpond, "annotations") and not hasattr(millpond, "Path")

@@ -13,7 +13,7 @@ from conftest import DEADLINE, Server
 
 CHILD = """
 import os, sys, millpond, numpy
-t = millpond.create(sys.argv[1], (4,), "u8", zero=True)
+t = millpond.create(sys.argv[1], (4,), "uint8", zero=True)
 array = t.numpy()
 capsule = t.__dlpack__()
 pid = os.fork()
@@ -48,7 +48,7 @@ print("fine")
 
 
 def test_a_child_that_was_forked_before_the_first_tensor_has_its_own(name, python):
-    millpond.create(name, (4,), "u8", zero=True).close()
+    millpond.create(name, (4,), "uint8", zero=True).close()
     script = """
 import os, sys, millpond
 millpond.status()
@@ -92,7 +92,7 @@ except KeyboardInterrupt:
 def test_a_killed_process_leaves_no_lease(name):
     script = """
 import sys, time, millpond
-keep = millpond.create(sys.argv[1], (1000,), "u8", zero=True).numpy()
+keep = millpond.create(sys.argv[1], (1000,), "uint8", zero=True).numpy()
 print("there", flush=True)
 time.sleep(600)
 """
@@ -109,7 +109,7 @@ time.sleep(600)
 
 
 def test_memory_outlives_the_daemon(name, pond):
-    t = millpond.create(name, (4,), "u8", zero=True)
+    t = millpond.create(name, (4,), "uint8", zero=True)
     array = t.numpy()
     before = millpond.status()
     os.kill(before.daemon_pid, signal.SIGKILL)

@@ -95,7 +95,7 @@ def test_n_workers_use_one_copy():
 
 def test_a_write_by_one_process_is_seen_by_another_that_has_mapped_before():
     name = new_name("mutation")
-    written = millpond.create(name, (4096,), "u8", zero=True)
+    written = millpond.create(name, (4096,), "uint8", zero=True)
     written.publish()
     # Each line that it is told, it says what it reads: always the same view of the same mapping.
     reader = Holder(

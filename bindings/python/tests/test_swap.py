@@ -83,7 +83,7 @@ def test_refresh_in_place_keeps_every_address(model):
 
 def test_another_layout_does_not_take_the_same_place(model):
     m = millpond.attach(model)
-    with millpond.stage(model, "v3", tensors={"other": ("u8", 3)}, activate=True) as w:
+    with millpond.stage(model, "v3", tensors={"other": ("uint8", 3)}, activate=True) as w:
         w["other"].copy_(b"abc")
     with m.paused(), pytest.raises(millpond.Invalid, match="another layout"):
         m.refresh(in_place=True)

@@ -46,17 +46,17 @@ def test_a_tensor_says_what_it_is(name):
 
 
 def test_one_extent_and_none_are_shapes(name):
-    t = millpond.create(name, 5, "u8", zero=True)
+    t = millpond.create(name, 5, "uint8", zero=True)
     assert t.shape == (5,) and t.numpy().tolist() == [0] * 5
     s = millpond.create(None, (), "f64")
     s.numpy()[...] = 2.5
     assert (s.shape, s.strides, s.name, float(s.numpy())) == ((), (), None, 2.5)
-    assert millpond.create(None, numpy.int64(3), "u8").shape == (3,)
+    assert millpond.create(None, numpy.int64(3), "uint8").shape == (3,)
     for wrong in [(0,), (-1,), (1 << 63, 1 << 63), (1,) * 17]:
         with pytest.raises(millpond.Invalid):
-            millpond.create(None, wrong, "u8")
+            millpond.create(None, wrong, "uint8")
     with pytest.raises(TypeError):
-        millpond.create(None, (1.5,), "u8")
+        millpond.create(None, (1.5,), "uint8")
     millpond.delete(name)
     millpond.delete(s)
 
@@ -70,7 +70,7 @@ def test_close_lets_go_of_ones_own_part_only(name, pond):
     millpond.delete(name)
     array[:] = 3
     assert array.sum() == 12 and millpond.live_leases() == 1 and millpond.live_bytes() == 16
-    for use in (t.publish, t.numpy, t.tobytes, t.__dlpack__, lambda: t.ptr, lambda: t.view("u8")):
+    for use in (t.publish, t.numpy, t.tobytes, t.__dlpack__, lambda: t.ptr, lambda: t.view("uint8")):
         with pytest.raises(millpond.ClosedError, match="was closed"):
             use()
     del array
@@ -84,11 +84,11 @@ def test_a_view_is_the_same_bytes(name):
     assert t.view("uint8").shape == (2, 12)
     assert t.view("f64").shape == (3,)
     assert t.view(numpy.uint16).numpy().shape == (2, 6)
-    t.view("u8").numpy()[:] = 1
+    t.view("uint8").numpy()[:] = 1
     assert t.numpy()[0, 0] == 0x01010101
     scalar = millpond.create(None, (), "float32", zero=True)
-    assert scalar.view("int32").shape == () and scalar.view("u8").shape == (4,)
-    odd = millpond.create(None, (3,), "u8", zero=True)
+    assert scalar.view("int32").shape == () and scalar.view("uint8").shape == (4,)
+    odd = millpond.create(None, (3,), "uint8", zero=True)
     with pytest.raises(millpond.Invalid, match="no whole number of F32"):
         odd.view("f32")
     for one in (t, scalar, odd):
@@ -105,17 +105,17 @@ def test_numpy_takes_a_tensor_where_it_takes_an_array(name):
 
 
 def test_the_same_name_is_the_same_memory(name):
-    a = millpond.create(name, (4,), "u8", zero=True)
-    b = millpond.create(name, (4,), "u8")
+    a = millpond.create(name, (4,), "uint8", zero=True)
+    b = millpond.create(name, (4,), "uint8")
     assert a.id == b.id
     with pytest.raises(millpond.Exists):
-        millpond.create(name, (4,), "i8")
+        millpond.create(name, (4,), "int8")
     millpond.delete(name)
 
 
 def test_get_waits_for_the_publish(name):
     def later():
-        with millpond.create(name, (1,), "u8") as t:
+        with millpond.create(name, (1,), "uint8") as t:
             t.numpy()[0] = 9
             t.publish()
 
@@ -136,14 +136,14 @@ def test_a_wait_that_is_over_says_how_long_and_for_what(name):
         millpond.get(name, wait=0)
     with pytest.raises(ValueError):
         millpond.get(name, wait=-1)
-    t = millpond.create(name, (1,), "u8")
+    t = millpond.create(name, (1,), "uint8")
     with pytest.raises(millpond.NotReady):
         millpond.get(name)
     millpond.delete(t)
 
 
 def test_writing_needs_a_writable_lease(name):
-    millpond.create(name, (4,), "u8", zero=True).close()
+    millpond.create(name, (4,), "uint8", zero=True).close()
     u = millpond.get(name)
     with pytest.raises(ValueError):
         u.numpy()[0] = 1
@@ -161,7 +161,7 @@ def test_writing_needs_a_writable_lease(name):
 
 @pytest.mark.parametrize("source", [b"abcdef", bytearray(b"abcdef"), memoryview(b"abcdef")])
 def test_copy_takes_bytes(source):
-    t = millpond.create(None, (6,), "u8")
+    t = millpond.create(None, (6,), "uint8")
     assert t.copy_(source) is t
     assert t.tobytes() == b"abcdef"
     with pytest.raises(millpond.Invalid, match="takes 6 bytes, and these are 5"):
@@ -196,12 +196,12 @@ def test_a_tensor_can_be_put_under_another_name(name):
 
 
 def test_lives_end(name):
-    a = millpond.create(name, (1,), "u8", zero=True, max_accesses=1)
+    a = millpond.create(name, (1,), "uint8", zero=True, max_accesses=1)
     millpond.get(name).close()
     with pytest.raises(millpond.NotFound):
         millpond.get(name)
     a.close()
-    b = millpond.create(None, (1,), "u8", linger=0, ttl=3600)
+    b = millpond.create(None, (1,), "uint8", linger=0, ttl=3600)
     identity = b.id
     b.close()
     assert millpond.flush()
@@ -210,7 +210,7 @@ def test_lives_end(name):
 
 
 def test_ephemeral_ends_with_its_process(name, python):
-    python("import sys, millpond; millpond.create(sys.argv[1], 1, 'u8', ephemeral=True)", name)
+    python("import sys, millpond; millpond.create(sys.argv[1], 1, 'uint8', ephemeral=True)", name)
     deadline = time.monotonic() + DEADLINE
     while millpond.list(name) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -261,14 +261,14 @@ def test_an_exception_in_a_progress_callback_comes_out(name):
 def test_a_device_is_a_number_a_uuid_or_ones_own_number():
     uuid = millpond.status().devices[0].device
     for device in (0, uuid, "cuda:0", "cuda"):
-        t = millpond.create(None, 1, "u8", device)
+        t = millpond.create(None, 1, "uint8", device)
         assert t.device == uuid
         millpond.delete(t)
     for device in (9, "cuda:9"):
         with pytest.raises(millpond.NoDevice):
-            millpond.create(None, 1, "u8", device)
+            millpond.create(None, 1, "uint8", device)
     with pytest.raises(millpond.Invalid, match="no GPU 'tpu'"):
-        millpond.create(None, 1, "u8", "tpu")
+        millpond.create(None, 1, "uint8", "tpu")
 
 
 def test_status_is_the_ponds(pond):
@@ -276,3 +276,44 @@ def test_status_is_the_ponds(pond):
     assert status.runtime_dir == str(pond.runtime_dir) == os.environ["MILLPOND_RUNTIME_DIR"]
     assert status.devices[0].index == 0 and status.devices[0].capacity_bytes > 0
     assert "GPU-" in repr(status.devices[0]) and "Status(" in repr(status)
+
+
+def test_numbers_and_lists_of_them_are_taken_with_a_dtype(name):
+    info = millpond.put(name, [[1, 2], [3, 4]], dtype="float32")
+    assert (info.shape, info.dtype) == ((2, 2), "float32")
+    # What the pond said about a tensor names it.
+    with millpond.get(info, mode="rw") as t:
+        assert t.numpy().tolist() == [[1, 2], [3, 4]]
+        t.copy_([[5, 6], [7, 8.5]])
+        assert t.numpy().tolist() == [[5, 6], [7, 8.5]]
+        t.copy_(3.0)
+        assert t.numpy().tolist() == [[3, 3], [3, 3]]
+        with pytest.raises(ValueError, match="takes shape"):
+            t.copy_([1, 2])
+        with pytest.raises(TypeError, match="a dict has no bytes"):
+            t.copy_({})
+    for bad in ([[1, 2], [3, 4]], 3.0):
+        with pytest.raises(TypeError, match=r'has no dtype of its own: pass dtype="float32"'):
+            millpond.put(name + "/other", bad)
+    millpond.delete(info)
+
+
+def test_a_file_that_does_not_say_what_it_holds_needs_a_dtype(name, tmp_path):
+    path = tmp_path / "raw.bin"
+    path.write_bytes(bytes(8))
+    for given in (path, str(path)):
+        with pytest.raises(millpond.Invalid, match="does not say what it holds") as caught:
+            millpond.put(name, given)
+        assert "dtype= and shape=" in caught.value.hint
+    assert millpond.put(name, path, dtype="float32").shape == (2,)
+    millpond.delete(name)
+
+
+def test_jax_takes_it_as_an_array(name):
+    jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
+    millpond.put(name, [1, 2, 3], dtype="float32")
+    with millpond.get(name) as t:
+        array = jnp.asarray(t)
+        assert array.tolist() == [1, 2, 3] and array.unsafe_buffer_pointer() == t.ptr
+        del array
+    millpond.delete(name)

@@ -10,14 +10,14 @@ use millpond_wire::socket::{self, SocketError};
 use planus::Builder;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::Error;
+use crate::{Error, cancel};
 
 /// When to give up; `None` means never.
 pub(crate) type Deadline = Option<Instant>;
 
-/// A blocking read returns after this long to look at its deadline. Reading so costs one system
-/// call instead of `poll` and then a read.
-const TICK: Duration = Duration::from_secs(1);
+/// A blocking read returns after this long to look at its deadline, and at whether the call was
+/// cancelled. Reading so costs one system call instead of `poll` and then a read.
+const TICK: Duration = cancel::PERIOD;
 
 /// Why nothing came or went.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) enum Trouble {
     Violation(Error),
     /// The deadline has passed.
     Late,
+    /// The caller wants it no more.
+    Cancelled,
 }
 
 /// A socket, and the buffer that its requests are written in.
@@ -98,6 +100,9 @@ impl Connection {
                 Ok(()) => return Ok(()),
                 Err(error) if error.is_later() => {
                     meanwhile();
+                    if cancel::check().is_err() {
+                        return Err(Trouble::Cancelled);
+                    }
                     let pause = remaining(deadline).map_or(TICK, |left| left.min(TICK));
                     if pause.is_zero() {
                         return Err(Trouble::Late);

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::Thread;
+use std::time::Instant;
 
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
 use millpond_wire::{LeaseId, PondId, TensorId};
@@ -55,6 +56,8 @@ struct Slot {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) line: Line,
+    /// Since when there is none, where there was one before.
+    pub(crate) down_since: Option<Instant>,
     /// Counts connections: what belongs to an earlier one is not mixed up with this one's.
     pub(crate) generation: u64,
     /// Whether a thread reads the socket.
@@ -90,6 +93,7 @@ impl State {
     pub(crate) fn new() -> Self {
         Self {
             line: Line::Down,
+            down_since: None,
             generation: 0,
             leading: false,
             buffer: None,
@@ -207,6 +211,7 @@ impl State {
             && let Line::Up(connection) = std::mem::replace(&mut self.line, Line::Down)
         {
             connection.shut_down();
+            self.down_since = Some(Instant::now());
             self.wake_all();
         }
     }
@@ -236,6 +241,7 @@ impl State {
         self.generation += 1;
         self.leading = false;
         self.line = Line::Up(Arc::new(connection));
+        self.down_since = None;
     }
 
     /// There will be no connection again; the last one is handed out.

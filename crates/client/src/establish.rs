@@ -2,7 +2,6 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
@@ -12,7 +11,7 @@ use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
 use crate::connection::{Connection, Trouble, buffer};
 use crate::memo::Page;
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 /// Claims in one message. The protocol allows 1,024; with their tokens only about 700 fit into a
 /// datagram.
@@ -22,6 +21,10 @@ pub(crate) const HELLO: &str = "hello";
 /// Pause after the first failed attempt; it doubles up to the second one.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// How long a pond that was stopped in order is waited for. A pond takes its sockets away only when
+/// it stops in order; restarts and upgrades leave them. Who restarts a pond by a stop and a start
+/// has the socket back within this time.
+const STOPPED: Duration = Duration::from_secs(1);
 
 /// Who connects where.
 pub(crate) struct Caller<'a> {
@@ -50,18 +53,48 @@ enum Attempt {
     Refused(Error),
 }
 
-/// Connects and says hello until `deadline`. A daemon that restarts meanwhile is waited for; that
-/// nobody is there at all is waited for only if `patient`.
+/// A connection that was lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Down {
+    /// When.
+    pub(crate) since: Instant,
+    /// From then on nobody at the socket means that nobody will come.
+    pub(crate) until: Instant,
+}
+
+impl Down {
+    /// Since then, with so much patience.
+    pub(crate) fn new(since: Instant, patience: Duration) -> Self {
+        Self { since, until: since + patience }
+    }
+}
+
+/// Connects and says hello until `deadline`. A daemon that restarts meanwhile is waited for. That
+/// nobody is there at all is waited for only where there was a connection before, and once: the time
+/// counts from its loss, not from the call.
 pub(crate) fn establish(
     caller: &Caller<'_>,
     deadline: Instant,
-    patient: bool,
+    down: Option<Down>,
 ) -> Result<Established> {
     let mut pause = PAUSE;
+    let patient = down.is_some();
     loop {
         let error = match attempt(caller, deadline) {
             Ok(established) => return Ok(established),
             Err(Attempt::Refused(error)) if !(patient && is_passing(&error)) => return Err(error),
+            Err(Attempt::Absent(error))
+                if down.is_some_and(|down| down.until <= Instant::now() + pause) =>
+            {
+                return Err(error);
+            }
+            Err(Attempt::Absent(_))
+                if down.is_some_and(|down| down.since.elapsed() >= STOPPED)
+                    && is_removed(caller.socket) =>
+            {
+                let reason = "it was stopped".to_owned();
+                return Err(Error::NoPond { path: caller.socket.to_owned(), reason });
+            }
             Err(Attempt::Absent(error)) if !(patient && error.kind() == ErrorKind::NoPond) => {
                 return Err(error);
             }
@@ -74,13 +107,20 @@ pub(crate) fn establish(
         if Instant::now() + pause >= deadline {
             return Err(error);
         }
-        thread::sleep(pause);
+        cancel::sleep(pause)?;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
+/// Whether the pond has taken its socket away.
+fn is_removed(socket: &Path) -> bool {
+    std::fs::symlink_metadata(socket)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
 fn is_passing(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Later | ErrorKind::Draining)
+    !matches!(error, Error::Cancelled)
+        && matches!(error.kind(), ErrorKind::Later | ErrorKind::Draining)
 }
 
 fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attempt> {
@@ -143,6 +183,7 @@ impl Handshake<'_> {
             Trouble::HungUp => Attempt::HungUp,
             Trouble::Violation(error) => Attempt::Refused(error),
             Trouble::Late => late(),
+            Trouble::Cancelled => Attempt::Refused(Error::Cancelled),
         };
         self.number += 1;
         let request = Request { number: self.number, body };
@@ -159,7 +200,7 @@ impl Handshake<'_> {
                     return Ok((reply.body, fds));
                 }
                 Ok(_) if Instant::now() >= self.deadline => return Err(late()),
-                Ok(_) => {}
+                Ok(_) => cancel::check().map_err(Attempt::Refused)?,
                 Err(trouble) => return Err(refused(trouble)),
             }
         }

@@ -10,9 +10,9 @@ use rustix::event::PollFlags;
 
 use crate::answer::not_an_answer;
 use crate::connection::{Connection, Deadline, Trouble, buffer, ready, remaining};
-use crate::establish::{Caller, establish};
+use crate::establish::{Caller, Down, establish};
 use crate::link::LinkConfig;
-use crate::{Error, Result, process};
+use crate::{Error, Result, cancel, process};
 
 /// The number of all requests of such a connection: there is never more than one under way.
 const NUMBER: u64 = 1 << 20;
@@ -35,6 +35,8 @@ pub struct Events {
     /// The next sequence number wanted.
     from: u64,
     epoch: Option<Epoch>,
+    /// When the connection was lost.
+    down_since: Option<Instant>,
     failed: bool,
     owner: u32,
 }
@@ -50,6 +52,7 @@ impl Events {
             early: VecDeque::new(),
             from,
             epoch: None,
+            down_since: None,
             failed: false,
             owner: process::current(),
         };
@@ -85,7 +88,8 @@ impl Events {
                 }
             };
             // Not a blocking read, which looks at its deadline every second.
-            ready(connection.as_fd(), PollFlags::IN, remaining(deadline));
+            ready(connection.as_fd(), PollFlags::IN, cancel::slice(remaining(deadline)));
+            cancel::check()?;
             match connection.receive_now(&mut self.buffer) {
                 Ok(Some((reply, _))) => {
                     if let ReplyBody::Event(event) = reply.body {
@@ -94,9 +98,10 @@ impl Events {
                 }
                 Ok(None) | Err(Trouble::Late) if has_passed(deadline) => return Ok(None),
                 Ok(None) | Err(Trouble::Late) => {}
-                Err(Trouble::HungUp) => self.connection = None,
+                Err(Trouble::HungUp) => self.lost(),
+                Err(Trouble::Cancelled) => return Err(Error::Cancelled),
                 Err(Trouble::Violation(error)) => {
-                    self.connection = None;
+                    self.lost();
                     return Err(error);
                 }
             }
@@ -120,7 +125,7 @@ impl Events {
             let again = if kept.is_empty() { Ok(()) } else { self.ask(&connection, until) };
             match again.and_then(|()| self.barrier(&connection, until)) {
                 Ok(()) => self.connection = Some(connection),
-                Err(Error::NoPond { .. }) => {}
+                Err(Error::NoPond { .. }) => self.lost(),
                 Err(error) => return Err(error),
             }
             let before = kept.len();
@@ -137,6 +142,12 @@ impl Events {
         }
     }
 
+    /// The connection is over.
+    fn lost(&mut self) {
+        self.connection = None;
+        self.down_since.get_or_insert_with(Instant::now);
+    }
+
     /// One round trip: what was sent before its answer has come then.
     fn barrier(&mut self, connection: &Connection, until: Instant) -> Result<()> {
         self.round_trip(connection, until, "a ping", RequestBody::Ping)
@@ -149,9 +160,11 @@ impl Events {
             program: &self.config.program,
             claims: &[],
         };
-        let until = Instant::now() + self.config.reconnect_timeout;
+        let patience = self.config.reconnect_timeout;
+        let until = Instant::now() + patience;
         let until = deadline.map_or(until, |deadline| deadline.min(until));
-        let established = establish(&caller, until, self.epoch.is_some())?;
+        let down = self.down_since.map(|since| Down::new(since, patience));
+        let established = establish(&caller, until, down)?;
         let epoch = established.welcome.epoch;
         if self.from == 0 && self.epoch.is_some_and(|old| old != epoch) {
             // Everything that the new daemon has seen is news.
@@ -161,11 +174,13 @@ impl Events {
         match self.ask(&established.connection, until) {
             Ok(()) => {
                 self.connection = Some(established.connection);
+                self.down_since = None;
                 Ok(())
             }
             // It died in this moment; the next one is asked.
             Err(Error::NoPond { .. }) if Instant::now() + PAUSE < until => {
-                std::thread::sleep(PAUSE);
+                self.lost();
+                cancel::sleep(PAUSE)?;
                 self.connect(Some(until))
             }
             Err(error) => Err(error),
@@ -188,6 +203,7 @@ impl Events {
         let gone = |trouble| match trouble {
             Trouble::Violation(error) => error,
             Trouble::Late => late(),
+            Trouble::Cancelled => Error::Cancelled,
             Trouble::HungUp => {
                 Error::NoPond { path: self.config.socket.clone(), reason: "it hung up".to_owned() }
             }
@@ -202,7 +218,7 @@ impl Events {
                 Some(ReplyBody::Failure(failure)) => return Err(failure.into()),
                 Some(_) => return Err(not_an_answer(what)),
                 None if Instant::now() >= until => return Err(late()),
-                None => {}
+                None => cancel::check()?,
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::demux::Answer;
 use crate::link::Ask;
 use crate::memo::Mark;
 use crate::spec::{GetOptions, wait_ms};
-use crate::{Error, IntoTarget, Pond, Result, Tensor};
+use crate::{Error, IntoTarget, Pond, Result, Tensor, cancel};
 
 const WHAT: &str = "a request for a tensor";
 /// Answers that may wait to be mapped: each has a descriptor open.
@@ -77,11 +77,11 @@ impl Pond {
         std::thread::scope(|scope| {
             std::thread::Builder::new()
                 .name("millpond-get".to_owned())
-                .spawn_scoped(scope, asker)
+                .spawn_scoped(scope, cancel::inherited(asker))
                 .map_err(|error| Error::system("starting a thread for many gets", error))?;
             let mut failure = None;
             // What was granted is mapped in any case: dropped, it is given back in order.
-            for (place, got) in to_map {
+            while let Some((place, got)) = cancel::receive(&to_map) {
                 match got.and_then(|got| self.map_got(got)) {
                     Ok(tensor) => tensors[place] = Some(tensor),
                     Err(error) => failure = failure.or(Some(error)),

@@ -6,10 +6,10 @@ use std::thread;
 
 use millpond_wire::message::Reply;
 
-use crate::Result;
 use crate::connection::{Connection, Deadline, Trouble, buffer, remaining};
 use crate::demux::{Answer, State};
 use crate::link::Link;
+use crate::{Result, cancel};
 
 /// An answer, or why there will never be one; or else what to do about it.
 pub(crate) type Outcome = Result<Result<Answer>, Unanswered>;
@@ -18,6 +18,8 @@ pub(crate) type Outcome = Result<Result<Answer>, Unanswered>;
 pub(crate) enum Unanswered {
     /// The deadline has passed.
     Late,
+    /// The caller wants it no more.
+    Cancelled,
     /// The connection is over: repeat on the next one.
     HungUp,
 }
@@ -31,6 +33,7 @@ impl Link {
         connection: &Connection,
         deadline: Deadline,
     ) -> Outcome {
+        let mut cancelled = false;
         let mut state = self.lock();
         loop {
             if let Some(answer) = state.collect(number) {
@@ -41,26 +44,30 @@ impl Link {
                 return Err(Unanswered::HungUp);
             }
             let left = remaining(deadline);
-            if left.is_some_and(|left| left.is_zero()) {
+            let late = left.is_some_and(|left| left.is_zero());
+            if late || cancelled {
                 state.give_up(number);
                 if !state.late.is_empty() {
                     self.watch_if_possible(&mut state);
                 }
-                return Err(Unanswered::Late);
+                return Err(if late { Unanswered::Late } else { Unanswered::Cancelled });
             }
             if state.leading {
                 state.sleeps(number);
                 drop(state);
-                match left {
+                match cancel::slice(left) {
                     Some(left) => thread::park_timeout(left),
                     None => thread::park(),
                 }
+                // Without the lock: whoever is asked may take its time.
+                cancelled = cancel::check().is_err();
                 state = self.lock();
             } else {
                 state.leading = true;
                 let mut space = state.buffer.take().unwrap_or_else(buffer);
                 drop(state);
                 let received = connection.receive(&mut space, deadline);
+                cancelled = matches!(received, Ok(None)) && cancel::check().is_err();
                 state = self.lock();
                 state.buffer = Some(space);
                 self.received(&mut state, generation, received);
@@ -85,7 +92,7 @@ impl Link {
                     self.watch_if_possible(state);
                 }
             }
-            Ok(None) | Err(Trouble::Late) => {}
+            Ok(None) | Err(Trouble::Late | Trouble::Cancelled) => {}
             Err(Trouble::HungUp) => state.hang_up(generation),
             Err(Trouble::Violation(error)) => {
                 tracing::warn!(%error, "the connection to the pond is given up");
@@ -104,6 +111,7 @@ impl Link {
                 Err(Unanswered::HungUp)
             }
             Trouble::Late => Err(Unanswered::Late),
+            Trouble::Cancelled => Err(Unanswered::Cancelled),
             Trouble::Violation(error) => Ok(Err(error)),
         }
     }

@@ -63,6 +63,7 @@
 
 mod answer;
 mod builder;
+mod cancel;
 mod connection;
 mod core;
 mod cuda_side;
@@ -97,6 +98,7 @@ mod watch;
 mod weights;
 
 pub use builder::PondBuilder;
+pub use cancel::Cancel;
 pub use error::Error;
 pub use events::Events;
 pub use groups::GroupSeat;

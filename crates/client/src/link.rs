@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{ReplyBody, Request, RequestBody};
@@ -13,10 +12,10 @@ use millpond_wire::{ClientId, ErrorKind, LeaseId, limits};
 use crate::answer::{not_an_answer, unwrap};
 use crate::connection::{Connection, Deadline, lock, remaining};
 use crate::demux::{Answer, Line, State};
-use crate::establish::{Caller, establish};
+use crate::establish::{Caller, Down, establish};
 use crate::lead::Unanswered;
 use crate::spec::wait_ms;
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 /// A connection that breaks this often in a row while one request is under way is not the
 /// request's bad luck: the daemon may die of it, and should not for ever.
@@ -141,9 +140,14 @@ impl Link {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut request = Request { number, body };
         let (mut broken, mut pause) = (0, PAUSE);
+        // Since when no connection has lasted.
+        let mut without = None;
         loop {
             let begun = Instant::now();
-            let (connection, generation) = self.connected(what, deadline, Some((number, lease)))?;
+            let since = *without.get_or_insert(begun);
+            let expect = Some((number, lease));
+            let (connection, generation) = self.connected_since(since, what, deadline, expect)?;
+            let up = Instant::now();
             let meanwhile = || self.drain(&connection, generation);
             let sent = connection.send_with(&request, fds, deadline, meanwhile);
             let outcome = match sent {
@@ -159,16 +163,21 @@ impl Link {
                     if !is_later(&answer) || remaining(deadline).is_some_and(|left| left < pause) {
                         return answer;
                     }
-                    thread::sleep(pause);
+                    cancel::sleep(pause)?;
+                    without = None;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
                 Err(Unanswered::Late) => {
                     // If it was sent, its answer is still looked out for.
                     return Err(Error::Timeout { what, after: asked.elapsed() });
                 }
+                Err(Unanswered::Cancelled) => return Err(Error::Cancelled),
                 Err(Unanswered::HungUp) => {
                     *may_be_granted = true;
                     broken = if begun.elapsed() < LASTED { broken + 1 } else { 0 };
+                    if up.elapsed() >= LASTED {
+                        without = None;
+                    }
                     if broken > REPEATS {
                         let reason = format!("it hung up {broken} times on the same request");
                         return Err(Error::NoPond { path: self.config.socket.clone(), reason });
@@ -194,9 +203,21 @@ impl Link {
         deadline: Deadline,
         expect: Option<(u64, Option<LeaseId>)>,
     ) -> Result<(Arc<Connection>, u64)> {
+        self.connected_since(Instant::now(), what, deadline, expect)
+    }
+
+    /// As [`Link::connected`], for a call that has had no connection since then. However many
+    /// threads, attempts and calls it takes, a pond that is gone is waited for once.
+    fn connected_since(
+        self: &Arc<Self>,
+        since: Instant,
+        what: &'static str,
+        deadline: Deadline,
+        expect: Option<(u64, Option<LeaseId>)>,
+    ) -> Result<(Arc<Connection>, u64)> {
         let begun = Instant::now();
         let mut state = self.lock();
-        let mut tried = false;
+        let mut failure = None;
         loop {
             match &state.line {
                 Line::Up(connection) => {
@@ -208,14 +229,17 @@ impl Link {
                 }
                 Line::Closed => return Err(Error::Closed),
                 // What another thread met may be due to its deadline, so each tries once itself.
-                Line::Down if tried || begun.elapsed() > self.config.reconnect_timeout => {
+                Line::Down
+                    if failure.is_some() || since.elapsed() > self.config.reconnect_timeout =>
+                {
                     let path = self.config.socket.clone();
                     let unknown = Error::NoPond { path, reason: String::new() };
-                    return Err(state.last_failure.clone().unwrap_or(unknown));
+                    return Err(failure.or(state.last_failure.clone()).unwrap_or(unknown));
                 }
                 Line::Down => {
-                    tried = true;
-                    state = self.connect(state, deadline);
+                    let until = since + self.config.reconnect_timeout;
+                    let until = deadline.map_or(until, |own| own.min(until));
+                    (state, failure) = self.connect(state, until);
                 }
                 Line::Connecting => {
                     let left = remaining(deadline).unwrap_or(Duration::MAX);
@@ -223,22 +247,27 @@ impl Link {
                         return Err(Error::Timeout { what, after: begun.elapsed() });
                     }
                     let left = left.min(self.config.reconnect_timeout + LASTED);
-                    let waited = self.changed.wait_timeout(state, left);
-                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    let slice = cancel::slice(Some(left)).unwrap_or(left);
+                    let waited = self.changed.wait_timeout(state, slice);
+                    drop(waited.unwrap_or_else(PoisonError::into_inner).0);
+                    // Without the lock: whoever is asked may take its time.
+                    cancel::check()?;
+                    state = self.lock();
                 }
             }
         }
     }
 
-    /// Makes a connection, without the lock while it lasts.
+    /// Makes a connection, without the lock while it lasts. Returns why there is none.
     fn connect<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, State>,
-        deadline: Deadline,
-    ) -> MutexGuard<'a, State> {
+        until: Instant,
+    ) -> (MutexGuard<'a, State>, Option<Error>) {
         state.line = Line::Connecting;
         let claims = state.leases.claims();
-        let patient = state.pond.is_some();
+        let patience = self.config.reconnect_timeout;
+        let down = state.down_since.map(|since| Down::new(since, patience));
         drop(state);
         let caller = Caller {
             socket: &self.config.socket,
@@ -246,10 +275,9 @@ impl Link {
             program: &self.config.program,
             claims: &claims,
         };
-        let until = Instant::now() + self.config.reconnect_timeout;
-        let until = deadline.map_or(until, |deadline| deadline.min(until));
-        let made = establish(&caller, until, patient);
+        let made = establish(&caller, until, down);
         let mut state = self.lock();
+        let mut failure = None;
         match made {
             // Closed meanwhile.
             _ if matches!(state.line, Line::Closed) => {}
@@ -259,12 +287,16 @@ impl Link {
             }
             Err(error) => {
                 state.line = Line::Down;
-                state.last_failure = Some(error);
+                // Somebody else's wish says nothing about the pond.
+                if !matches!(error, Error::Cancelled) {
+                    state.last_failure = Some(error.clone());
+                }
+                failure = Some(error);
             }
         }
         self.changed.notify_all();
         state.wake_watch();
-        state
+        (state, failure)
     }
 
     /// Tells the pond that leases have ended. Those that it does not know any more are passed

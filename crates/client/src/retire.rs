@@ -150,7 +150,8 @@ impl<D: DeviceSide> Retire<D> {
         Ok(list)
     }
 
-    /// Waits until no lease is on its way any more; false if the time was over before.
+    /// Waits until no lease is on its way any more; false if the time was over before, or the call
+    /// was cancelled.
     pub(crate) fn flush(&self, timeout: Duration) -> bool {
         let deadline = Instant::now().checked_add(timeout);
         let outstanding = &self.outstanding;
@@ -160,8 +161,14 @@ impl<D: DeviceSide> Retire<D> {
             if left.is_zero() {
                 return false;
             }
-            let waited = outstanding.changed.wait_timeout(held, left);
-            held = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let slice = crate::cancel::slice(Some(left)).unwrap_or(left);
+            let waited = outstanding.changed.wait_timeout(held, slice);
+            drop(waited.unwrap_or_else(PoisonError::into_inner).0);
+            // Without the lock: whoever is asked may take its time.
+            if crate::cancel::check().is_err() {
+                return false;
+            }
+            held = lock(&outstanding.lock);
         }
         true
     }

@@ -9,6 +9,8 @@
 //! pondtool ledger make FOLDER N   make a group with a limit of N bytes
 //! pondtool ledger time FOLDER     after one line of input, nanoseconds of a reserve and its release
 //! pondtool siege [OPTIONS]        kill processes of a pond of its own under load; see [`siege`]
+//! pondtool first                  connect as the first program of a new user does, whose `main`
+//!                                 returns the error
 //! pondtool shell                  for each line of the input a command, and one line `ok ...` or
 //!                                 `error KIND MESSAGE` as its answer
 //! ```
@@ -24,7 +26,7 @@ mod session;
 mod siege;
 
 use std::io::{BufRead, Write};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 pub use models::TENSOR_BYTES;
 use session::Session;
@@ -49,6 +51,7 @@ pub fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["shell"] => shell(&mut session),
+        ["first"] => return first().report(),
         ["siege", options @ ..] => return siege::main(options),
         ["siege-client"] => siege::client(),
         ["ledger", "make", folder, bytes] => ledger::make(folder, bytes),
@@ -66,6 +69,11 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What a `main` that returns a `Result` does, with the same report of its error.
+fn first() -> Result<(), millpond::Error> {
+    millpond::Pond::connect()?.ping()
 }
 
 /// One line; whoever does not read it any more has enough.

@@ -4,8 +4,6 @@ See ``help(millpond.Pond)`` and docs/python.md. Neither numpy nor torch is impor
 used.
 """
 
-from __future__ import annotations
-
 import atexit as _atexit
 import collections.abc as _abc
 import os as _os
@@ -18,7 +16,7 @@ from ._millpond import Model, Pond, Staging, __version__
 from ._models import Plan, SafeOpen, Slice
 
 _lock = _threading.Lock()
-_default: Pond | None = None
+_default = None
 
 
 def _new_lock():
@@ -71,6 +69,15 @@ _FUNCTIONS = (
     "status",
     "put",
     "upload",
+    "copy",
+    "zero",
+    "gc",
+    "clients",
+    "events",
+    "groups",
+    "group",
+    "set_group",
+    "remove_group",
     "download",
     "attach",
     "safe_open",
@@ -93,11 +100,16 @@ __all__ = sorted(
 )
 del _name
 
-# What annotations are written with. Not in `__all__`, because one is called `Path`.
-_TYPES = ("Audience", "Device", "Dtype", "Framework", "Mode", "Path", "Progress", "Split", "SupportsDLPack")
+# What annotations are written with, imported when it is asked for.
+_TYPES = ("Audience", "EventKind", "Device", "Dtype", "Framework", "Mode", "Progress", "Split", "SupportsDLPack")
 
 
 def __getattr__(name):
+    if name == "aio":
+        # Imported when it is asked for: asyncio takes longer than everything here.
+        import importlib
+
+        return importlib.import_module("millpond.aio")
     if name in _TYPES:
         from . import _annotations
 

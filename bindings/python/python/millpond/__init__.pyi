@@ -31,19 +31,50 @@ Mode = Literal["ro", "rw"]
 """How memory is mapped: read-only, or readable and writable."""
 
 Dtype = str | Any
-"""A dtype in any spelling: safetensors' (``"BF16"``), numpy's (``"bfloat16"``, ``numpy.float32``),
-torch's (``torch.bfloat16``), short ones (``"f32"``)."""
+"""A dtype: safetensors' word (``"BF16"``), numpy's name or type (``"bfloat16"``, ``numpy.float32``),
+torch's (``torch.bfloat16``), a short word (``"f32"``). Words that numpy or torch read differently
+(``"f4"``, ``"i8"``, ``"float"``) are refused."""
 
 Device = int | str | Any
 """A GPU: its place in the pond's list (``0``, as ``millpond status`` shows it), its UUID
 (``"GPU-..."``), or this process's own ordinal (``"cuda:0"``, ``torch.device("cuda", 0)``)."""
 
-Path = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 
 Progress = Callable[[int, int], object]
-"""Called with the bytes that have landed and the bytes in all. An exception, and Ctrl-C, ends a
-transfer from bytes and whatever is done with a model at once; a tensor's transfer from or to a file
-is finished first."""
+"""Called with the bytes that have landed and the bytes in all. An exception in it, and Ctrl-C, ends
+the call."""
+
+EventKind = Literal[
+    "tensor_created",
+    "tensor_published",
+    "tensor_deleted",
+    "tensor_freed",
+    "client_connected",
+    "client_silent",
+    "client_gone",
+    "recovered",
+    "draining",
+    "keeper_replaced",
+    "gap",
+    "mover_started",
+    "mover_stopped",
+    "mover_lost",
+    "limit_reached",
+    "upgrading",
+    "collected",
+    "version_staged",
+    "version_ready",
+    "model_swapped",
+    "version_draining",
+    "version_gone",
+    "group_set",
+    "group_over",
+    "group_lying",
+    "group_stuck",
+    "group_gone",
+]
+"""What happened."""
 
 class SupportsDLPack(Protocol):
     """Whatever another library can take over without a copy."""
@@ -51,7 +82,7 @@ class SupportsDLPack(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
-# ---- errors: one family, one class per kind of `millpond help errors` ----
+# ---- errors: one family, one class per kind of `millpond help exit-codes` ----
 
 class Error(Exception):
     """Every error of a pond. Catch this one, or the class that you can do something about."""
@@ -194,6 +225,12 @@ class DeviceInfo:
     tensor_bytes: int
     recycled_bytes: int
     physical_used_bytes: int | None
+    charged_bytes: int | None
+    """What the processes of groups are charged with."""
+    drift_bytes: int | None
+    """What the card says that they have more than that."""
+    other_bytes: int | None
+    """What belongs to nobody whom the pond knows."""
     slabs: int
     tensors: int
 
@@ -203,15 +240,175 @@ class Status:
 
     pond: str
     epoch: int
+    version: str
+    """Of the daemon's program; ``daemon_version`` is the same."""
     daemon_version: str
     daemon_pid: int
     keeper_pid: int
     driver: str
     driver_ready: bool
+    started_unix_ms: int
     runtime_dir: str
     clients: int
+    silent_clients: int
     leases: int
+    journal_bytes: int
+    lost_tensors: int
+    movers: _list[MoverInfo]
+    program: str
     devices: _list[DeviceInfo]
+
+@final
+class MoverInfo:
+    """A process of the pond that moves bytes."""
+
+    device: str
+    pid: int
+    moves: int
+    moved_bytes: int
+
+@final
+class Collected:
+    """What ``gc`` gave back, or would give back."""
+
+    dry_run: bool
+    tensors: _list[TensorInfo]
+    tensor_bytes: int
+    slabs: int
+    slab_bytes: int
+
+@final
+class LeaseInfo:
+    """A lease that a process has on a tensor or on a version of a model."""
+
+    tensor: str
+    name: str | None
+    mode: Mode
+    bytes: int
+    since_unix_ms: int
+    client: str
+    pid: int
+    program: str
+
+@final
+class ClientInfo:
+    """A process that is connected to the pond, or holds something of it."""
+
+    id: str
+    pid: int
+    user: int
+    program: str
+    since_unix_ms: int
+    silent: bool
+    """It lives, but has no connection: it keeps what it holds."""
+    mover: bool
+    """It is the pond's own."""
+    held_bytes: int
+    """Bytes of what it holds, each thing counted once."""
+    leases: _list[LeaseInfo]
+
+@final
+class Event:
+    """Something that happened in the pond."""
+
+    sequence: int
+    """Rises from one event to the next, also across restarts."""
+    unix_ms: int
+    kind: EventKind
+    tensor: str | None
+    """The tensor's identity, or that of the version of a model."""
+    name: str | None
+    """The name of the tensor, the model or the group."""
+    user: int | None
+    text: str
+
+@final
+class Events:
+    """What ``events`` returns: an iterator that waits for the next event. It survives restarts of the
+    daemon; an event of kind ``gap`` says that some may be missing. It is a context manager; leaving
+    it closes it."""
+
+    def next(self, timeout: float | None = None) -> Event | None:
+        """The next event; ``None`` if none came within so many seconds, or if there are no more to
+        come (``follow=False``)."""
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Event: ...
+    def close(self) -> None:
+        """Ends it, also for a thread that waits for the next event."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+@final
+class GroupDevice:
+    """What a group holds on one GPU."""
+
+    device: str
+    limit_bytes: int | None
+    """What was asked for; ``None`` is no limit."""
+    effective_bytes: int | None
+    """What its members obey now; ``None`` is no limit."""
+    min_bytes: int
+    weight: int
+    used_bytes: int
+    """What counts against the limit: its processes and its users' memory in the pond."""
+    process_bytes: int
+    pond_bytes: int
+    context_bytes: int
+    folded_bytes: int
+    shared_bytes: int
+    process_count: int
+
+@final
+class GroupInfo:
+    """A group: programs and users that share a limit."""
+
+    name: str
+    folder: str
+    anonymous: bool
+    owner: int | None
+    users: _list[int]
+    process_count: int
+    lying: bool
+    stuck: bool
+    broken: bool
+    devices: _list[GroupDevice]
+
+@final
+class MemberDevice:
+    """A process of a group on one GPU."""
+
+    device: str
+    charged_bytes: int
+    credit_bytes: int
+    context_bytes: int
+    shared_bytes: int
+    folded_bytes: int
+    physical_bytes: int | None
+    drift_bytes: int | None
+
+@final
+class MemberInfo:
+    """A process of a group."""
+
+    pid: int | None
+    own_pid: int
+    slot: int
+    program: str
+    started_unix_ms: int | None
+    alive: bool
+    devices: _list[MemberDevice]
+
+@final
+class GroupDetails:
+    """Everything about one group."""
+
+    group: GroupInfo
+    processes: _list[MemberInfo]
 
 @final
 class VersionInfo:
@@ -320,8 +517,8 @@ class View:
     def tobytes(self) -> _bytes:
         """A copy of its bytes."""
     def copy_(self, source: Any) -> Self:
-        """Copies from ``source`` (a tensor, an array, bytes) of the same size, and waits. Raises
-        ``ReadOnlyError`` where this is read-only."""
+        """Copies from ``source`` (a tensor, an array, bytes, lists of numbers) of the same size, and
+        waits; a single number fills it. Raises ``ReadOnlyError`` where this is read-only."""
     def __dlpack__(
         self,
         *,
@@ -344,7 +541,8 @@ class View:
 class Tensor(View):
     """A tensor that this process has a lease on, mapped into its address space.
 
-    It is a context manager; leaving it closes it.
+    It is a context manager; leaving it closes it. Pickled, it travels as a reference: the other process
+    maps the same tensor.
     """
 
     @property
@@ -557,7 +755,7 @@ class Pond:
 
     def __init__(
         self,
-        runtime_dir: Path | None = None,
+        runtime_dir: _Path | None = None,
         *,
         program: str | None = None,
         request_timeout: float | None = None,
@@ -588,21 +786,21 @@ class Pond:
         seconds after it was made, ``linger`` so many after its last lease, ``max_accesses`` after
         so many gets. Every end only stops new leases.
         """
-    def get(self, name: str, wait: float | None = None, mode: Mode = "ro") -> Tensor:
+    def get(self, name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor:
         """Maps a tensor by name (``"acts/x"``, ``"~user/acts/x"``) or identity. ``wait`` is how
         many seconds to wait until it is published: not at all unless said, ``math.inf`` for ever.
         """
-    def delete(self, name: str | Tensor) -> None:
+    def delete(self, name: str | Tensor | TensorInfo) -> None:
         """Deletes a tensor: no new leases, and the memory goes when the last one has ended."""
     def list(self, prefix: str = "") -> _list[TensorInfo]:
         """Every tensor shared with the caller whose name begins so."""
-    def info(self, name: str | Tensor) -> TensorInfo:
+    def info(self, name: str | Tensor | TensorInfo) -> TensorInfo:
         """What the pond knows about one tensor."""
     def status(self) -> Status: ...
     def put(
         self,
         name: str,
-        source: Path | _bytes | bytearray | memoryview | Any,
+        source: _Path | _bytes | bytearray | memoryview | Any,
         shape: Sequence[int] | int | None = None,
         dtype: Dtype | None = None,
         device: Device | None = None,
@@ -615,12 +813,67 @@ class Pond:
         progress: Progress | None = None,
     ) -> TensorInfo:
         """Puts a tensor into the pond whole: nobody sees it before all of its bytes are there.
-        ``source`` is a file (a path), bytes, or an array that says its own shape and dtype. Maps
-        nothing and needs no driver: the pond's mover carries the bytes."""
+        ``source`` is a file (a path), bytes, an array that says its own shape and dtype, or numbers
+        and lists of them with a ``dtype``. A file that is no ``.npy`` needs a ``dtype`` too. Maps
+        nothing and needs no driver: the pond's mover carries the bytes, and ``get`` takes what this
+        returns."""
+    def copy(
+        self,
+        source: str | Tensor | TensorInfo,
+        name: str,
+        device: Device | None = None,
+        *,
+        audience: Audience = "user",
+        replace: bool = False,
+        ttl: float | None = None,
+        linger: float | None = None,
+        max_accesses: int | None = None,
+        progress: Progress | None = None,
+    ) -> TensorInfo:
+        """Copies a published tensor to a new name, on the same GPU or on another one. Nobody sees the
+        copy before it is complete."""
+    def zero(self, name: str | Tensor | TensorInfo, *, progress: Progress | None = None) -> TensorInfo:
+        """Fills a tensor with zeroes and publishes it. Whoever has it mapped sees the zeroes come."""
+    def gc(self, unleased_for: float | None = None, *, dry_run: bool = False) -> Collected:
+        """Gives back one's empty slabs, and with ``unleased_for`` deletes one's tensors that nobody has
+        leased for so many seconds. ``dry_run`` only says what would be given back."""
+    def clients(self) -> _list[ClientInfo]:
+        """Everybody who is connected, or silent and alive, with what they hold."""
+    def events(
+        self,
+        since: int | None = None,
+        *,
+        kind: EventKind | Sequence[EventKind] | None = None,
+        prefix: str = "",
+        model: str | None = None,
+        follow: bool = True,
+    ) -> Events:
+        """What happens in the pond, from now on or from the sequence number ``since`` on: an iterator.
+        ``follow=False`` ends after what the pond has kept (all of that unless ``since`` is said).
+        ``kind``, ``prefix`` (of the name) and ``model`` leave out everything else but ``gap``."""
+    def groups(self) -> _list[GroupInfo]:
+        """Every group, with what it holds on each GPU."""
+    def group(self, name: str) -> GroupDetails:
+        """Everything about one group, its processes as well."""
+    def set_group(
+        self,
+        name: str,
+        limit: int | float | str | None = None,
+        *,
+        min_bytes: int | None = None,
+        weight: int | None = None,
+        users: Sequence[int] | None = None,
+        device: Device | None = None,
+        create: bool = True,
+    ) -> GroupDetails:
+        """Makes or changes a group: what is not named stays as it is. ``limit`` is a number of bytes,
+        a part of the card (``"25%"``) or ``math.inf``. For the operator."""
+    def remove_group(self, name: str) -> None:
+        """Removes a group that has no processes. For the operator."""
     def upload(
         self,
-        name: str | Tensor,
-        source: Path | _bytes | bytearray | memoryview | Any,
+        name: str | Tensor | TensorInfo,
+        source: _Path | _bytes | bytearray | memoryview | Any,
         *,
         progress: Progress | None = None,
     ) -> int:
@@ -628,12 +881,14 @@ class Pond:
         publish it. Returns the bytes."""
     def download(
         self,
-        name: str | Tensor,
-        path: Path | None = None,
+        name: str | Tensor | TensorInfo,
+        path: _Path | None = None,
         *,
+        force: bool = False,
         progress: Progress | None = None,
     ) -> _bytes | int:
-        """A published tensor's bytes: into a file (then their number is returned), or as bytes."""
+        """A published tensor's bytes: into a file (then their number is returned), or as bytes. A file
+        that already exists is written over only with ``force``."""
     def attach(
         self, name: str, version: str | None = None, *, wait: float | None = None
     ) -> Model:
@@ -648,7 +903,7 @@ class Pond:
     def load(
         self,
         name: str,
-        source: Path | Sequence[Path],
+        source: _Path | Sequence[_Path],
         version: str | None = None,
         device: Device | None = None,
         *,
@@ -695,13 +950,14 @@ class Pond:
     def save(
         self,
         name: str,
-        path: Path,
+        path: _Path,
         *,
         shard_bytes: int | None = None,
+        force: bool = False,
         progress: Progress | None = None,
     ) -> _list[str]:
         """Writes a version out as safetensors: one file, or a folder with shards and an index.
-        Returns the files."""
+        What already exists is written over only with ``force``. Returns the files."""
     def live_leases(self) -> int:
         """How many leases this process holds here, those of views included."""
     def live_bytes(self) -> int:
@@ -722,7 +978,7 @@ class Pond:
         trace: TracebackType | None,
     ) -> None: ...
 
-def connect(runtime_dir: Path | None = None) -> Pond:
+def connect(runtime_dir: _Path | None = None) -> Pond:
     """The pond in that folder, or the default one. The default one is connected once, at the first
     call that needs it."""
 
@@ -741,14 +997,14 @@ def create(
     linger: float | None = None,
     max_accesses: int | None = None,
 ) -> Tensor: ...
-def get(name: str, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
-def delete(name: str | Tensor) -> None: ...
+def get(name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor: ...
+def delete(name: str | Tensor | TensorInfo) -> None: ...
 def list(prefix: str = "") -> _list[TensorInfo]: ...
-def info(name: str | Tensor) -> TensorInfo: ...
+def info(name: str | Tensor | TensorInfo) -> TensorInfo: ...
 def status() -> Status: ...
 def put(
     name: str,
-    source: Path | _bytes | bytearray | memoryview | Any,
+    source: _Path | _bytes | bytearray | memoryview | Any,
     shape: Sequence[int] | int | None = None,
     dtype: Dtype | None = None,
     device: Device | None = None,
@@ -760,14 +1016,54 @@ def put(
     max_accesses: int | None = None,
     progress: Progress | None = None,
 ) -> TensorInfo: ...
+def copy(
+    source: str | Tensor | TensorInfo,
+    name: str,
+    device: Device | None = None,
+    *,
+    audience: Audience = "user",
+    replace: bool = False,
+    ttl: float | None = None,
+    linger: float | None = None,
+    max_accesses: int | None = None,
+    progress: Progress | None = None,
+) -> TensorInfo: ...
+def zero(name: str | Tensor | TensorInfo, *, progress: Progress | None = None) -> TensorInfo: ...
+def gc(unleased_for: float | None = None, *, dry_run: bool = False) -> Collected: ...
+def clients() -> _list[ClientInfo]: ...
+def events(
+    since: int | None = None,
+    *,
+    kind: EventKind | Sequence[EventKind] | None = None,
+    prefix: str = "",
+    model: str | None = None,
+    follow: bool = True,
+) -> Events: ...
+def groups() -> _list[GroupInfo]: ...
+def group(name: str) -> GroupDetails: ...
+def set_group(
+    name: str,
+    limit: int | float | str | None = None,
+    *,
+    min_bytes: int | None = None,
+    weight: int | None = None,
+    users: Sequence[int] | None = None,
+    device: Device | None = None,
+    create: bool = True,
+) -> GroupDetails: ...
+def remove_group(name: str) -> None: ...
 def upload(
-    name: str | Tensor,
-    source: Path | _bytes | bytearray | memoryview | Any,
+    name: str | Tensor | TensorInfo,
+    source: _Path | _bytes | bytearray | memoryview | Any,
     *,
     progress: Progress | None = None,
 ) -> int: ...
 def download(
-    name: str | Tensor, path: Path | None = None, *, progress: Progress | None = None
+    name: str | Tensor | TensorInfo,
+    path: _Path | None = None,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> _bytes | int: ...
 def attach(name: str, version: str | None = None, *, wait: float | None = None) -> Model: ...
 def safe_open(
@@ -775,7 +1071,7 @@ def safe_open(
 ) -> SafeOpen[Any]: ...
 def load(
     name: str,
-    source: Path | Sequence[Path],
+    source: _Path | Sequence[_Path],
     version: str | None = None,
     device: Device | None = None,
     *,
@@ -804,7 +1100,12 @@ def rollback(name: str) -> VersionInfo: ...
 def retire(name: str, version: str, *, wait: float | None = None) -> None: ...
 def verify(name: str, *, progress: Progress | None = None) -> VerifyReport: ...
 def save(
-    name: str, path: Path, *, shard_bytes: int | None = None, progress: Progress | None = None
+    name: str,
+    path: _Path,
+    *,
+    shard_bytes: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> _list[str]: ...
 def live_leases() -> int:
     """How many leases this process holds, in all its ponds, those of views included."""

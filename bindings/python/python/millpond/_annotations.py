@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, Union
 
@@ -10,10 +9,39 @@ Audience = Literal["user", "group", "everybody"]
 Mode = Literal["ro", "rw"]
 Dtype = Union[str, Any]
 Device = Union[int, str, Any]
-Path = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], object]
 Framework = Literal["pt", "np", "jax", "torch", "pytorch", "numpy", "flax"]
 Split = Literal["column", "row", "replicate", "skip"]
+
+EventKind = Literal[
+    "tensor_created",
+    "tensor_published",
+    "tensor_deleted",
+    "tensor_freed",
+    "client_connected",
+    "client_silent",
+    "client_gone",
+    "recovered",
+    "draining",
+    "keeper_replaced",
+    "gap",
+    "mover_started",
+    "mover_stopped",
+    "mover_lost",
+    "limit_reached",
+    "upgrading",
+    "collected",
+    "version_staged",
+    "version_ready",
+    "model_swapped",
+    "version_draining",
+    "version_gone",
+    "group_set",
+    "group_over",
+    "group_lying",
+    "group_stuck",
+    "group_gone",
+]
 
 
 class SupportsDLPack(Protocol):

@@ -76,16 +76,10 @@ def numpy_arrays(model):
     return Lazy(model, _views.as_numpy)
 
 
-def _as_jax(view):
-    import jax.numpy
-
-    return jax.numpy.from_dlpack(view)
-
-
 _FRAMEWORKS = {
     **dict.fromkeys(("pt", "torch", "pytorch"), ("torch", _views.as_torch)),
     **dict.fromkeys(("np", "numpy"), ("numpy", _views.as_numpy)),
-    **dict.fromkeys(("jax", "flax"), ("jax", _as_jax)),
+    **dict.fromkeys(("jax", "flax"), ("jax", _views.as_jax)),
 }
 
 

@@ -112,8 +112,45 @@ def _known(source):
     return source
 
 
-def host_bytes(source):
-    """A memoryview of the bytes of an array or buffer, with its dtype and shape if it has them."""
+def as_jax(view):
+    import jax.numpy
+
+    return jax.numpy.from_dlpack(view)
+
+
+def _is_numbers(source):
+    """Whether it has values but no bytes: a number, or a list of numbers or of lists."""
+    return isinstance(source, (bool, int, float, complex, list, tuple))
+
+
+def _numpy_dtype(name):
+    import numpy
+
+    if name in _NUMPY:
+        return numpy.dtype(name)
+    if name.startswith(_PACKED):
+        raise BufferError(f"numpy has no packed {name}: pass its bytes instead")
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise BufferError(f"numpy has no {name}: install ml_dtypes, or pass its bytes") from error
+    return numpy.dtype(getattr(ml_dtypes, name))
+
+
+def host_bytes(source, dtype=None):
+    """A memoryview of the bytes of an array or buffer, with its dtype and shape if it has them.
+
+    Numbers and lists of them have neither: they become an array of ``dtype``.
+    """
+    if _is_numbers(source):
+        if dtype is None:
+            raise TypeError(
+                f"a {type(source).__name__} has no dtype of its own: "
+                'pass dtype="float32" or the like, or numpy.asarray(source, dtype) instead of it'
+            )
+        import numpy
+
+        source = numpy.asarray(source, _numpy_dtype(dtype))
     source = _known(source)
     torch = _torch_of(source)
     if torch is not None:
@@ -130,13 +167,25 @@ def host_bytes(source):
         shape = array.shape
         flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
         return memoryview(flat).cast("B"), array.dtype, shape
-    view = memoryview(source)
+    try:
+        view = memoryview(source)
+    except TypeError as error:
+        raise TypeError(
+            f"a {type(source).__name__} has no bytes: pass an array, bytes, or numpy.asarray(source)"
+        ) from error
     if not view.c_contiguous:
         view = memoryview(view.tobytes())
     return view.cast("B"), None, None
 
 
 def copy_into(view, source):
+    if _is_numbers(source):
+        import numpy
+
+        source = numpy.asarray(source, _numpy_dtype(view.dtype))
+        if source.ndim == 0:
+            # A number fills it.
+            source = numpy.full(view.shape, source)
     source = _known(source)
     torch = _torch_of(source)
     if torch is not None:
@@ -162,11 +211,4 @@ def _converted(source, name):
     """The array with another dtype, where it has another."""
     import numpy
 
-    array = numpy.asarray(source)
-    if name in _NUMPY:
-        wanted = numpy.dtype(name)
-    else:
-        import ml_dtypes
-
-        wanted = numpy.dtype(getattr(ml_dtypes, name))
-    return array.astype(wanted, copy=False)
+    return numpy.asarray(source).astype(_numpy_dtype(name), copy=False)

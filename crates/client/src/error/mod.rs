@@ -14,7 +14,10 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, ModelNameError, NameError, Shap
 use crate::users::UnknownUser;
 
 /// Why a call failed. [`Error::kind`] is the same list of kinds in every language.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// Its `Debug` is for people: `fn main() -> Result<(), millpond::Error>` prints the message and the
+/// hint.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     // Change the request: as it is, it can never succeed.
@@ -110,6 +113,9 @@ pub enum Error {
     Refused(Box<Failure>),
 
     // Repeat after a moment.
+    /// The program itself ended the call, with a [`Cancel`](crate::Cancel).
+    #[error("the call was cancelled")]
+    Cancelled,
     /// No answer came in time.
     #[error("no answer to {what} within {after:.1?}")]
     Timeout {
@@ -206,6 +212,7 @@ impl Error {
             | Error::PathTooLong { .. } => ErrorKind::Invalid,
             Error::File { .. } => ErrorKind::File,
             Error::DeviceNotVisible { .. } | Error::NoSuchIndex { .. } => ErrorKind::NoDevice,
+            Error::Cancelled => ErrorKind::Later,
             Error::Timeout { .. } => ErrorKind::Timeout,
             Error::NoPond { .. } => ErrorKind::NoPond,
             Error::NotLetIn { .. } => ErrorKind::Denied,

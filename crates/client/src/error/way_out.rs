@@ -1,5 +1,6 @@
 //! What an error offers beyond its message.
 
+use std::fmt;
 use std::path::Path;
 
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
@@ -34,6 +35,9 @@ impl Error {
                 format!(
                     "start a pond of your own with `millpond serve`, or name another one with {variable}"
                 )
+            }
+            Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } => {
+                "`--force` writes over it".to_owned()
             }
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {
@@ -78,6 +82,16 @@ impl Error {
     #[must_use]
     pub fn holders(&self) -> &[Holder] {
         self.failure().map_or(&[], |failure| &failure.holders)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        match self.hint() {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -126,6 +140,8 @@ mod tests {
     #[test]
     fn a_missing_pond_names_its_socket_and_the_command() {
         let error = connecting(2);
+        let shown = format!("{error:?}");
+        assert_eq!(shown, format!("{error}\nhint: {}", error.hint().unwrap()));
         assert_eq!(error.to_string(), "no pond answers on '/run/millpond/sock'");
         let refused = connecting(111).to_string();
         assert_eq!(refused, "no pond answers on '/run/millpond/sock' (nobody listens there)");

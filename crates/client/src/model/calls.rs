@@ -229,7 +229,7 @@ impl Pond {
             if left.is_zero() {
                 return Ok(false);
             }
-            std::thread::sleep(pause.min(left));
+            crate::cancel::sleep(pause.min(left))?;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }

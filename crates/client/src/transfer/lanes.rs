@@ -8,7 +8,7 @@ use std::thread;
 use millpond_wire::limits;
 
 use crate::connection::lock;
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 /// Bytes under way that keep a mover busy: one move is made, one waits, one is being answered.
 const IN_FLIGHT_BYTES: u64 = 3 * limits::MOVE_BYTES;
@@ -47,6 +47,7 @@ pub(crate) fn run<J: Send, T: Send>(
                     }
                 }
             };
+            let lane = cancel::inherited(lane);
             let begun =
                 thread::Builder::new().name("millpond-move".to_owned()).spawn_scoped(scope, lane);
             if let Err(error) = begun {
@@ -56,7 +57,7 @@ pub(crate) fn run<J: Send, T: Send>(
         }
         drop(tell);
         let mut outcome = Ok(());
-        for done in hear {
+        while let Some(done) = cancel::receive(&hear) {
             match done {
                 Ok(done) if outcome.is_ok() => {
                     over.fetch_or(landed(done).is_break(), Ordering::AcqRel);

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{MoveWork, ReplyBody, RequestBody, TensorMove};
@@ -12,7 +11,7 @@ use millpond_wire::{ContentHash, ErrorKind, Piece, PiecesKind, Run, TensorId, To
 use super::{Progress, Told, lanes};
 use crate::answer::not_an_answer;
 use crate::link::{Ask, Link};
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 const WHAT: &str = "a move";
 /// One move of a file: long enough that its start and end do not count, short enough to be fair
@@ -124,7 +123,7 @@ fn make(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<(Landed, V
                     && begun.elapsed() < link.config.request_timeout => {}
             Err(error) => return Err(error),
         }
-        thread::sleep(pause);
+        cancel::sleep(pause)?;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

@@ -15,7 +15,7 @@ use rustix::fs::MemfdFlags;
 use super::moves::{self, Job, Landed};
 use super::{Progress, Told};
 use crate::link::Link;
-use crate::{Error, Result};
+use crate::{Error, Result, cancel};
 
 /// One memfd.
 const STAGE_BYTES: u64 = 64 << 20;
@@ -90,12 +90,12 @@ pub(super) fn upload(
         };
         thread::Builder::new()
             .name("millpond-move".to_owned())
-            .spawn_scoped(scope, lane)
+            .spawn_scoped(scope, cancel::inherited(lane))
             .map_err(thread_failed)?;
         let (mut offset, mut done) = (0, 0);
         let mut buffer = vec![0; COPY_BYTES];
         let mut take_back = || {
-            let (file, moved) = emptied.recv().unwrap_or_else(|_| Err(lane_gone()))?;
+            let (file, moved) = cancel::receive(&emptied).unwrap_or_else(|| Err(lane_gone()))?;
             if moved > 0 {
                 done += moved;
                 told(Progress { done, total });
@@ -167,11 +167,11 @@ pub(super) fn download(
         };
         thread::Builder::new()
             .name("millpond-move".to_owned())
-            .spawn_scoped(scope, lane)
+            .spawn_scoped(scope, cancel::inherited(lane))
             .map_err(thread_failed)?;
         let mut done = 0;
         while done < total {
-            let (stage, landed) = filled.recv().unwrap_or_else(|_| Err(lane_gone()))?;
+            let (stage, landed) = cancel::receive(&filled).unwrap_or_else(|| Err(lane_gone()))?;
             let used = with(&stage.file, stage.offset, stage.bytes)?;
             done += stage.bytes;
             told(Progress { done, total });

@@ -189,7 +189,7 @@ impl Goal {
     fn taken(&self) -> Error {
         let what = if self.is_file { "is there already" } else { "is a folder with files" };
         let message = format!("'{}' {what}", self.path.display());
-        Failure::new(ErrorKind::File, message).hint("`--force` writes over it").into()
+        Error::File { message, reason: Some(std::io::ErrorKind::AlreadyExists) }
     }
 }
 

@@ -482,7 +482,9 @@ fn what_is_saved_is_what_was_loaded() {
 
     for (name, options) in [("out.safetensors", one), ("out", shards)] {
         let error = save(name, options).unwrap_err();
-        assert!(matches!(&error, Error::Refused(why) if why.kind == ErrorKind::File), "{error}");
+        let there = Some(std::io::ErrorKind::AlreadyExists);
+        assert!(matches!(&error, Error::File { reason, .. } if *reason == there), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("--force")));
         fs::write(scene.path("out").join("README"), "stays").unwrap();
         save(name, SaveOptions { force: true, ..options }).unwrap();
     }

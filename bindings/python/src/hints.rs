@@ -1,0 +1,75 @@
+//! Ways out in Python's words.
+//!
+//! The pond and the client write their hints for the command line and for Rust. Which call has failed
+//! with which kind of error says enough to name the argument instead of the flag.
+
+use millpond::{Error, ErrorKind};
+
+/// The call that an error came out of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call<'a> {
+    /// One whose errors say the same in every language.
+    Plain,
+    Create {
+        name: &'a str,
+    },
+    Get,
+    Put {
+        name: &'a str,
+    },
+    Copy {
+        name: &'a str,
+    },
+    Attach {
+        name: &'a str,
+    },
+    /// A load, or a version that is staged.
+    Make {
+        name: &'a str,
+        version: Option<&'a str>,
+    },
+    Retire {
+        name: &'a str,
+    },
+    /// A group that is made or changed.
+    Group,
+}
+
+/// The way out of this error, where Python has another one.
+pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
+    if let Error::File { reason: Some(std::io::ErrorKind::AlreadyExists), .. } = error {
+        return Some("force=True writes over it".to_owned());
+    }
+    Some(match (call, error.kind()) {
+        (Call::Create { name }, ErrorKind::Exists) => {
+            format!("delete it first, millpond.delete({name:?}), or take another name")
+        }
+        (Call::Put { name } | Call::Copy { name }, ErrorKind::Exists) => {
+            format!("replace=True takes its place; or delete it first: millpond.delete({name:?})")
+        }
+        (Call::Get, ErrorKind::NotReady) => {
+            "wait=SECONDS waits for its publish; mode=\"rw\" maps it to be written".to_owned()
+        }
+        (Call::Copy { .. }, ErrorKind::NotReady) => "publish it first".to_owned(),
+        (Call::Attach { name }, ErrorKind::NotFound) => return file(name),
+        (Call::Make { name, version: Some(tag) }, ErrorKind::Exists) => {
+            format!(
+                "take another version=, or give that one up: millpond.retire({name:?}, {tag:?})"
+            )
+        }
+        (Call::Make { .. }, ErrorKind::Exists) => "take another version=".to_owned(),
+        (Call::Retire { name }, ErrorKind::Invalid) if error.failure().is_some() => format!(
+            "make another version current first: millpond.swap({name:?}, VERSION), or \
+             millpond.load({name:?}, FILES, activate=True)"
+        ),
+        (Call::Group, ErrorKind::NotFound) => "create=True makes it".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The way from a file, which safetensors' function of the same name takes, to a model.
+pub(crate) fn file(name: &str) -> Option<String> {
+    let is_file = name.ends_with(".safetensors")
+        || name.contains(['/', '.']) && std::path::Path::new(name).exists();
+    is_file.then(|| format!("is it a file? millpond.load(NAME, {name:?}) loads it first"))
+}
