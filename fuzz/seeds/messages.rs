@@ -222,6 +222,7 @@ fn status() -> Status {
         lost_tensors: 0,
         movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 6, moves: 2, moved_bytes: 9 }],
         program: "/usr/bin/millpond".into(),
+        preload_library: Some("/usr/lib/millpond/libmillpond_preload.so".into()),
     }
 }
 

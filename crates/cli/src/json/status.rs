@@ -38,6 +38,8 @@ pub struct StatusJson {
     movers: Vec<MoverJson>,
     /// The file that the daemon runs from.
     program: String,
+    /// The library that `millpond run` preloads.
+    preload_library: Option<String>,
     /// GPUs.
     devices: Vec<DeviceJson>,
 }
@@ -139,6 +141,7 @@ impl From<&Status> for StatusJson {
             lost_tensors: status.lost_tensors,
             movers: status.movers.iter().map(MoverJson::from).collect(),
             program: status.program.clone(),
+            preload_library: status.preload_library.clone(),
             devices: status.devices.iter().map(DeviceJson::from).collect(),
         }
     }

@@ -98,6 +98,7 @@ pub(crate) fn status() -> Status {
         lost_tensors: 0,
         movers: Vec::new(),
         program: "/millpond".into(),
+        preload_library: None,
     }
 }
 

@@ -159,6 +159,7 @@ impl<P: Ports> Pond<P> {
             lost_tensors: self.lost_tensors,
             movers: self.mover_list(),
             program: self.about.program.clone(),
+            preload_library: self.about.preload_library.clone(),
         }
     }
 

@@ -32386,6 +32386,8 @@ mod root {
                 pub movers: ::core::option::Option<::planus::alloc::vec::Vec<self::MoverInfo>>,
                 /// The field `program` in the table `Status`
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `preload_library` in the table `Status`
+                pub preload_library: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -32409,6 +32411,7 @@ mod root {
                         lost_tensors: 0,
                         movers: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
+                        preload_library: ::core::default::Default::default(),
                     }
                 }
             }
@@ -32452,6 +32455,9 @@ mod root {
                     field_program: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_preload_library: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -32470,8 +32476,9 @@ mod root {
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
                     let prepared_movers = field_movers.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
+                    let prepared_preload_library = field_preload_library.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -32526,6 +32533,9 @@ mod root {
                     }
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(16);
+                    }
+                    if prepared_preload_library.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(17);
                     }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
@@ -32600,6 +32610,11 @@ mod root {
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
                             }
+                            if let ::core::option::Option::Some(prepared_preload_library) =
+                                prepared_preload_library
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_preload_library);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
@@ -32654,6 +32669,7 @@ mod root {
                         self.lost_tensors,
                         &self.movers,
                         &self.program,
+                        &self.preload_library,
                     )
                 }
             }
@@ -33287,6 +33303,94 @@ mod root {
                     T16,
                 )>
             {
+                /// Setter for the [`preload_library` field](Status#structfield.preload_library).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn preload_library<T17>(
+                    self,
+                    value: T17,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`preload_library` field](Status#structfield.preload_library) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn preload_library_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    (),
+                )> {
+                    self.preload_library(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -33315,6 +33419,7 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33334,6 +33439,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33362,6 +33468,7 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33381,6 +33488,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33412,6 +33520,7 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -33431,15 +33540,34 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
-                        &self.0;
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16,
+                        v15, v16, v17,
                     )
                 }
             }
@@ -33588,6 +33716,15 @@ mod root {
                 {
                     self.0.access(16, "Status", "program")
                 }
+
+                /// Getter for the [`preload_library` field](Status#structfield.preload_library).
+                #[inline]
+                pub fn preload_library(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(17, "Status", "preload_library")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -33630,6 +33767,11 @@ mod root {
                     {
                         f.field("program", &field_program);
                     }
+                    if let ::core::option::Option::Some(field_preload_library) =
+                        self.preload_library().transpose()
+                    {
+                        f.field("preload_library", &field_preload_library);
+                    }
                     f.finish()
                 }
             }
@@ -33669,6 +33811,7 @@ mod root {
                             ::core::option::Option::None
                         },
                         program: value.program()?.map(::core::convert::Into::into),
+                        preload_library: value.preload_library()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -33749,7 +33892,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:606`
+            /// * Table `Event` in the file `schema/wire.fbs:608`
             #[derive(
                 Clone,
                 Debug,
@@ -34296,7 +34439,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:616`
+            /// * Table `Holder` in the file `schema/wire.fbs:618`
             #[derive(
                 Clone,
                 Debug,
@@ -34648,7 +34791,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:622`
+            /// * Table `Failure` in the file `schema/wire.fbs:624`
             #[derive(
                 Clone,
                 Debug,
@@ -35323,7 +35466,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:634`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:636`
             #[derive(
                 Clone,
                 Debug,
@@ -35585,7 +35728,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:638`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:640`
             #[derive(
                 Clone,
                 Debug,
@@ -36993,7 +37136,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:664`
+            /// * Table `Reply` in the file `schema/wire.fbs:666`
             #[derive(
                 Clone,
                 Debug,

@@ -316,6 +316,8 @@ pub struct Status {
     pub movers: Vec<MoverInfo>,
     /// The file that the daemon runs from.
     pub program: String,
+    /// The library that `millpond run` is to preload, where the daemon has found one.
+    pub preload_library: Option<String>,
 }
 
 small_enum! {

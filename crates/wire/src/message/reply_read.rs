@@ -291,6 +291,10 @@ fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<Status> {
         lost_tensors: status.lost_tensors()?,
         movers: list("movers", status.movers()?, entries, read_mover)?,
         program: text("program", status.program()?)?,
+        preload_library: status
+            .preload_library()?
+            .map(|path| text("preload_library", Some(path)))
+            .transpose()?,
     })
 }
 
@@ -399,6 +403,7 @@ mod tests {
             lost_tensors: 0,
             movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 8, moves: 2, moved_bytes: 9 }],
             program: "/usr/bin/millpond".into(),
+            preload_library: Some("/usr/lib/millpond/libmillpond_preload.so".into()),
         };
         let mut all = vec![
             ReplyBody::Failure(failure),

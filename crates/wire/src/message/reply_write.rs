@@ -226,6 +226,7 @@ fn write_status(status: &Status) -> fb::Status {
         lost_tensors: status.lost_tensors,
         movers: Some(status.movers.iter().map(write_mover).collect()),
         program: Some(status.program.clone()),
+        preload_library: status.preload_library.clone(),
     }
 }
 
