@@ -77,7 +77,8 @@ fn library(places: &[PathBuf], source: Source, refused: Option<String>) -> Resul
         let looked: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
         let message = format!("{FILE} not found; looked for {}", looked.join(", "));
         let hint = format!(
-            "`scripts/preload` builds it into dist/preload; name it: {}=/path/to/{FILE}",
+            "install the wheel, which brings it, or build it with `scripts/preload` and name it: \
+             {}=/path/to/{FILE}",
             env_vars::PRELOAD
         );
         return Err(Report::new(Code::Failed, message).hint(hint));

@@ -32,7 +32,8 @@ fn library(pond: Option<&Status>) -> Vec<Check> {
     let library = match preload::choose(pond) {
         Ok(library) => library,
         Err(report) => {
-            let advice = "`millpond run` does not work without it; everything else does";
+            let way_out = report.failure.hint.unwrap_or_default();
+            let advice = format!("only `millpond run` needs it: {way_out}");
             return vec![Check::warn(name, report.failure.message, advice)];
         }
     };
