@@ -20,7 +20,7 @@ root=$PWD
 work=$(mktemp -d)
 env=$work/env
 export MILLPOND_DRIVER="${MILLPOND_DRIVER:-soft}" MILLPOND_SOFT_DIR="$work/gpu" MILLPOND_CONFIG="$work/config.toml"
-export MILLPOND_RUNTIME_DIR="$work/pond" PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+export MILLPOND_RUNTIME_DIR="$work/pond" XDG_STATE_HOME="$work/state" MILLPOND_LOG_FILE="$work/pond.log" PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 mkdir -m 700 "$MILLPOND_SOFT_DIR"
 : >"$MILLPOND_CONFIG"
 unset MILLPOND_BIN MILLPOND_PRELOAD PYTHONPATH
@@ -82,7 +82,7 @@ millpond status >"$work/output" 2>&1
 if [ $? = 15 ]; then pass "no pond is left"; else fail "status after stop: exit code $?"; fi
 
 # The page, with this environment's program and Python.
-env -u MILLPOND_RUNTIME_DIR "$root/tests/serve_page.sh" --installed >"$work/page" 2>&1
+"$root/tests/serve_page.sh" --installed >"$work/page" 2>&1
 cat "$work/page" | grep -vE '^[0-9]+ passed'
 read -r good _ bad _ < <(tail -n 1 "$work/page")
 passed=$((passed + ${good:-0})) failed=$((failed + ${bad:-1}))
