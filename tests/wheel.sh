@@ -45,17 +45,21 @@ says() { # what, text
 files() { find "$env" \( -type f -o -type l \) ! -path '*/__pycache__/*' | sort; }
 folders() { find "$env" -type d ! -name __pycache__ | sort; }
 
-flags=() packages=()
 if [ "$system" = yes ]; then
-    flags=(--system-site-packages)
+    python3 -m venv --system-site-packages --without-pip "$env" || exit 1
+    # This machine's Python may be an environment itself, whose packages are not the system's.
+    outer=$(python3 -c 'import site; print("\n".join(site.getsitepackages()))')
+    inner=("$env"/lib/python3*/site-packages)
+    echo "$outer" >"${inner[0]}/outer.pth"
+    pip() { python3 -m pip --python "$env/bin/python" "$@"; }
 else
-    packages=(numpy==2.4.6)
+    python3 -m venv "$env" || exit 1
+    pip() { "$env/bin/pip" "$@"; }
+    pip install --quiet numpy==2.4.6 || exit 1
 fi
-python3 -m venv "${flags[@]}" "$env" || exit 1
-[ ${#packages[@]} = 0 ] || "$env/bin/pip" install --quiet "${packages[@]}" || exit 1
 files >"$work/before"
 folders >"$work/folders-before"
-try "the wheel installs without network and dependencies" "$env/bin/pip" install --no-index --no-deps "$wheel"
+try "the wheel installs without network and dependencies" pip install --no-index --no-deps "$wheel"
 export PATH="$env/bin:$PATH" VIRTUAL_ENV="$env"
 hash -r
 
@@ -87,7 +91,7 @@ cat "$work/page" | grep -vE '^[0-9]+ passed'
 read -r good _ bad _ < <(tail -n 1 "$work/page")
 passed=$((passed + ${good:-0})) failed=$((failed + ${bad:-1}))
 
-try "pip uninstall" "$env/bin/pip" uninstall --yes millpond
+try "pip uninstall" pip uninstall --yes millpond
 files >"$work/after"
 try "it leaves no file" diff "$work/before" "$work/after"
 folders >"$work/folders-after"
