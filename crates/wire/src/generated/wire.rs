@@ -32378,6 +32378,8 @@ mod root {
                 pub leases: u32,
                 /// The field `journal_bytes` in the table `Status`
                 pub journal_bytes: u64,
+                /// The field `preload_library` in the table `Status`
+                pub preload_library: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `runtime_dir` in the table `Status`
                 pub runtime_dir: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `lost_tensors` in the table `Status`
@@ -32386,8 +32388,6 @@ mod root {
                 pub movers: ::core::option::Option<::planus::alloc::vec::Vec<self::MoverInfo>>,
                 /// The field `program` in the table `Status`
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
-                /// The field `preload_library` in the table `Status`
-                pub preload_library: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -32407,11 +32407,11 @@ mod root {
                         silent_clients: 0,
                         leases: 0,
                         journal_bytes: 0,
+                        preload_library: ::core::default::Default::default(),
                         runtime_dir: ::core::default::Default::default(),
                         lost_tensors: 0,
                         movers: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
-                        preload_library: ::core::default::Default::default(),
                     }
                 }
             }
@@ -32445,6 +32445,9 @@ mod root {
                     field_silent_clients: impl ::planus::WriteAsDefault<u32, u32>,
                     field_leases: impl ::planus::WriteAsDefault<u32, u32>,
                     field_journal_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_preload_library: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                     field_runtime_dir: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
@@ -32453,9 +32456,6 @@ mod root {
                         ::planus::Offset<[::planus::Offset<self::MoverInfo>]>,
                     >,
                     field_program: impl ::planus::WriteAsOptional<
-                        ::planus::Offset<::core::primitive::str>,
-                    >,
-                    field_preload_library: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
                 ) -> ::planus::Offset<Self> {
@@ -32472,11 +32472,11 @@ mod root {
                     let prepared_silent_clients = field_silent_clients.prepare(builder, &0);
                     let prepared_leases = field_leases.prepare(builder, &0);
                     let prepared_journal_bytes = field_journal_bytes.prepare(builder, &0);
+                    let prepared_preload_library = field_preload_library.prepare(builder);
                     let prepared_runtime_dir = field_runtime_dir.prepare(builder);
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
                     let prepared_movers = field_movers.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
-                    let prepared_preload_library = field_preload_library.prepare(builder);
 
                     let mut table_writer: ::planus::table_writer::TableWriter<40> =
                         ::core::default::Default::default();
@@ -32519,6 +32519,9 @@ mod root {
                     if prepared_leases.is_some() {
                         table_writer.write_entry::<u32>(11);
                     }
+                    if prepared_preload_library.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(17);
+                    }
                     if prepared_runtime_dir.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(13);
                     }
@@ -32533,9 +32536,6 @@ mod root {
                     }
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(16);
-                    }
-                    if prepared_preload_library.is_some() {
-                        table_writer.write_entry::<::planus::Offset<str>>(17);
                     }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
@@ -32593,6 +32593,11 @@ mod root {
                             if let ::core::option::Option::Some(prepared_leases) = prepared_leases {
                                 object_writer.write::<_, _, 4>(&prepared_leases);
                             }
+                            if let ::core::option::Option::Some(prepared_preload_library) =
+                                prepared_preload_library
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_preload_library);
+                            }
                             if let ::core::option::Option::Some(prepared_runtime_dir) =
                                 prepared_runtime_dir
                             {
@@ -32609,11 +32614,6 @@ mod root {
                             if let ::core::option::Option::Some(prepared_program) = prepared_program
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
-                            }
-                            if let ::core::option::Option::Some(prepared_preload_library) =
-                                prepared_preload_library
-                            {
-                                object_writer.write::<_, _, 4>(&prepared_preload_library);
                             }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
@@ -32665,11 +32665,11 @@ mod root {
                         self.silent_clients,
                         self.leases,
                         self.journal_bytes,
+                        &self.preload_library,
                         &self.runtime_dir,
                         self.lost_tensors,
                         &self.movers,
                         &self.program,
-                        &self.preload_library,
                     )
                 }
             }
@@ -33032,10 +33032,10 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
                 StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
-                /// Setter for the [`runtime_dir` field](Status#structfield.runtime_dir).
+                /// Setter for the [`preload_library` field](Status#structfield.preload_library).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn runtime_dir<T13>(
+                pub fn preload_library<T13>(
                     self,
                     value: T13,
                 ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
@@ -33046,24 +33046,24 @@ mod root {
                     StatusBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value))
                 }
 
-                /// Sets the [`runtime_dir` field](Status#structfield.runtime_dir) to null.
+                /// Sets the [`preload_library` field](Status#structfield.preload_library) to null.
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn runtime_dir_as_null(
+                pub fn preload_library_as_null(
                     self,
                 ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, ())>
                 {
-                    self.runtime_dir(())
+                    self.preload_library(())
                 }
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
                 StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
-                /// Setter for the [`lost_tensors` field](Status#structfield.lost_tensors).
+                /// Setter for the [`runtime_dir` field](Status#structfield.runtime_dir).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn lost_tensors<T14>(
+                pub fn runtime_dir<T14>(
                     self,
                     value: T14,
                 ) -> StatusBuilder<(
@@ -33084,11 +33084,89 @@ mod root {
                     T14,
                 )>
                 where
-                    T14: ::planus::WriteAsDefault<u32, u32>,
+                    T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 {
                     let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
                     StatusBuilder((
                         v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`runtime_dir` field](Status#structfield.runtime_dir) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn runtime_dir_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    (),
+                )> {
+                    self.runtime_dir(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`lost_tensors` field](Status#structfield.lost_tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lost_tensors<T15>(
+                    self,
+                    value: T15,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
                     ))
                 }
 
@@ -33112,38 +33190,15 @@ mod root {
                     T11,
                     T12,
                     T13,
+                    T14,
                     ::planus::DefaultValue,
                 )> {
                     self.lost_tensors(::planus::DefaultValue)
                 }
             }
 
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
                 StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                )>
-            {
-                /// Setter for the [`movers` field](Status#structfield.movers).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn movers<T15>(
-                    self,
-                    value: T15,
-                ) -> StatusBuilder<(
                     T0,
                     T1,
                     T2,
@@ -33161,14 +33216,41 @@ mod root {
                     T14,
                     T15,
                 )>
+            {
+                /// Setter for the [`movers` field](Status#structfield.movers).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers<T16>(
+                    self,
+                    value: T16,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
                 where
-                    T15: ::planus::WriteAsOptional<
+                    T16: ::planus::WriteAsOptional<
                             ::planus::Offset<[::planus::Offset<self::MoverInfo>]>,
                         >,
                 {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
                     StatusBuilder((
-                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
                     ))
                 }
 
@@ -33193,92 +33275,10 @@ mod root {
                     T12,
                     T13,
                     T14,
+                    T15,
                     (),
                 )> {
                     self.movers(())
-                }
-            }
-
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
-                StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                    T15,
-                )>
-            {
-                /// Setter for the [`program` field](Status#structfield.program).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn program<T16>(
-                    self,
-                    value: T16,
-                ) -> StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                    T15,
-                    T16,
-                )>
-                where
-                    T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
-                        self.0;
-                    StatusBuilder((
-                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
-                    ))
-                }
-
-                /// Sets the [`program` field](Status#structfield.program) to null.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn program_as_null(
-                    self,
-                ) -> StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                    T15,
-                    (),
-                )> {
-                    self.program(())
                 }
             }
 
@@ -33303,10 +33303,10 @@ mod root {
                     T16,
                 )>
             {
-                /// Setter for the [`preload_library` field](Status#structfield.preload_library).
+                /// Setter for the [`program` field](Status#structfield.program).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn preload_library<T17>(
+                pub fn program<T17>(
                     self,
                     value: T17,
                 ) -> StatusBuilder<(
@@ -33340,10 +33340,10 @@ mod root {
                     ))
                 }
 
-                /// Sets the [`preload_library` field](Status#structfield.preload_library) to null.
+                /// Sets the [`program` field](Status#structfield.program) to null.
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn preload_library_as_null(
+                pub fn program_as_null(
                     self,
                 ) -> StatusBuilder<(
                     T0,
@@ -33365,7 +33365,7 @@ mod root {
                     T16,
                     (),
                 )> {
-                    self.preload_library(())
+                    self.program(())
                 }
             }
 
@@ -33416,9 +33416,9 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
@@ -33465,9 +33465,9 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
@@ -33517,9 +33517,9 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
@@ -33679,6 +33679,15 @@ mod root {
                     )
                 }
 
+                /// Getter for the [`preload_library` field](Status#structfield.preload_library).
+                #[inline]
+                pub fn preload_library(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(17, "Status", "preload_library")
+                }
+
                 /// Getter for the [`runtime_dir` field](Status#structfield.runtime_dir).
                 #[inline]
                 pub fn runtime_dir(
@@ -33716,15 +33725,6 @@ mod root {
                 {
                     self.0.access(16, "Status", "program")
                 }
-
-                /// Getter for the [`preload_library` field](Status#structfield.preload_library).
-                #[inline]
-                pub fn preload_library(
-                    &self,
-                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
-                {
-                    self.0.access(17, "Status", "preload_library")
-                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -33754,6 +33754,11 @@ mod root {
                     f.field("silent_clients", &self.silent_clients());
                     f.field("leases", &self.leases());
                     f.field("journal_bytes", &self.journal_bytes());
+                    if let ::core::option::Option::Some(field_preload_library) =
+                        self.preload_library().transpose()
+                    {
+                        f.field("preload_library", &field_preload_library);
+                    }
                     if let ::core::option::Option::Some(field_runtime_dir) =
                         self.runtime_dir().transpose()
                     {
@@ -33766,11 +33771,6 @@ mod root {
                     if let ::core::option::Option::Some(field_program) = self.program().transpose()
                     {
                         f.field("program", &field_program);
-                    }
-                    if let ::core::option::Option::Some(field_preload_library) =
-                        self.preload_library().transpose()
-                    {
-                        f.field("preload_library", &field_preload_library);
                     }
                     f.finish()
                 }
@@ -33803,6 +33803,7 @@ mod root {
                         )?,
                         leases: ::core::convert::TryInto::try_into(value.leases()?)?,
                         journal_bytes: ::core::convert::TryInto::try_into(value.journal_bytes()?)?,
+                        preload_library: value.preload_library()?.map(::core::convert::Into::into),
                         runtime_dir: value.runtime_dir()?.map(::core::convert::Into::into),
                         lost_tensors: ::core::convert::TryInto::try_into(value.lost_tensors()?)?,
                         movers: if let ::core::option::Option::Some(movers) = value.movers()? {
@@ -33811,7 +33812,6 @@ mod root {
                             ::core::option::Option::None
                         },
                         program: value.program()?.map(::core::convert::Into::into),
-                        preload_library: value.preload_library()?.map(::core::convert::Into::into),
                     })
                 }
             }
