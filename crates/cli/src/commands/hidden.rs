@@ -9,7 +9,7 @@ use crate::args::{DaemonArgs, LogArgs};
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
 use crate::printer::Printer;
-use crate::{env_vars, logging, preload};
+use crate::{env_vars, logging};
 
 /// `millpond daemon`.
 pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
@@ -17,7 +17,7 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
         return printer.line(about()?);
     }
     start_log(&args.log)?;
-    millpond_daemon::run_from_stdin(preload::to_name()).map_err(|error| {
+    millpond_daemon::run_from_stdin(crate::preload::to_name()).map_err(|error| {
         let report = Report::new(Code::Failed, serve::chain(&error));
         match error.hint() {
             Some(hint) => report.hint(hint).into(),

@@ -24,6 +24,8 @@ pub struct StatusJson {
     started_unix_ms: u64,
     /// The pond's folder.
     runtime_dir: String,
+    /// The library that `millpond run` preloads.
+    preload_library: Option<String>,
     /// Clients that are known.
     clients: u32,
     /// Those of them without a connection.
@@ -38,8 +40,6 @@ pub struct StatusJson {
     movers: Vec<MoverJson>,
     /// The file that the daemon runs from.
     program: String,
-    /// The library that `millpond run` preloads.
-    preload_library: Option<String>,
     /// GPUs.
     devices: Vec<DeviceJson>,
 }
@@ -134,6 +134,7 @@ impl From<&Status> for StatusJson {
             driver_ready: status.driver_ready,
             started_unix_ms: status.started_unix_ms,
             runtime_dir: status.runtime_dir.clone(),
+            preload_library: status.preload_library.clone(),
             clients: status.clients,
             silent_clients: status.silent_clients,
             leases: status.leases,
@@ -141,7 +142,6 @@ impl From<&Status> for StatusJson {
             lost_tensors: status.lost_tensors,
             movers: status.movers.iter().map(MoverJson::from).collect(),
             program: status.program.clone(),
-            preload_library: status.preload_library.clone(),
             devices: status.devices.iter().map(DeviceJson::from).collect(),
         }
     }
