@@ -68,6 +68,10 @@ class Broken(unittest.TestCase):
 
         self.refused(change, f"{PROGRAM} is not executable")
 
+    def test_a_path_of_the_machine_that_built_it_is_refused(self):
+        change = lambda entry, content: content + f"# {ROOT}/x".encode() if entry.filename.endswith(".py") else content
+        self.refused(change, f"contains the path {ROOT}")
+
     def test_a_missing_library_is_refused(self):
         name = "libmillpond_preload.so"
         change = lambda entry, content: None if entry.filename.endswith(name) else content

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 /// The commands, each with what it does. They work in this order, in any shell.
 const COMMANDS: [(&str, &str); 4] = [
-    ("serve --detach", "a pond in the background"),
-    ("tensor create x --dtype f32 --shape 1024 --zero", "memory of no process"),
-    ("status", "what the pond holds"),
-    ("stop", "gives it all back"),
+    ("serve --detach", "in the background"),
+    ("tensor create x --dtype f32 --shape 1024 --zero", "outlives its maker"),
+    ("status", "what is in it"),
+    ("stop", "frees everything"),
 ];
 
 /// The lines to print.
