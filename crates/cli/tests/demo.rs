@@ -48,6 +48,7 @@ fn what_the_demo_says_to_try_next_works_as_printed() {
     assert!((3..=4).contains(&commands), "{next}");
     let mut shell = place.shell("bash");
     shell.args(["-e", "-c", next]).current_dir(place.path());
+    shell.env("MILLPOND_LOG_FILE", place.path().join("log"));
     let ran = Ran::from(shell.output().unwrap());
     assert_eq!(ran.code, Some(0), "{next}{}{}", ran.stdout, ran.stderr);
     assert_eq!(place.run(&["status"]).code, Some(15), "the last one stops the pond");

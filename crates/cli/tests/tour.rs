@@ -37,6 +37,7 @@ fn every_command_of_the_tour_works_as_it_is_printed() {
     let mut command: Command = place.shell("bash");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     command.args(["-e", "-x", "-c", &script]).current_dir(place.path()).env("PATH", path);
+    command.env("MILLPOND_LOG_FILE", place.path().join("log"));
     let ran = Ran::from(command.output().unwrap());
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     for said in ["acts/x", "weights/w0", "copy.bin", "epoch 3"] {

@@ -32,8 +32,8 @@ fn library(pond: Option<&Status>) -> Vec<Check> {
     let library = match preload::choose(pond) {
         Ok(library) => library,
         Err(report) => {
-            let way_out = report.failure.hint.unwrap_or_default();
-            let advice = format!("only `millpond run` needs it: {way_out}");
+            let advice = "`millpond run` needs it: install the wheel, or build it with `scripts/preload`; \
+                          everything else works without it";
             return vec![Check::warn(name, report.failure.message, advice)];
         }
     };
