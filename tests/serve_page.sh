@@ -54,7 +54,7 @@ if ! command -v curl >/dev/null; then
 #!/usr/bin/env python3
 import sys, urllib.request
 url, data = sys.argv[2], sys.argv[4].encode() if sys.argv[3:4] == ["-d"] else None
-print(urllib.request.urlopen(f"http://{url}", data).read().decode())
+print(urllib.request.urlopen(f"http://{url}", data).read().decode(), end="")
 SCRIPT
     chmod +x "$work/bin/curl"
     PATH="$work/bin:$PATH"
