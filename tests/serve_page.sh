@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Runs docs/serve-one-model.md as a newcomer does: every shell block, in order, in one shell.
 #
-#   tests/serve_page.sh               builds and installs first, as the page says
+#   tests/serve_page.sh               installs the wheel of dist/wheels first, as the page says
 #   tests/serve_page.sh --installed   uses `millpond` and `python` of PATH instead
 #   tests/serve_page.sh --print       prints the page's commands with what they print; for the page
 #
-# Blocks of `sh background` stay in the background, to where the page says that they are stopped. A
-# `text` block is what the block before it prints: it is compared, with every number and every run of
-# blanks taken for equal to another one; `text shortened` is not. Ends with "N passed, N failed".
+# Blocks of `sh background` stay in the background, to where the page says that they are stopped. `sh
+# cleanup` is not typed. A `text` block is what the block before it prints: it is compared, with every
+# number and every run of blanks taken for equal to another one; `text shortened` is not. Ends with "N
+# passed, N failed".
 set -u
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -17,16 +18,18 @@ for flag in "$@"; do
     case $flag in
         --installed) installed=yes ;;
         --print) show=yes ;;
-        *) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
+        *) sed -n '2,11p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
     esac
 done
 work=$(mktemp -d)
 export MILLPOND_DRIVER="${MILLPOND_DRIVER:-soft}" MILLPOND_SOFT_DIR="$work/gpu" MILLPOND_CONFIG="$work/config.toml"
+# A pond of the page's own, whose log goes nowhere else.
+export MILLPOND_RUNTIME_DIR="$work/pond" XDG_STATE_HOME="$work/state" MILLPOND_LOG_FILE="$work/pond.log"
 mkdir -m 700 "$MILLPOND_SOFT_DIR"
 : >"$MILLPOND_CONFIG"
 passed=0 failed=0 background=()
 
-# Ends what was started, the last one first: the coordinator before its pond.
+# Ends what was started, the last one first.
 stop() {
     local index code
     for ((index = ${#background[@]} - 1; index >= 0; index--)); do
@@ -39,9 +42,23 @@ stop() {
 }
 finish() {
     stop >/dev/null
-    rm -rf "$work" /tmp/pool-v1.safetensors /tmp/pool-v2.safetensors /tmp/pool-pond
+    millpond stop >/dev/null 2>&1
+    rm -rf "$work" /tmp/pool-v1.safetensors /tmp/pool-v2.safetensors
 }
 trap finish EXIT
+
+# A machine without curl gets one that can do what the page needs.
+if ! command -v curl >/dev/null; then
+    mkdir "$work/bin"
+    cat >"$work/bin/curl" <<'SCRIPT'
+#!/usr/bin/env python3
+import sys, urllib.request
+url, data = sys.argv[2], sys.argv[4].encode() if sys.argv[3:4] == ["-d"] else None
+print(urllib.request.urlopen(f"http://{url}", data).read().decode(), end="")
+SCRIPT
+    chmod +x "$work/bin/curl"
+    PATH="$work/bin:$PATH"
+fi
 
 pass() { passed=$((passed + 1)); echo "ok      $1"; }
 fail() { failed=$((failed + 1)); echo "FAILED  $1"; }
@@ -56,18 +73,15 @@ awk -v folder="$work" '
 
 same() {
     sed -E 's/[0-9a-f]{8}[0-9a-f-]*/#/g; s/[0-9]+(\.[0-9]+)?/#/g; s/[[:space:]]+/ /g
-        s/# (us|ms|s|seconds?)\b/# s/g; s/[kMG]B\/s/B\/s/g' "$1"
+        s/# (us|ms|s|seconds?|minutes?)\b/# s/g; s/[kMG]B\/s/B\/s/g' "$1"
 }
 
-# Whether a background command has got so far that the next ones can use it.
-ready() { # command
+# Whether the coordinator in the background has workers that the next commands can use.
+ready() {
     local try
     for try in $(seq 1 600); do
-        case $1 in
-            *serve*) millpond status >/dev/null 2>&1 && return ;;
-            *) curl -s localhost:8080/stats 2>/dev/null | grep -q '"state": "idle"' &&
-                ! curl -s localhost:8080/stats | grep -q '"state": "starting"' && return ;;
-        esac
+        curl -s localhost:8080/stats 2>/dev/null | grep -q '"state": "idle"' &&
+            ! curl -s localhost:8080/stats | grep -q '"state": "starting"' && return
         sleep 0.1
     done
     return 1
@@ -96,7 +110,7 @@ for block in "$work"/block-*; do
             # Exec, so that the signal at the end reaches the command itself.
             (eval "exec ${command[0]}") >"$work/background-${#background[@]}" 2>&1 &
             background+=($!)
-            if ready "${command[0]}"; then pass "$title"; else fail "$title: it does not start"; break; fi
+            if ready; then pass "$title"; else fail "$title: it does not start"; break; fi
             ;;
         sh | "sh install")
             : >"$work/output"

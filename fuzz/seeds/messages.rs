@@ -220,6 +220,7 @@ fn status() -> Status {
         silent_clients: 1,
         leases: 1,
         journal_bytes: 5,
+        preload_library: Some("/usr/lib/millpond/libmillpond_preload.so".into()),
         runtime_dir: "/run/millpond".into(),
         lost_tensors: 0,
         movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 6, moves: 2, moved_bytes: 9 }],

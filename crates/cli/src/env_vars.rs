@@ -37,8 +37,9 @@ const OWN: &[Variable] = &[
     },
     Variable {
         name: PRELOAD,
-        meaning: "The library that `run` puts into programs; without it the one beside this \
-                  program, in ../lib/millpond or in /usr/lib/millpond",
+        meaning: "The library that `run` loads into programs; by default the one that the pond \
+                  names, else the one beside this program, in ../lib/millpond or in \
+                  /usr/lib/millpond",
     },
     Variable {
         name: "HF_HUB_CACHE",

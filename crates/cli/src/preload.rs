@@ -1,7 +1,12 @@
-//! Where the library that counts memory inside other programs is.
+//! Which library counts memory inside other programs, and where it is.
 
+mod trust;
+
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use millpond::Status;
 
 use crate::env_vars;
 use crate::error::Report;
@@ -10,30 +15,89 @@ use crate::exit::Code;
 /// The library's file.
 pub const FILE: &str = "libmillpond_preload.so";
 
-/// Finds it: what the variable says, else beside this program, else where packages put it.
-pub fn find() -> Result<PathBuf, Report> {
-    let named = std::env::var_os(env_vars::PRELOAD).filter(|path| !path.is_empty());
-    let places = match named {
-        Some(path) => vec![PathBuf::from(path)],
-        None => places(std::env::current_exe().ok().as_deref()),
+/// The library that `run` preloads.
+#[derive(Debug)]
+pub struct Library {
+    /// Its file, by an absolute path.
+    pub file: PathBuf,
+    /// Where the path comes from.
+    pub source: Source,
+    /// Why the library that the pond names is not used.
+    pub refused: Option<String>,
+}
+
+/// Where the path of the library comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The environment variable.
+    Variable,
+    /// The pond: program and daemon agree.
+    Pond,
+    /// The search beside this program and where packages put it.
+    Search,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Variable => write!(f, "named by {}", env_vars::PRELOAD),
+            Source::Pond => f.write_str("named by the pond"),
+            Source::Search => f.write_str("found beside this program"),
+        }
+    }
+}
+
+/// Chooses the library: the one that the variable names, else the one that the pond names, else
+/// what a search finds. What the pond names is taken only if nobody else can write it.
+pub fn choose(pond: Option<&Status>) -> Result<Library, Report> {
+    let variable = std::env::var_os(env_vars::PRELOAD).filter(|path| !path.is_empty());
+    if let Some(path) = variable {
+        return library(&[path.into()], Source::Variable, None);
+    }
+    let named = pond.and_then(|status| status.preload_library.as_deref());
+    let refused = match named.map(|path| trust::check(Path::new(path))) {
+        Some(Ok(file)) if loadable(&file) => {
+            return Ok(Library { file, source: Source::Pond, refused: None });
+        }
+        Some(Ok(file)) => Some(not_loadable(&file)),
+        Some(Err(why)) => Some(why),
+        None => None,
     };
+    library(&places(std::env::current_exe().ok().as_deref()), Source::Search, refused)
+}
+
+/// What a daemon of this program names to its clients.
+pub fn to_name() -> Option<String> {
+    let library = choose(None).ok()?;
+    library.file.into_os_string().into_string().ok()
+}
+
+fn library(places: &[PathBuf], source: Source, refused: Option<String>) -> Result<Library, Report> {
     let Some(found) = places.iter().find(|path| path.is_file()) else {
         let looked: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
-        let message = format!("{FILE} is missing; looked for {}", looked.join(", "));
+        let message = format!("{FILE} not found; looked for {}", looked.join(", "));
         let hint = format!(
-            "`scripts/preload` builds it into dist/preload; name it: {}=/path/to/{FILE}",
+            "install the wheel, which brings it, or build it with `scripts/preload` and name it: \
+             {}=/path/to/{FILE}",
             env_vars::PRELOAD
         );
         return Err(Report::new(Code::Failed, message).hint(hint));
     };
-    let found = std::path::absolute(found).unwrap_or_else(|_| found.clone());
-    // The loader takes both for the end of one name and the beginning of the next.
-    if found.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n')) {
-        let message =
-            format!("'{}': the loader takes no path with a space or colon", found.display());
-        return Err(Report::new(Code::Failed, message).hint("a link to it without: `ln -s`"));
+    let file = std::path::absolute(found).unwrap_or_else(|_| found.clone());
+    if !loadable(&file) {
+        let hint = "make a link to it whose path has neither: `ln -s`";
+        return Err(Report::new(Code::Failed, not_loadable(&file)).hint(hint));
     }
-    Ok(found)
+    Ok(Library { file, source, refused })
+}
+
+/// The loader takes these for the end of one name and the beginning of the next.
+fn loadable(file: &Path) -> bool {
+    !file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n'))
+}
+
+fn not_loadable(file: &Path) -> String {
+    format!("'{}': the loader accepts no path with a space or a colon", file.display())
 }
 
 /// Where it may be, beside a program and where packages put it.

@@ -6,7 +6,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Place, signal, until, wait};
+use common::{Place, Ran, signal, until, wait};
 
 /// The least that the demo takes; a debug build hashes slowly.
 const SMALL: [&str; 4] = ["--size", "34M", "--workers", "2"];
@@ -37,6 +37,21 @@ fn the_demo_sees_every_claim_come_true_and_leaves_nothing() {
         assert!(time.as_f64().is_some_and(|time| time > 0.0), "{name}: {time}");
     }
     assert_eq!(left_in(&place), [""; 0]);
+}
+
+#[test]
+fn what_the_demo_says_to_try_next_works_as_printed() {
+    let place = Place::new();
+    let said = place.stdout(&demo(&[]));
+    let next = said.split("\nNow try:\n").nth(1).unwrap();
+    let commands = next.lines().filter(|line| line.starts_with("  millpond ")).count();
+    assert!((3..=4).contains(&commands), "{next}");
+    let mut shell = place.shell("bash");
+    shell.args(["-e", "-c", next]).current_dir(place.path());
+    shell.env("MILLPOND_LOG_FILE", place.path().join("log"));
+    let ran = Ran::from(shell.output().unwrap());
+    assert_eq!(ran.code, Some(0), "{next}{}{}", ran.stdout, ran.stderr);
+    assert_eq!(place.run(&["status"]).code, Some(15), "the last one stops the pond");
 }
 
 #[test]

@@ -23,12 +23,13 @@ pub mod side_thread;
 
 pub use shell::{DaemonError, run};
 
-/// Runs as the daemon that a keeper started: the channel is on standard input.
+/// Runs as the daemon that a keeper started: the channel is on standard input. Clients are told
+/// where the library for limits is, if there is one.
 ///
 /// # Errors
 /// [`DaemonError`]; the keeper starts the next daemon.
-pub fn run_from_stdin() -> Result<(), DaemonError> {
+pub fn run_from_stdin(preload_library: Option<String>) -> Result<(), DaemonError> {
     let start = millpond_keeper::daemon_side::connect_stdin()
         .map_err(|error| DaemonError::Handover(error.in_full()))?;
-    run(start)
+    run(start, preload_library)
 }

@@ -20,7 +20,7 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
         return printer.line(about()?);
     }
     start_log(&args.log)?;
-    millpond_daemon::run_from_stdin().map_err(|error| {
+    millpond_daemon::run_from_stdin(crate::preload::to_name()).map_err(|error| {
         let report = Report::new(Code::Failed, serve::chain(&error));
         match error.hint() {
             Some(hint) => report.hint(hint).into(),

@@ -24,6 +24,8 @@ pub struct StatusJson {
     started_unix_ms: u64,
     /// The pond's folder.
     runtime_dir: String,
+    /// The library that `millpond run` preloads.
+    preload_library: Option<String>,
     /// Clients that are known.
     clients: u32,
     /// Those of them without a connection.
@@ -132,6 +134,7 @@ impl From<&Status> for StatusJson {
             driver_ready: status.driver_ready,
             started_unix_ms: status.started_unix_ms,
             runtime_dir: status.runtime_dir.clone(),
+            preload_library: status.preload_library.clone(),
             clients: status.clients,
             silent_clients: status.silent_clients,
             leases: status.leases,

@@ -80,7 +80,12 @@ impl Place {
 
     /// A pond that runs until it is dropped.
     pub fn serve(&self) -> Serving {
-        let child = self.command(&["serve", "--log", "warn"]).spawn().unwrap();
+        self.serve_with(self.command(&["serve", "--log", "warn"]))
+    }
+
+    /// A pond that this command starts.
+    pub fn serve_with(&self, mut command: Command) -> Serving {
+        let child = command.spawn().unwrap();
         let serving = Serving { child: Some(child) };
         let deadline = Instant::now() + PATIENCE;
         while self.run(&["status"]).code != Some(0) {

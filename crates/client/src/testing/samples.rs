@@ -94,6 +94,7 @@ pub(crate) fn status() -> Status {
         silent_clients: 0,
         leases: 0,
         journal_bytes: 0,
+        preload_library: None,
         runtime_dir: "/x".into(),
         lost_tensors: 0,
         movers: Vec::new(),

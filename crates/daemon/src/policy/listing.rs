@@ -155,6 +155,7 @@ impl<P: Ports> Pond<P> {
             silent_clients: count(self.clients.silent()),
             leases: count(self.clients.leases()),
             journal_bytes: self.about.journal_bytes,
+            preload_library: self.about.preload_library.clone(),
             runtime_dir: self.about.runtime_dir.clone(),
             lost_tensors: self.lost_tensors,
             movers: self.mover_list(),

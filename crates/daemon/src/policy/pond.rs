@@ -154,6 +154,8 @@ pub struct About {
     pub daemon_user: u32,
     /// The file that it runs from.
     pub program: String,
+    /// The library that programs under a limit preload.
+    pub preload_library: Option<String>,
     /// The keeper.
     pub keeper_pid: u32,
     /// The runtime folder.

@@ -99,8 +99,9 @@ impl DaemonError {
 ///
 /// # Errors
 /// [`DaemonError`]; the keeper starts the next daemon.
-pub fn run(start: DaemonStart) -> Result<(), DaemonError> {
+pub fn run(start: DaemonStart, preload_library: Option<String>) -> Result<(), DaemonError> {
     let mut server = Server::new(start)?;
+    server.pond.about.preload_library = preload_library;
     let result = server.serve();
     tracing::info!("the daemon ends");
     result

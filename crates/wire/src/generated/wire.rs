@@ -7992,8 +7992,6 @@ mod root {
                 pub activate: bool,
                 /// The field `source` in the table `VersionCommit`
                 pub source: ::core::option::Option<::planus::alloc::string::String>,
-                /// The field `unless_current` in the table `VersionCommit`
-                pub unless_current: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -8008,7 +8006,6 @@ mod root {
                         bytes: 0,
                         activate: false,
                         source: ::core::default::Default::default(),
-                        unless_current: false,
                     }
                 }
             }
@@ -8033,7 +8030,6 @@ mod root {
                     field_source: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
-                    field_unless_current: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder);
                     let prepared_token = field_token.prepare(builder);
@@ -8043,9 +8039,8 @@ mod root {
                     let prepared_bytes = field_bytes.prepare(builder, &0);
                     let prepared_activate = field_activate.prepare(builder, &false);
                     let prepared_source = field_source.prepare(builder);
-                    let prepared_unless_current = field_unless_current.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
                         ::core::default::Default::default();
                     if prepared_version.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -8070,9 +8065,6 @@ mod root {
                     }
                     if prepared_activate.is_some() {
                         table_writer.write_entry::<bool>(6);
-                    }
-                    if prepared_unless_current.is_some() {
-                        table_writer.write_entry::<bool>(8);
                     }
 
                     unsafe {
@@ -8105,11 +8097,6 @@ mod root {
                                 prepared_activate
                             {
                                 object_writer.write::<_, _, 1>(&prepared_activate);
-                            }
-                            if let ::core::option::Option::Some(prepared_unless_current) =
-                                prepared_unless_current
-                            {
-                                object_writer.write::<_, _, 1>(&prepared_unless_current);
                             }
                         });
                     }
@@ -8157,7 +8144,6 @@ mod root {
                         self.bytes,
                         self.activate,
                         &self.source,
-                        self.unless_current,
                     )
                 }
             }
@@ -8346,34 +8332,6 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
-                /// Setter for the [`unless_current` field](VersionCommit#structfield.unless_current).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn unless_current<T8>(
-                    self,
-                    value: T8,
-                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
-                where
-                    T8: ::planus::WriteAsDefault<bool, bool>,
-                {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
-                    VersionCommitBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
-                }
-
-                /// Sets the [`unless_current` field](VersionCommit#structfield.unless_current) to the default value.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn unless_current_as_default(
-                    self,
-                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
-                {
-                    self.unless_current(::planus::DefaultValue)
-                }
-            }
-
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8>
-                VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
-            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionCommit].
                 #[inline]
                 pub fn finish(
@@ -8396,9 +8354,8 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<VersionCommit>>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<VersionCommit>;
 
@@ -8420,9 +8377,8 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<VersionCommit>>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<VersionCommit>;
 
@@ -8444,17 +8400,16 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<VersionCommit>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionCommit> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
-                    VersionCommit::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    VersionCommit::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
                 }
             }
 
@@ -8521,16 +8476,6 @@ mod root {
                 {
                     self.0.access(7, "VersionCommit", "source")
                 }
-
-                /// Getter for the [`unless_current` field](VersionCommit#structfield.unless_current).
-                #[inline]
-                pub fn unless_current(&self) -> ::planus::Result<bool> {
-                    ::core::result::Result::Ok(
-                        self.0
-                            .access(8, "VersionCommit", "unless_current")?
-                            .unwrap_or(false),
-                    )
-                }
             }
 
             impl<'a> ::core::fmt::Debug for VersionCommitRef<'a> {
@@ -8556,7 +8501,6 @@ mod root {
                     if let ::core::option::Option::Some(field_source) = self.source().transpose() {
                         f.field("source", &field_source);
                     }
-                    f.field("unless_current", &self.unless_current());
                     f.finish()
                 }
             }
@@ -8575,9 +8519,6 @@ mod root {
                         bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
                         activate: ::core::convert::TryInto::try_into(value.activate()?)?,
                         source: value.source()?.map(::core::convert::Into::into),
-                        unless_current: ::core::convert::TryInto::try_into(
-                            value.unless_current()?,
-                        )?,
                     })
                 }
             }
@@ -8658,7 +8599,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:171`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:169`
             #[derive(
                 Clone,
                 Debug,
@@ -9173,7 +9114,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:181`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:179`
             #[derive(
                 Clone,
                 Debug,
@@ -9597,7 +9538,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:189`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:187`
             #[derive(
                 Clone,
                 Debug,
@@ -9922,7 +9863,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:195`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:193`
             #[derive(
                 Clone,
                 Debug,
@@ -9941,8 +9882,6 @@ mod root {
                 pub model: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `tag` in the table `VersionRetire`
                 pub tag: ::core::option::Option<::planus::alloc::string::String>,
-                /// The field `current` in the table `VersionRetire`
-                pub current: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -9952,7 +9891,6 @@ mod root {
                         version: ::core::default::Default::default(),
                         model: ::core::default::Default::default(),
                         tag: ::core::default::Default::default(),
-                        current: false,
                     }
                 }
             }
@@ -9972,14 +9910,12 @@ mod root {
                         ::planus::Offset<::core::primitive::str>,
                     >,
                     field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                    field_current: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder);
                     let prepared_model = field_model.prepare(builder);
                     let prepared_tag = field_tag.prepare(builder);
-                    let prepared_current = field_current.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
                         ::core::default::Default::default();
                     if prepared_version.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -9989,9 +9925,6 @@ mod root {
                     }
                     if prepared_tag.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(2);
-                    }
-                    if prepared_current.is_some() {
-                        table_writer.write_entry::<bool>(3);
                     }
 
                     unsafe {
@@ -10005,10 +9938,6 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
                                 object_writer.write::<_, _, 4>(&prepared_tag);
-                            }
-                            if let ::core::option::Option::Some(prepared_current) = prepared_current
-                            {
-                                object_writer.write::<_, _, 1>(&prepared_current);
                             }
                         });
                     }
@@ -10046,13 +9975,7 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionRetire> {
-                    VersionRetire::create(
-                        builder,
-                        self.version,
-                        &self.model,
-                        &self.tag,
-                        self.current,
-                    )
+                    VersionRetire::create(builder, self.version, &self.model, &self.tag)
                 }
             }
 
@@ -10123,28 +10046,6 @@ mod root {
             }
 
             impl<T0, T1, T2> VersionRetireBuilder<(T0, T1, T2)> {
-                /// Setter for the [`current` field](VersionRetire#structfield.current).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn current<T3>(self, value: T3) -> VersionRetireBuilder<(T0, T1, T2, T3)>
-                where
-                    T3: ::planus::WriteAsDefault<bool, bool>,
-                {
-                    let (v0, v1, v2) = self.0;
-                    VersionRetireBuilder((v0, v1, v2, value))
-                }
-
-                /// Sets the [`current` field](VersionRetire#structfield.current) to the default value.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn current_as_default(
-                    self,
-                ) -> VersionRetireBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
-                    self.current(::planus::DefaultValue)
-                }
-            }
-
-            impl<T0, T1, T2, T3> VersionRetireBuilder<(T0, T1, T2, T3)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionRetire].
                 #[inline]
                 pub fn finish(
@@ -10162,9 +10063,8 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<VersionRetire>>
-                for VersionRetireBuilder<(T0, T1, T2, T3)>
+                for VersionRetireBuilder<(T0, T1, T2)>
             {
                 type Prepared = ::planus::Offset<VersionRetire>;
 
@@ -10181,9 +10081,8 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<VersionRetire>>
-                for VersionRetireBuilder<(T0, T1, T2, T3)>
+                for VersionRetireBuilder<(T0, T1, T2)>
             {
                 type Prepared = ::planus::Offset<VersionRetire>;
 
@@ -10200,16 +10099,15 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T3: ::planus::WriteAsDefault<bool, bool>,
-            > ::planus::WriteAsOffset<VersionRetire> for VersionRetireBuilder<(T0, T1, T2, T3)>
+            > ::planus::WriteAsOffset<VersionRetire> for VersionRetireBuilder<(T0, T1, T2)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionRetire> {
-                    let (v0, v1, v2, v3) = &self.0;
-                    VersionRetire::create(builder, v0, v1, v2, v3)
+                    let (v0, v1, v2) = &self.0;
+                    VersionRetire::create(builder, v0, v1, v2)
                 }
             }
 
@@ -10241,16 +10139,6 @@ mod root {
                 {
                     self.0.access(2, "VersionRetire", "tag")
                 }
-
-                /// Getter for the [`current` field](VersionRetire#structfield.current).
-                #[inline]
-                pub fn current(&self) -> ::planus::Result<bool> {
-                    ::core::result::Result::Ok(
-                        self.0
-                            .access(3, "VersionRetire", "current")?
-                            .unwrap_or(false),
-                    )
-                }
             }
 
             impl<'a> ::core::fmt::Debug for VersionRetireRef<'a> {
@@ -10266,7 +10154,6 @@ mod root {
                     if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
                         f.field("tag", &field_tag);
                     }
-                    f.field("current", &self.current());
                     f.finish()
                 }
             }
@@ -10280,7 +10167,6 @@ mod root {
                         version: value.version()?.map(::core::convert::Into::into),
                         model: value.model()?.map(::core::convert::Into::into),
                         tag: value.tag()?.map(::core::convert::Into::into),
-                        current: ::core::convert::TryInto::try_into(value.current()?)?,
                     })
                 }
             }
@@ -10361,7 +10247,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:203`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:199`
             #[derive(
                 Clone,
                 Debug,
@@ -10745,7 +10631,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:210`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:206`
             #[derive(
                 Clone,
                 Debug,
@@ -11111,7 +10997,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:217`
+            /// * Table `ModelList` in the file `schema/wire.fbs:213`
             #[derive(
                 Clone,
                 Debug,
@@ -11382,7 +11268,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:222`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:218`
             #[derive(
                 Clone,
                 Debug,
@@ -12006,7 +11892,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:239`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:235`
             #[derive(
                 Clone,
                 Debug,
@@ -12471,7 +12357,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:249`
+            /// * Table `GroupList` in the file `schema/wire.fbs:245`
             #[derive(
                 Clone,
                 Debug,
@@ -12682,7 +12568,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:251`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:247`
             #[derive(
                 Clone,
                 Debug,
@@ -12967,7 +12853,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:255`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:251`
             #[derive(
                 Clone,
                 Debug,
@@ -13249,370 +13135,10 @@ mod root {
                 }
             }
 
-            /// The table `Rename` in the namespace `millpond.wire`
-            ///
-            /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:260`
-            #[derive(
-                Clone,
-                Debug,
-                PartialEq,
-                PartialOrd,
-                Eq,
-                Ord,
-                Hash,
-                ::serde::Serialize,
-                ::serde::Deserialize,
-            )]
-            pub struct Rename {
-                /// The field `object` in the table `Rename`
-                pub object: ::core::option::Option<self::Id>,
-                /// The field `name` in the table `Rename`
-                pub name: ::core::option::Option<::planus::alloc::string::String>,
-                /// The field `token` in the table `Rename`
-                pub token: ::core::option::Option<self::Id>,
-            }
-
-            #[allow(clippy::derivable_impls)]
-            impl ::core::default::Default for Rename {
-                fn default() -> Self {
-                    Self {
-                        object: ::core::default::Default::default(),
-                        name: ::core::default::Default::default(),
-                        token: ::core::default::Default::default(),
-                    }
-                }
-            }
-
-            impl Rename {
-                /// Creates a [RenameBuilder] for serializing an instance of this table.
-                #[inline]
-                pub fn builder() -> RenameBuilder<()> {
-                    RenameBuilder(())
-                }
-
-                #[allow(clippy::too_many_arguments)]
-                pub fn create(
-                    builder: &mut ::planus::Builder,
-                    field_object: impl ::planus::WriteAsOptional<self::Id>,
-                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                    field_token: impl ::planus::WriteAsOptional<self::Id>,
-                ) -> ::planus::Offset<Self> {
-                    let prepared_object = field_object.prepare(builder);
-                    let prepared_name = field_name.prepare(builder);
-                    let prepared_token = field_token.prepare(builder);
-
-                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
-                        ::core::default::Default::default();
-                    if prepared_object.is_some() {
-                        table_writer.write_entry::<self::Id>(0);
-                    }
-                    if prepared_token.is_some() {
-                        table_writer.write_entry::<self::Id>(2);
-                    }
-                    if prepared_name.is_some() {
-                        table_writer.write_entry::<::planus::Offset<str>>(1);
-                    }
-
-                    unsafe {
-                        table_writer.finish(builder, |object_writer| {
-                            if let ::core::option::Option::Some(prepared_object) = prepared_object {
-                                object_writer.write::<_, _, 16>(&prepared_object);
-                            }
-                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
-                                object_writer.write::<_, _, 16>(&prepared_token);
-                            }
-                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
-                                object_writer.write::<_, _, 4>(&prepared_name);
-                            }
-                        });
-                    }
-                    builder.current_offset()
-                }
-            }
-
-            impl ::planus::WriteAs<::planus::Offset<Rename>> for Rename {
-                type Prepared = ::planus::Offset<Self>;
-
-                #[inline]
-                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
-                    ::planus::WriteAsOffset::prepare(self, builder)
-                }
-            }
-
-            impl ::planus::WriteAsOptional<::planus::Offset<Rename>> for Rename {
-                type Prepared = ::planus::Offset<Self>;
-
-                #[inline]
-                fn prepare(
-                    &self,
-                    builder: &mut ::planus::Builder,
-                ) -> ::core::option::Option<::planus::Offset<Rename>> {
-                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
-                }
-            }
-
-            impl ::planus::WriteAsOffset<Rename> for Rename {
-                #[inline]
-                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
-                    Rename::create(builder, self.object, &self.name, self.token)
-                }
-            }
-
-            /// Builder for serializing an instance of the [Rename] type.
-            ///
-            /// Can be created using the [Rename::builder] method.
-            #[derive(Debug)]
-            #[must_use]
-            pub struct RenameBuilder<State>(State);
-
-            impl RenameBuilder<()> {
-                /// Setter for the [`object` field](Rename#structfield.object).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn object<T0>(self, value: T0) -> RenameBuilder<(T0,)>
-                where
-                    T0: ::planus::WriteAsOptional<self::Id>,
-                {
-                    RenameBuilder((value,))
-                }
-
-                /// Sets the [`object` field](Rename#structfield.object) to null.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn object_as_null(self) -> RenameBuilder<((),)> {
-                    self.object(())
-                }
-            }
-
-            impl<T0> RenameBuilder<(T0,)> {
-                /// Setter for the [`name` field](Rename#structfield.name).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn name<T1>(self, value: T1) -> RenameBuilder<(T0, T1)>
-                where
-                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                {
-                    let (v0,) = self.0;
-                    RenameBuilder((v0, value))
-                }
-
-                /// Sets the [`name` field](Rename#structfield.name) to null.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn name_as_null(self) -> RenameBuilder<(T0, ())> {
-                    self.name(())
-                }
-            }
-
-            impl<T0, T1> RenameBuilder<(T0, T1)> {
-                /// Setter for the [`token` field](Rename#structfield.token).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn token<T2>(self, value: T2) -> RenameBuilder<(T0, T1, T2)>
-                where
-                    T2: ::planus::WriteAsOptional<self::Id>,
-                {
-                    let (v0, v1) = self.0;
-                    RenameBuilder((v0, v1, value))
-                }
-
-                /// Sets the [`token` field](Rename#structfield.token) to null.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn token_as_null(self) -> RenameBuilder<(T0, T1, ())> {
-                    self.token(())
-                }
-            }
-
-            impl<T0, T1, T2> RenameBuilder<(T0, T1, T2)> {
-                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Rename].
-                #[inline]
-                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename>
-                where
-                    Self: ::planus::WriteAsOffset<Rename>,
-                {
-                    ::planus::WriteAsOffset::prepare(&self, builder)
-                }
-            }
-
-            impl<
-                T0: ::planus::WriteAsOptional<self::Id>,
-                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T2: ::planus::WriteAsOptional<self::Id>,
-            > ::planus::WriteAs<::planus::Offset<Rename>> for RenameBuilder<(T0, T1, T2)>
-            {
-                type Prepared = ::planus::Offset<Rename>;
-
-                #[inline]
-                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
-                    ::planus::WriteAsOffset::prepare(self, builder)
-                }
-            }
-
-            impl<
-                T0: ::planus::WriteAsOptional<self::Id>,
-                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T2: ::planus::WriteAsOptional<self::Id>,
-            > ::planus::WriteAsOptional<::planus::Offset<Rename>> for RenameBuilder<(T0, T1, T2)>
-            {
-                type Prepared = ::planus::Offset<Rename>;
-
-                #[inline]
-                fn prepare(
-                    &self,
-                    builder: &mut ::planus::Builder,
-                ) -> ::core::option::Option<::planus::Offset<Rename>> {
-                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
-                }
-            }
-
-            impl<
-                T0: ::planus::WriteAsOptional<self::Id>,
-                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T2: ::planus::WriteAsOptional<self::Id>,
-            > ::planus::WriteAsOffset<Rename> for RenameBuilder<(T0, T1, T2)>
-            {
-                #[inline]
-                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
-                    let (v0, v1, v2) = &self.0;
-                    Rename::create(builder, v0, v1, v2)
-                }
-            }
-
-            /// Reference to a deserialized [Rename].
-            #[derive(Copy, Clone)]
-            pub struct RenameRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
-
-            impl<'a> RenameRef<'a> {
-                /// Getter for the [`object` field](Rename#structfield.object).
-                #[inline]
-                pub fn object(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
-                    self.0.access(0, "Rename", "object")
-                }
-
-                /// Getter for the [`name` field](Rename#structfield.name).
-                #[inline]
-                pub fn name(
-                    &self,
-                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
-                {
-                    self.0.access(1, "Rename", "name")
-                }
-
-                /// Getter for the [`token` field](Rename#structfield.token).
-                #[inline]
-                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
-                    self.0.access(2, "Rename", "token")
-                }
-            }
-
-            impl<'a> ::core::fmt::Debug for RenameRef<'a> {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    let mut f = f.debug_struct("RenameRef");
-                    if let ::core::option::Option::Some(field_object) = self.object().transpose() {
-                        f.field("object", &field_object);
-                    }
-                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
-                        f.field("name", &field_name);
-                    }
-                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
-                        f.field("token", &field_token);
-                    }
-                    f.finish()
-                }
-            }
-
-            impl<'a> ::core::convert::TryFrom<RenameRef<'a>> for Rename {
-                type Error = ::planus::Error;
-
-                #[allow(unreachable_code)]
-                fn try_from(value: RenameRef<'a>) -> ::planus::Result<Self> {
-                    ::core::result::Result::Ok(Self {
-                        object: value.object()?.map(::core::convert::Into::into),
-                        name: value.name()?.map(::core::convert::Into::into),
-                        token: value.token()?.map(::core::convert::Into::into),
-                    })
-                }
-            }
-
-            impl<'a> ::planus::TableRead<'a> for RenameRef<'a> {
-                #[inline]
-                fn from_buffer(
-                    buffer: ::planus::SliceWithStartOffset<'a>,
-                    offset: usize,
-                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
-                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
-                        buffer, offset,
-                    )?))
-                }
-            }
-
-            impl<'a> ::planus::VectorReadInner<'a> for RenameRef<'a> {
-                type Error = ::planus::Error;
-                const STRIDE: usize = 4;
-
-                unsafe fn from_buffer(
-                    buffer: ::planus::SliceWithStartOffset<'a>,
-                    offset: usize,
-                ) -> ::planus::Result<Self> {
-                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
-                        error_kind.with_error_location(
-                            "[RenameRef]",
-                            "get",
-                            buffer.offset_from_start,
-                        )
-                    })
-                }
-            }
-
-            /// # Safety
-            /// The planus compiler generates implementations that initialize
-            /// the bytes in `write_values`.
-            unsafe impl ::planus::VectorWrite<::planus::Offset<Rename>> for Rename {
-                type Value = ::planus::Offset<Rename>;
-                const STRIDE: usize = 4;
-                #[inline]
-                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
-                    ::planus::WriteAs::prepare(self, builder)
-                }
-
-                #[inline]
-                unsafe fn write_values(
-                    values: &[::planus::Offset<Rename>],
-                    bytes: *mut ::core::mem::MaybeUninit<u8>,
-                    buffer_position: u32,
-                ) {
-                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
-                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
-                        ::planus::WriteAsPrimitive::write(
-                            v,
-                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
-                            buffer_position - (Self::STRIDE * i) as u32,
-                        );
-                    }
-                }
-            }
-
-            impl<'a> ::planus::ReadAsRoot<'a> for RenameRef<'a> {
-                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
-                    ::planus::TableRead::from_buffer(
-                        ::planus::SliceWithStartOffset {
-                            buffer: slice,
-                            offset_from_start: 0,
-                        },
-                        0,
-                    )
-                    .map_err(|error_kind| {
-                        error_kind.with_error_location("[RenameRef]", "read_as_root", 0)
-                    })
-                }
-            }
-
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:268`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:255`
             #[derive(
                 Clone,
                 Debug,
@@ -13717,9 +13243,6 @@ mod root {
 
                 /// The variant of type `GroupRemove` in the union `RequestBody`
                 GroupRemove(::planus::alloc::boxed::Box<self::GroupRemove>),
-
-                /// The variant of type `Rename` in the union `RequestBody`
-                Rename(::planus::alloc::boxed::Box<self::Rename>),
             }
 
             impl RequestBody {
@@ -13976,14 +13499,6 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(31, value.prepare(builder).downcast())
                 }
-
-                #[inline]
-                pub fn create_rename(
-                    builder: &mut ::planus::Builder,
-                    value: impl ::planus::WriteAsOffset<self::Rename>,
-                ) -> ::planus::UnionOffset<Self> {
-                    ::planus::UnionOffset::new(32, value.prepare(builder).downcast())
-                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -14021,7 +13536,6 @@ mod root {
                         Self::GroupList(value) => Self::create_group_list(builder, value),
                         Self::GroupInspect(value) => Self::create_group_inspect(builder, value),
                         Self::GroupRemove(value) => Self::create_group_remove(builder, value),
-                        Self::Rename(value) => Self::create_rename(builder, value),
                     }
                 }
             }
@@ -14400,15 +13914,6 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<31, T>>
                 where
                     T: ::planus::WriteAsOffset<self::GroupRemove>,
-                {
-                    RequestBodyBuilder(::planus::Initialized(value))
-                }
-
-                /// Creates an instance of the [`Rename` variant](RequestBody#variant.Rename).
-                #[inline]
-                pub fn rename<T>(self, value: T) -> RequestBodyBuilder<::planus::Initialized<32, T>>
-                where
-                    T: ::planus::WriteAsOffset<self::Rename>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -15234,32 +14739,6 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
-            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<32, T>>
-            where
-                T: ::planus::WriteAsOffset<self::Rename>,
-            {
-                #[inline]
-                fn prepare(
-                    &self,
-                    builder: &mut ::planus::Builder,
-                ) -> ::planus::UnionOffset<RequestBody> {
-                    ::planus::UnionOffset::new(32, (self.0).0.prepare(builder).downcast())
-                }
-            }
-
-            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
-                for RequestBodyBuilder<::planus::Initialized<32, T>>
-            where
-                T: ::planus::WriteAsOffset<self::Rename>,
-            {
-                #[inline]
-                fn prepare(
-                    &self,
-                    builder: &mut ::planus::Builder,
-                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
-                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
-                }
-            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -15295,7 +14774,6 @@ mod root {
                 GroupList(self::GroupListRef<'a>),
                 GroupInspect(self::GroupInspectRef<'a>),
                 GroupRemove(self::GroupRemoveRef<'a>),
-                Rename(self::RenameRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -15488,12 +14966,6 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
-
-                        RequestBodyRef::Rename(value) => {
-                            Self::Rename(::planus::alloc::boxed::Box::new(
-                                ::core::convert::TryFrom::try_from(value)?,
-                            ))
-                        }
                     })
                 }
             }
@@ -15598,9 +15070,6 @@ mod root {
                         31 => ::core::result::Result::Ok(Self::GroupRemove(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
-                        32 => ::core::result::Result::Ok(Self::Rename(
-                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
-                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -15615,7 +15084,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:303`
+            /// * Table `Request` in the file `schema/wire.fbs:289`
             #[derive(
                 Clone,
                 Debug,
@@ -15939,7 +15408,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:311`
+            /// * Table `Welcome` in the file `schema/wire.fbs:297`
             #[derive(
                 Clone,
                 Debug,
@@ -16606,7 +16075,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:325`
+            /// * Table `Claimed` in the file `schema/wire.fbs:311`
             #[derive(
                 Clone,
                 Debug,
@@ -16881,7 +16350,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:329`
+            /// * Table `Done` in the file `schema/wire.fbs:315`
             #[derive(
                 Clone,
                 Debug,
@@ -17088,7 +16557,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:331`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:317`
             #[derive(
                 Clone,
                 Debug,
@@ -18935,7 +18404,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:355`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:341`
             #[derive(
                 Clone,
                 Debug,
@@ -18956,8 +18425,6 @@ mod root {
                 pub mode: u8,
                 /// The field `token` in the table `TensorReply`
                 pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
-                /// The field `existed` in the table `TensorReply`
-                pub existed: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -18968,7 +18435,6 @@ mod root {
                         lease: 0,
                         mode: 0,
                         token: ::core::default::Default::default(),
-                        existed: false,
                     }
                 }
             }
@@ -18987,15 +18453,13 @@ mod root {
                     field_lease: impl ::planus::WriteAsDefault<u64, u64>,
                     field_mode: impl ::planus::WriteAsDefault<u8, u8>,
                     field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-                    field_existed: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_info = field_info.prepare(builder);
                     let prepared_lease = field_lease.prepare(builder, &0);
                     let prepared_mode = field_mode.prepare(builder, &0);
                     let prepared_token = field_token.prepare(builder);
-                    let prepared_existed = field_existed.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
                         ::core::default::Default::default();
                     if prepared_lease.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -19008,9 +18472,6 @@ mod root {
                     }
                     if prepared_mode.is_some() {
                         table_writer.write_entry::<u8>(2);
-                    }
-                    if prepared_existed.is_some() {
-                        table_writer.write_entry::<bool>(4);
                     }
 
                     unsafe {
@@ -19026,10 +18487,6 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
                                 object_writer.write::<_, _, 1>(&prepared_mode);
-                            }
-                            if let ::core::option::Option::Some(prepared_existed) = prepared_existed
-                            {
-                                object_writer.write::<_, _, 1>(&prepared_existed);
                             }
                         });
                     }
@@ -19067,14 +18524,7 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorReply> {
-                    TensorReply::create(
-                        builder,
-                        &self.info,
-                        self.lease,
-                        self.mode,
-                        &self.token,
-                        self.existed,
-                    )
+                    TensorReply::create(builder, &self.info, self.lease, self.mode, &self.token)
                 }
             }
 
@@ -19167,28 +18617,6 @@ mod root {
             }
 
             impl<T0, T1, T2, T3> TensorReplyBuilder<(T0, T1, T2, T3)> {
-                /// Setter for the [`existed` field](TensorReply#structfield.existed).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn existed<T4>(self, value: T4) -> TensorReplyBuilder<(T0, T1, T2, T3, T4)>
-                where
-                    T4: ::planus::WriteAsDefault<bool, bool>,
-                {
-                    let (v0, v1, v2, v3) = self.0;
-                    TensorReplyBuilder((v0, v1, v2, v3, value))
-                }
-
-                /// Sets the [`existed` field](TensorReply#structfield.existed) to the default value.
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn existed_as_default(
-                    self,
-                ) -> TensorReplyBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
-                    self.existed(::planus::DefaultValue)
-                }
-            }
-
-            impl<T0, T1, T2, T3, T4> TensorReplyBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorReply].
                 #[inline]
                 pub fn finish(
@@ -19207,9 +18635,8 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-                T4: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
+                for TensorReplyBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -19227,9 +18654,8 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-                T4: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
+                for TensorReplyBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -19247,16 +18673,15 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-                T4: ::planus::WriteAsDefault<bool, bool>,
-            > ::planus::WriteAsOffset<TensorReply> for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
+            > ::planus::WriteAsOffset<TensorReply> for TensorReplyBuilder<(T0, T1, T2, T3)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorReply> {
-                    let (v0, v1, v2, v3, v4) = &self.0;
-                    TensorReply::create(builder, v0, v1, v2, v3, v4)
+                    let (v0, v1, v2, v3) = &self.0;
+                    TensorReply::create(builder, v0, v1, v2, v3)
                 }
             }
 
@@ -19295,14 +18720,6 @@ mod root {
                 pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
                     self.0.access(3, "TensorReply", "token")
                 }
-
-                /// Getter for the [`existed` field](TensorReply#structfield.existed).
-                #[inline]
-                pub fn existed(&self) -> ::planus::Result<bool> {
-                    ::core::result::Result::Ok(
-                        self.0.access(4, "TensorReply", "existed")?.unwrap_or(false),
-                    )
-                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorReplyRef<'a> {
@@ -19316,7 +18733,6 @@ mod root {
                     if let ::core::option::Option::Some(field_token) = self.token().transpose() {
                         f.field("token", &field_token);
                     }
-                    f.field("existed", &self.existed());
                     f.finish()
                 }
             }
@@ -19337,7 +18753,6 @@ mod root {
                         lease: ::core::convert::TryInto::try_into(value.lease()?)?,
                         mode: ::core::convert::TryInto::try_into(value.mode()?)?,
                         token: value.token()?.map(|v| v.to_vec()),
-                        existed: ::core::convert::TryInto::try_into(value.existed()?)?,
                     })
                 }
             }
@@ -19418,7 +18833,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:364`
+            /// * Table `Published` in the file `schema/wire.fbs:348`
             #[derive(
                 Clone,
                 Debug,
@@ -19684,7 +19099,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:368`
+            /// * Table `Moved` in the file `schema/wire.fbs:352`
             #[derive(
                 Clone,
                 Debug,
@@ -19995,7 +19410,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:374`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:358`
             #[derive(
                 Clone,
                 Debug,
@@ -20301,7 +19716,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:379`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:363`
             #[derive(
                 Clone,
                 Debug,
@@ -22488,7 +21903,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:409`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:393`
             #[derive(
                 Clone,
                 Debug,
@@ -23092,7 +22507,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:420`
+            /// * Table `Slabs` in the file `schema/wire.fbs:404`
             #[derive(
                 Clone,
                 Debug,
@@ -23392,7 +22807,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:426`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:410`
             #[derive(
                 Clone,
                 Debug,
@@ -23807,7 +23222,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:432`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:416`
             #[derive(
                 Clone,
                 Debug,
@@ -24189,7 +23604,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:438`
+            /// * Table `Models` in the file `schema/wire.fbs:422`
             #[derive(
                 Clone,
                 Debug,
@@ -24475,7 +23890,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:442`
+            /// * Table `Swapped` in the file `schema/wire.fbs:426`
             #[derive(
                 Clone,
                 Debug,
@@ -24808,7 +24223,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:449`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:433`
             #[derive(
                 Clone,
                 Debug,
@@ -25637,7 +25052,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:467`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:451`
             #[derive(
                 Clone,
                 Debug,
@@ -26382,7 +25797,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:486`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:470`
             #[derive(
                 Clone,
                 Debug,
@@ -26996,7 +26411,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:498`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:482`
             #[derive(
                 Clone,
                 Debug,
@@ -27593,7 +27008,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:509`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:493`
             #[derive(
                 Clone,
                 Debug,
@@ -27950,7 +27365,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:514`
+            /// * Table `Groups` in the file `schema/wire.fbs:498`
             #[derive(
                 Clone,
                 Debug,
@@ -28236,7 +27651,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:518`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:502`
             #[derive(
                 Clone,
                 Debug,
@@ -28624,7 +28039,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:524`
+            /// * Table `Collected` in the file `schema/wire.fbs:508`
             #[derive(
                 Clone,
                 Debug,
@@ -29003,7 +28418,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:530`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:514`
             #[derive(
                 Clone,
                 Debug,
@@ -29330,7 +28745,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:535`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:519`
             #[derive(
                 Clone,
                 Debug,
@@ -29936,7 +29351,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:546`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:530`
             #[derive(
                 Clone,
                 Debug,
@@ -30292,7 +29707,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:551`
+            /// * Table `Tensors` in the file `schema/wire.fbs:535`
             #[derive(
                 Clone,
                 Debug,
@@ -30580,7 +29995,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:555`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:539`
             #[derive(
                 Clone,
                 Debug,
@@ -31210,7 +30625,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:567`
+            /// * Table `Clients` in the file `schema/wire.fbs:551`
             #[derive(
                 Clone,
                 Debug,
@@ -31498,7 +30913,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:571`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:555`
             #[derive(
                 Clone,
                 Debug,
@@ -32513,7 +31928,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:593`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:577`
             #[derive(
                 Clone,
                 Debug,
@@ -32924,7 +32339,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:601`
+            /// * Table `Status` in the file `schema/wire.fbs:585`
             #[derive(
                 Clone,
                 Debug,
@@ -32963,6 +32378,8 @@ mod root {
                 pub leases: u32,
                 /// The field `journal_bytes` in the table `Status`
                 pub journal_bytes: u64,
+                /// The field `preload_library` in the table `Status`
+                pub preload_library: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `runtime_dir` in the table `Status`
                 pub runtime_dir: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `lost_tensors` in the table `Status`
@@ -32990,6 +32407,7 @@ mod root {
                         silent_clients: 0,
                         leases: 0,
                         journal_bytes: 0,
+                        preload_library: ::core::default::Default::default(),
                         runtime_dir: ::core::default::Default::default(),
                         lost_tensors: 0,
                         movers: ::core::default::Default::default(),
@@ -33027,6 +32445,9 @@ mod root {
                     field_silent_clients: impl ::planus::WriteAsDefault<u32, u32>,
                     field_leases: impl ::planus::WriteAsDefault<u32, u32>,
                     field_journal_bytes: impl ::planus::WriteAsDefault<u64, u64>,
+                    field_preload_library: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                     field_runtime_dir: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
@@ -33051,12 +32472,13 @@ mod root {
                     let prepared_silent_clients = field_silent_clients.prepare(builder, &0);
                     let prepared_leases = field_leases.prepare(builder, &0);
                     let prepared_journal_bytes = field_journal_bytes.prepare(builder, &0);
+                    let prepared_preload_library = field_preload_library.prepare(builder);
                     let prepared_runtime_dir = field_runtime_dir.prepare(builder);
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
                     let prepared_movers = field_movers.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -33096,6 +32518,9 @@ mod root {
                     }
                     if prepared_leases.is_some() {
                         table_writer.write_entry::<u32>(11);
+                    }
+                    if prepared_preload_library.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(17);
                     }
                     if prepared_runtime_dir.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(13);
@@ -33168,6 +32593,11 @@ mod root {
                             if let ::core::option::Option::Some(prepared_leases) = prepared_leases {
                                 object_writer.write::<_, _, 4>(&prepared_leases);
                             }
+                            if let ::core::option::Option::Some(prepared_preload_library) =
+                                prepared_preload_library
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_preload_library);
+                            }
                             if let ::core::option::Option::Some(prepared_runtime_dir) =
                                 prepared_runtime_dir
                             {
@@ -33235,6 +32665,7 @@ mod root {
                         self.silent_clients,
                         self.leases,
                         self.journal_bytes,
+                        &self.preload_library,
                         &self.runtime_dir,
                         self.lost_tensors,
                         &self.movers,
@@ -33601,10 +33032,10 @@ mod root {
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12>
                 StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12)>
             {
-                /// Setter for the [`runtime_dir` field](Status#structfield.runtime_dir).
+                /// Setter for the [`preload_library` field](Status#structfield.preload_library).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn runtime_dir<T13>(
+                pub fn preload_library<T13>(
                     self,
                     value: T13,
                 ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
@@ -33615,24 +33046,24 @@ mod root {
                     StatusBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, value))
                 }
 
-                /// Sets the [`runtime_dir` field](Status#structfield.runtime_dir) to null.
+                /// Sets the [`preload_library` field](Status#structfield.preload_library) to null.
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn runtime_dir_as_null(
+                pub fn preload_library_as_null(
                     self,
                 ) -> StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, ())>
                 {
-                    self.runtime_dir(())
+                    self.preload_library(())
                 }
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13>
                 StatusBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13)>
             {
-                /// Setter for the [`lost_tensors` field](Status#structfield.lost_tensors).
+                /// Setter for the [`runtime_dir` field](Status#structfield.runtime_dir).
                 #[inline]
                 #[allow(clippy::type_complexity)]
-                pub fn lost_tensors<T14>(
+                pub fn runtime_dir<T14>(
                     self,
                     value: T14,
                 ) -> StatusBuilder<(
@@ -33653,11 +33084,89 @@ mod root {
                     T14,
                 )>
                 where
-                    T14: ::planus::WriteAsDefault<u32, u32>,
+                    T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 {
                     let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13) = self.0;
                     StatusBuilder((
                         v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, value,
+                    ))
+                }
+
+                /// Sets the [`runtime_dir` field](Status#structfield.runtime_dir) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn runtime_dir_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    (),
+                )> {
+                    self.runtime_dir(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                )>
+            {
+                /// Setter for the [`lost_tensors` field](Status#structfield.lost_tensors).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn lost_tensors<T15>(
+                    self,
+                    value: T15,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                )>
+                where
+                    T15: ::planus::WriteAsDefault<u32, u32>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
                     ))
                 }
 
@@ -33681,38 +33190,15 @@ mod root {
                     T11,
                     T12,
                     T13,
+                    T14,
                     ::planus::DefaultValue,
                 )> {
                     self.lost_tensors(::planus::DefaultValue)
                 }
             }
 
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14>
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
                 StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                )>
-            {
-                /// Setter for the [`movers` field](Status#structfield.movers).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn movers<T15>(
-                    self,
-                    value: T15,
-                ) -> StatusBuilder<(
                     T0,
                     T1,
                     T2,
@@ -33730,14 +33216,41 @@ mod root {
                     T14,
                     T15,
                 )>
+            {
+                /// Setter for the [`movers` field](Status#structfield.movers).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn movers<T16>(
+                    self,
+                    value: T16,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                )>
                 where
-                    T15: ::planus::WriteAsOptional<
+                    T16: ::planus::WriteAsOptional<
                             ::planus::Offset<[::planus::Offset<self::MoverInfo>]>,
                         >,
                 {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14) = self.0;
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                        self.0;
                     StatusBuilder((
-                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, value,
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
                     ))
                 }
 
@@ -33762,39 +33275,15 @@ mod root {
                     T12,
                     T13,
                     T14,
+                    T15,
                     (),
                 )> {
                     self.movers(())
                 }
             }
 
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15>
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
                 StatusBuilder<(
-                    T0,
-                    T1,
-                    T2,
-                    T3,
-                    T4,
-                    T5,
-                    T6,
-                    T7,
-                    T8,
-                    T9,
-                    T10,
-                    T11,
-                    T12,
-                    T13,
-                    T14,
-                    T15,
-                )>
-            {
-                /// Setter for the [`program` field](Status#structfield.program).
-                #[inline]
-                #[allow(clippy::type_complexity)]
-                pub fn program<T16>(
-                    self,
-                    value: T16,
-                ) -> StatusBuilder<(
                     T0,
                     T1,
                     T2,
@@ -33813,13 +33302,41 @@ mod root {
                     T15,
                     T16,
                 )>
+            {
+                /// Setter for the [`program` field](Status#structfield.program).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn program<T17>(
+                    self,
+                    value: T17,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
                 where
-                    T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15) =
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
                         self.0;
                     StatusBuilder((
-                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, value,
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
                     ))
                 }
 
@@ -33845,13 +33362,14 @@ mod root {
                     T13,
                     T14,
                     T15,
+                    T16,
                     (),
                 )> {
                     self.program(())
                 }
             }
 
-            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16>
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
                 StatusBuilder<(
                     T0,
                     T1,
@@ -33870,6 +33388,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
@@ -33897,9 +33416,10 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33919,6 +33439,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33944,9 +33465,10 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33966,6 +33488,7 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33994,9 +33517,10 @@ mod root {
                 T11: ::planus::WriteAsDefault<u32, u32>,
                 T12: ::planus::WriteAsDefault<u64, u64>,
                 T13: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-                T14: ::planus::WriteAsDefault<u32, u32>,
-                T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
-                T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T14: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T15: ::planus::WriteAsDefault<u32, u32>,
+                T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -34016,15 +33540,34 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
-                        &self.0;
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16,
+                        v15, v16, v17,
                     )
                 }
             }
@@ -34136,6 +33679,15 @@ mod root {
                     )
                 }
 
+                /// Getter for the [`preload_library` field](Status#structfield.preload_library).
+                #[inline]
+                pub fn preload_library(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(17, "Status", "preload_library")
+                }
+
                 /// Getter for the [`runtime_dir` field](Status#structfield.runtime_dir).
                 #[inline]
                 pub fn runtime_dir(
@@ -34202,6 +33754,11 @@ mod root {
                     f.field("silent_clients", &self.silent_clients());
                     f.field("leases", &self.leases());
                     f.field("journal_bytes", &self.journal_bytes());
+                    if let ::core::option::Option::Some(field_preload_library) =
+                        self.preload_library().transpose()
+                    {
+                        f.field("preload_library", &field_preload_library);
+                    }
                     if let ::core::option::Option::Some(field_runtime_dir) =
                         self.runtime_dir().transpose()
                     {
@@ -34246,6 +33803,7 @@ mod root {
                         )?,
                         leases: ::core::convert::TryInto::try_into(value.leases()?)?,
                         journal_bytes: ::core::convert::TryInto::try_into(value.journal_bytes()?)?,
+                        preload_library: value.preload_library()?.map(::core::convert::Into::into),
                         runtime_dir: value.runtime_dir()?.map(::core::convert::Into::into),
                         lost_tensors: ::core::convert::TryInto::try_into(value.lost_tensors()?)?,
                         movers: if let ::core::option::Option::Some(movers) = value.movers()? {
@@ -34334,7 +33892,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:622`
+            /// * Table `Event` in the file `schema/wire.fbs:608`
             #[derive(
                 Clone,
                 Debug,
@@ -34881,7 +34439,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:632`
+            /// * Table `Holder` in the file `schema/wire.fbs:618`
             #[derive(
                 Clone,
                 Debug,
@@ -35233,7 +34791,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:638`
+            /// * Table `Failure` in the file `schema/wire.fbs:624`
             #[derive(
                 Clone,
                 Debug,
@@ -35908,7 +35466,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:650`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:636`
             #[derive(
                 Clone,
                 Debug,
@@ -36170,7 +35728,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:654`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:640`
             #[derive(
                 Clone,
                 Debug,
@@ -37578,7 +37136,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:680`
+            /// * Table `Reply` in the file `schema/wire.fbs:666`
             #[derive(
                 Clone,
                 Debug,

@@ -310,6 +310,8 @@ pub struct Status {
     pub leases: u32,
     /// Size of the journal.
     pub journal_bytes: u64,
+    /// The library that `millpond run` is to preload, where the daemon has found one.
+    pub preload_library: Option<String>,
     /// The runtime folder.
     pub runtime_dir: String,
     /// Records whose memory was gone at the last recovery.

@@ -287,6 +287,10 @@ fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<Status> {
         silent_clients: status.silent_clients()?,
         leases: status.leases()?,
         journal_bytes: status.journal_bytes()?,
+        preload_library: status
+            .preload_library()?
+            .map(|path| text("preload_library", Some(path)))
+            .transpose()?,
         runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
         lost_tensors: status.lost_tensors()?,
         movers: list("movers", status.movers()?, entries, read_mover)?,
@@ -395,6 +399,7 @@ mod tests {
             silent_clients: 0,
             leases: 2,
             journal_bytes: 100,
+            preload_library: Some("/usr/lib/millpond/libmillpond_preload.so".into()),
             runtime_dir: "/run/millpond".into(),
             lost_tensors: 0,
             movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 8, moves: 2, moved_bytes: 9 }],

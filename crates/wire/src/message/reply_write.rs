@@ -223,6 +223,7 @@ fn write_status(status: &Status) -> fb::Status {
         silent_clients: status.silent_clients,
         leases: status.leases,
         journal_bytes: status.journal_bytes,
+        preload_library: status.preload_library.clone(),
         runtime_dir: Some(status.runtime_dir.clone()),
         lost_tensors: status.lost_tensors,
         movers: Some(status.movers.iter().map(write_mover).collect()),

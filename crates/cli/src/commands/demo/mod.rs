@@ -4,6 +4,7 @@ mod account;
 mod cast;
 mod ending;
 mod kills;
+mod next;
 mod opening;
 mod plan;
 mod story;
@@ -50,5 +51,8 @@ pub fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
         known(facts.lost_bytes),
         known(facts.leaked_bytes),
     ))?;
+    if facts.ok && !args.keep {
+        story.now_try(&next::lines())?;
+    }
     if facts.ok { Ok(()) } else { Err(CommandError::Said(Code::Failed)) }
 }

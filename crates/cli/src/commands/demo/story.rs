@@ -78,7 +78,7 @@ impl<'a> Story<'a> {
         &self.claims
     }
 
-    /// The last line.
+    /// How it went, in one line.
     pub fn summary(&self, text: impl Display) -> Outcome {
         if self.printer.is_json() {
             return Ok(());
@@ -87,6 +87,15 @@ impl<'a> Story<'a> {
         let title = self.printer.paint(tone, title);
         let gap = if self.is_silent() { "" } else { "\n" };
         self.printer.line(format_args!("{gap}{title}: {text}"))
+    }
+
+    /// What the reader may type next.
+    pub fn now_try(&self, lines: &[String]) -> Outcome {
+        if self.is_silent() {
+            return Ok(());
+        }
+        let title = self.printer.paint(Tone::Bold, "Now try:");
+        self.printer.line(format_args!("\n{title}\n{}", lines.join("\n")))
     }
 
     fn is_silent(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use millpond::Status;
 use millpond_cuda::{Driver, DriverChoice, Nvml};
 
 use super::check::Check;
@@ -18,32 +19,36 @@ const FOR_ALL: &str = "/etc/ld.so.preload";
 const CGROUPS: &str = "/sys/fs/cgroup";
 const PAGE: &str = "docs/limits.md lists what can escape, and how to close each way";
 
-/// Everything about limits.
-pub fn checks() -> Vec<Check> {
-    let mut checks = library();
+/// Everything about limits. A pond that answers says which library to preload.
+pub fn checks(pond: Option<&Status>) -> Vec<Check> {
+    let mut checks = library(pond);
     checks.push(enforcer(&Kernel::look()));
     checks
 }
 
 /// The library, and who loads it.
-fn library() -> Vec<Check> {
+fn library(pond: Option<&Status>) -> Vec<Check> {
     let name = "limits: library";
-    let file = match preload::find() {
-        Ok(file) => file,
+    let library = match preload::choose(pond) {
+        Ok(library) => library,
         Err(report) => {
-            let advice = "`millpond run` does not work without it; everything else does";
+            let advice = "`millpond run` needs it: install the wheel, or build it with `scripts/preload`; \
+                          everything else works without it";
             return vec![Check::warn(name, report.failure.message, advice)];
         }
     };
-    let shown = file.display();
-    let library = match Elf::open(&file).and_then(|elf| elf.needed_glibc()) {
+    let shown = format!("{}, {}", library.file.display(), library.source);
+    let mut check = match Elf::open(&library.file).and_then(|elf| elf.needed_glibc()) {
         Ok(Some((major, minor))) => {
             Check::ok(name, format!("{shown}, for glibc {major}.{minor} and newer"))
         }
         Ok(None) => Check::ok(name, format!("{shown}, for every glibc")),
         Err(error) => Check::warn(name, format!("{shown}: {error}"), "install it again"),
     };
-    vec![library, loaded_by(&std::fs::read_to_string(FOR_ALL).unwrap_or_default())]
+    if let Some(why) = library.refused {
+        check = Check::warn(name, check.found, why);
+    }
+    vec![check, loaded_by(&std::fs::read_to_string(FOR_ALL).unwrap_or_default())]
 }
 
 fn loaded_by(for_all: &str) -> Check {

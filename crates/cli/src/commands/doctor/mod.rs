@@ -22,9 +22,10 @@ pub fn run(global: &Global, printer: &Printer) -> Outcome {
     let mut checks = driver::checks();
     checks.extend(files::checks());
     checks.extend(kernel::checks());
-    checks.extend(place::checks(global));
+    let (place, pond) = place::checks(global);
+    checks.extend(place);
     checks.extend(surroundings::checks());
-    checks.extend(limits::checks());
+    checks.extend(limits::checks(pond.as_ref()));
     let ok = checks.iter().all(|check| check.verdict != Verdict::Fail);
     if printer.is_json() {
         let checks = checks.iter().map(CheckJson::from).collect();

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use millpond::{ErrorKind, Pond};
+use millpond::{ErrorKind, Pond, Status};
 use millpond_wire::runtime_dir;
 use millpond_wire::socket::PATH_BYTES;
 use rustix::fs::Access;
@@ -17,11 +17,12 @@ const FOLDER: &str = "runtime folder";
 /// How long a pond may take to answer: far more than it needs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Everything about the place.
-pub fn checks(global: &Global) -> Vec<Check> {
+/// Everything about the place, and what the pond there says of itself.
+pub fn checks(global: &Global) -> (Vec<Check>, Option<Status>) {
     let named = global.runtime_dir();
     let folder = named.unwrap_or_else(runtime_dir::for_client);
-    vec![of_folder(&folder), path_length(&folder), pond(&folder)]
+    let (pond, status) = pond(&folder);
+    (vec![of_folder(&folder), path_length(&folder), pond], status)
 }
 
 fn of_folder(folder: &Path) -> Check {
@@ -88,17 +89,18 @@ fn path_length(folder: &Path) -> Check {
     Check::fail("socket path", found, "a shorter folder: `--runtime-dir DIR`")
 }
 
-fn pond(folder: &Path) -> Check {
+fn pond(folder: &Path) -> (Check, Option<Status>) {
     let connected = Pond::builder()
         .runtime_dir(folder)
         .program("millpond doctor")
         .reconnect_timeout(PATIENCE)
         .request_timeout(PATIENCE)
         .connect();
-    match connected.and_then(|pond| pond.status()) {
+    let status = connected.and_then(|pond| pond.status());
+    let check = match &status {
         Ok(status) => {
             let ready = if status.driver_ready { "" } else { ", not ready yet" };
-            let (epoch, driver) = (status.epoch, status.driver);
+            let (epoch, driver) = (status.epoch, &status.driver);
             Check::ok("pond", format!("answers: epoch {epoch}, driver {driver}{ready}"))
         }
         Err(error) if error.kind() == ErrorKind::NoPond => {
@@ -110,7 +112,8 @@ fn pond(folder: &Path) -> Check {
             error.to_string(),
             error.hint().unwrap_or_else(|| "look at the log of `millpond serve`".to_owned()),
         ),
-    }
+    };
+    (check, status.ok())
 }
 
 #[cfg(test)]
@@ -138,6 +141,6 @@ mod tests {
         assert_eq!(existing_parent(Path::new("x")), Path::new("."));
         assert_eq!(of_folder(&inside).verdict, Verdict::Ok);
         assert_eq!(path_length(&folder.path().join("x".repeat(120))).verdict, Verdict::Fail);
-        assert_eq!(pond(&inside).verdict, Verdict::Ok);
+        assert_eq!(pond(&inside).0.verdict, Verdict::Ok);
     }
 }

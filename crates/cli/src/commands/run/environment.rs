@@ -14,8 +14,8 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
 
 /// Sets everything for the program and what it starts.
-pub fn apply(command: &mut Command, library: &Path, membership: &Membership) {
-    command.env(LD_PRELOAD, preload(library, std::env::var_os(LD_PRELOAD).as_deref()));
+pub fn apply(command: &mut Command, membership: &Membership) {
+    command.env(LD_PRELOAD, preload(&membership.library, std::env::var_os(LD_PRELOAD).as_deref()));
     // One of the two; the other may be left from a `run` around this one.
     for name in [env_vars::LEDGER, env_vars::MEMORY_LIMIT, env_vars::GROUP] {
         command.env_remove(name);

@@ -11,6 +11,7 @@ use crate::commands::group::{Alone, nothing_runs};
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
 use crate::pond;
+use crate::preload;
 use crate::printer::Printer;
 use crate::size::Size;
 
@@ -19,8 +20,10 @@ use crate::size::Size;
 pub struct Membership {
     /// Where it is counted.
     pub account: Account,
-    /// The GPUs that it sees; all if nothing is said.
+    /// The GPUs that it sees; all by default.
     pub visible: Option<String>,
+    /// What counts inside of it.
+    pub library: PathBuf,
 }
 
 /// Where a program is counted.
@@ -82,13 +85,19 @@ fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership,
         // All at once: a promise that cannot be made leaves no group behind.
         pond.set_group(GroupSet { limit, create: true, ..budget(name) })?;
     }
+    let library = preload::choose(Some(&pond.status()?))?;
+    if let Some(why) = &library.refused {
+        printer.note(format_args!("warning: {why}; using '{}' instead", library.file.display()));
+    }
+    printer.detail(format_args!("library {}, {}", library.file.display(), library.source));
     let seat = pond.join_group(args.group.clone(), limit, device)?;
     if has_budget {
         pond.set_group(budget(&seat.name))?;
     }
     printer.detail(format_args!("group {} in {}", seat.name, seat.folder.display()));
     let visible = device.map(|device| device.to_string());
-    Ok(Membership { account: Account::Folder { folder: seat.folder }, visible })
+    let account = Account::Folder { folder: seat.folder };
+    Ok(Membership { account, visible, library: library.file })
 }
 
 /// Without a pond the first process makes the group, and the files of the group are the limit.
@@ -97,13 +106,14 @@ fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, 
         let message = "`--min` and `--weight` need a pond, which keeps room between groups";
         return Err(Report::new(why.code, message).hint("`millpond serve`").into());
     }
+    let library = preload::choose(None)?.file;
     let groups = Alone::new();
     let Some(limit) = args.limit else {
         let group = args.group.as_ref();
         if let Some(folder) = group.and_then(|group| groups.folder(group)) {
             printer.note("no pond: the group's own limit holds for this user's programs in it");
             let visible = args.device.as_deref().map(visible).transpose()?;
-            return Ok(Membership { account: Account::Folder { folder }, visible });
+            return Ok(Membership { account: Account::Folder { folder }, visible, library });
         }
         let group = group.map(ToString::to_string).unwrap_or_default();
         let message = format!("group '{group}' needs a limit: {}", why.failure.message);
@@ -121,7 +131,8 @@ fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, 
         if args.group.is_some() { "group" } else { "limit" }
     ));
     let visible = args.device.as_deref().map(visible).transpose()?;
-    Ok(Membership { account: Account::Alone { limit, group: args.group.clone() }, visible })
+    let account = Account::Alone { limit, group: args.group.clone() };
+    Ok(Membership { account, visible, library })
 }
 
 /// A GPU as `CUDA_VISIBLE_DEVICES` takes it. A number counts what this process may see itself.

@@ -11,9 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::args::{Global, RunArgs};
-use crate::error::{CommandError, Outcome, Report};
+use crate::error::{Outcome, Report};
 use crate::exit::Code;
-use crate::preload;
 use crate::printer::Printer;
 
 /// Becomes the program.
@@ -32,11 +31,10 @@ pub fn run(args: &RunArgs, global: &Global, printer: &Printer) -> Outcome {
         }
         printer.note(format_args!("warning: {escape}"));
     }
-    let library = preload::find().map_err(CommandError::from)?;
     let membership = membership::join(args, global, printer)?;
     let mut command = Command::new(name);
     command.args(rest);
-    environment::apply(&mut command, &library, &membership);
+    environment::apply(&mut command, &membership);
     let error = command.exec();
     // Only what could not be executed comes back.
     let (code, why) = match error.kind() {
