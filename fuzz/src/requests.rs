@@ -228,7 +228,11 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             dry_run: decide.flag(),
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
-        _ => match decide.below(5) {
+        _ => match decide.below(6) {
+            5 => RequestBody::StartReport {
+                loading: decide.pick(&["", "net"]).to_owned(),
+                failed: decide.pick(&["", "net: no such file"]).to_owned(),
+            },
             4 => of_groups(decide),
             0 => RequestBody::Ping,
             1 => RequestBody::PondStatus,

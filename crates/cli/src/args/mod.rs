@@ -9,6 +9,7 @@ mod life;
 mod limits;
 mod model;
 mod serve;
+mod stop;
 mod styles;
 mod tensor;
 mod transfer;
@@ -31,6 +32,7 @@ pub use limits::{
 };
 pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
 pub use serve::{LogArgs, ServeArgs};
+pub use stop::StopArgs;
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
@@ -83,7 +85,9 @@ pub struct Cli {
 pub struct Global {
     /// The pond's folder
     ///
-    /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
+    /// Without it, `serve` takes `$XDG_RUNTIME_DIR/millpond` if the variable is set, else
+    /// `/run/millpond` as root and `/dev/shm/millpond-UID/pond` as another user. Other commands take
+    /// the first of the three that has a pond.
     #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, value_parser = path_or_nothing())]
     runtime_dir: Option<PathBuf>,
     /// Say more, on standard error; twice: everything
@@ -139,6 +143,7 @@ pub struct JsonArg {
 pub enum Command {
     Demo(DemoArgs),
     Serve(Box<ServeArgs>),
+    Stop(StopArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Tensor(TensorCommand),
@@ -191,6 +196,7 @@ impl Command {
     pub fn is_json(&self) -> bool {
         match self {
             Command::Demo(args) => args.json.json,
+            Command::Stop(args) => args.json.json,
             Command::Doctor(args) => args.json.json,
             Command::Tensor(command) => command.is_json(),
             Command::Load(args) => args.json.json,

@@ -12,6 +12,9 @@ use super::{named, path_or_nothing};
 /// Holds the memory and starts the daemon, again and again if need be. Ctrl-C or SIGTERM stops it:
 /// then the memory is given back. Settings come from flags, the environment (`millpond help
 /// environment`) and one configuration file, in this order.
+///
+/// The pond goes into `$XDG_RUNTIME_DIR/millpond` if that variable is set, else into `/run/millpond` as
+/// root and into `/dev/shm/millpond-UID/pond` as another user; `--runtime-dir` names another folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

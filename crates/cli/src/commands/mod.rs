@@ -17,6 +17,7 @@ mod ps;
 mod run;
 mod serve;
 mod status;
+mod stop;
 mod tensor;
 mod transfer;
 mod upgrade;
@@ -33,6 +34,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
     match &cli.command {
         Command::Demo(args) => demo::run(args, printer),
         Command::Serve(args) => serve::run(args, global, printer),
+        Command::Stop(args) => stop::run(args, global, printer),
         Command::Doctor(_) => doctor::run(global, printer),
         Command::Tensor(TensorCommand::Create(args)) => tensor::create(args, global, printer),
         Command::Tensor(TensorCommand::Put(args)) => transfer::put(args, global, printer),

@@ -13,6 +13,7 @@ mod event;
 mod group;
 mod model;
 mod status;
+mod stop;
 mod tensor;
 mod transfer;
 mod upgrade;
@@ -32,6 +33,7 @@ pub use model::{
     VerifiedJson, VersionDetailsJson, WeightJson,
 };
 pub use status::StatusJson;
+pub use stop::StopJson;
 pub use tensor::{DetailsJson, TensorJson, TensorsJson};
 pub use transfer::{CollectedJson, TransferJson};
 pub use upgrade::UpgradeJson;

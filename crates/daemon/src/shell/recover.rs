@@ -123,6 +123,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     pond.about.keeper_pid = keeper_pid;
     pond.about.runtime_dir =
         config.runtime_dir.as_deref().unwrap_or("".as_ref()).display().to_string();
+    pond.about.service = millpond_keeper::service();
     Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
 }
 

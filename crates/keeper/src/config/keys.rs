@@ -105,7 +105,7 @@ pub const KEYS: &[Key] = &[
         name: "runtime_dir",
         environment: millpond_wire::runtime_dir::ENVIRONMENT,
         default: "",
-        doc: "Folder of the sockets and the lock; unless named `$XDG_RUNTIME_DIR/millpond`, else `/run/millpond`",
+        doc: "Folder of the sockets and the lock; by default `$XDG_RUNTIME_DIR/millpond`, without that variable `/run/millpond` for root and `/dev/shm/millpond-UID/pond` for others",
         set: |config, input| {
             let text = input.text()?;
             config.runtime_dir = (!text.is_empty()).then(|| PathBuf::from(text));

@@ -68,7 +68,10 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
             .recursive(true)
             .mode(0o700)
             .create(parent)
-            .map_err(KeeperError::io(what("creating")))?;
+            .map_err(|source| unmade(folder, parent, source))?;
+        if let Some(problem) = runtime_dir::distrust(folder) {
+            return Err(KeeperError::HomeUntrusted { problem });
+        }
     }
     match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) if is_system(folder) => {
@@ -77,7 +80,7 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
         }
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(KeeperError::io(what("creating"))(error)),
+        Err(error) => return Err(unmade(folder, parent.unwrap_or(folder), error)),
     }
     let found = std::fs::symlink_metadata(folder).map_err(KeeperError::io(what("reading")))?;
     let me = rustix::process::geteuid().as_raw();
@@ -91,6 +94,15 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
         return Ok(());
     };
     Err(KeeperError::FolderUntrusted { folder: folder.to_owned(), problem })
+}
+
+/// A session's folder that cannot be written is the reason, wherever on the way it failed.
+fn unmade(folder: &Path, parent: &Path, source: io::Error) -> KeeperError {
+    let session = std::env::var_os(runtime_dir::SESSION);
+    if session.as_ref().is_some_and(|session| Path::new(session) == parent) {
+        return KeeperError::SessionUnwritable { folder: parent.to_owned(), source };
+    }
+    KeeperError::io(format!("creating the runtime folder '{}'", folder.display()))(source)
 }
 
 /// Mode 0600: whoever can only read the file could still block it with a shared lock.
@@ -113,7 +125,7 @@ fn lock(folder: &Path) -> Result<File, KeeperError> {
     let mut text = String::new();
     // Only for the message: what cannot be read is not told.
     let _ = (&mut file).take(4096).read_to_string(&mut text);
-    let holder = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    let holder = FolderHolder::read(&text);
     Err(KeeperError::FolderInUse { folder: folder.to_owned(), holder })
 }
 
@@ -123,7 +135,7 @@ pub(super) fn write_holder(holds: &Holds) {
     let Some(lock) = holds.get(&HoldKey::folder_lock()) else { return };
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let user = rustix::process::geteuid().as_raw();
-    let holder = FolderHolder { pid: std::process::id(), user, started };
+    let holder = FolderHolder { pid: std::process::id(), user, started, service: crate::service() };
     let write = || -> io::Result<()> {
         let line = format!("{}\n", serde_json::to_string(&holder)?);
         let file = File::from(lock.try_clone()?);

@@ -13135,10 +13135,351 @@ mod root {
                 }
             }
 
+            /// The table `StartReport` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `StartReport` in the file `schema/wire.fbs:256`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct StartReport {
+                /// The field `loading` in the table `StartReport`
+                pub loading: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `failed` in the table `StartReport`
+                pub failed: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for StartReport {
+                fn default() -> Self {
+                    Self {
+                        loading: ::core::default::Default::default(),
+                        failed: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl StartReport {
+                /// Creates a [StartReportBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> StartReportBuilder<()> {
+                    StartReportBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_loading: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_failed: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_loading = field_loading.prepare(builder);
+                    let prepared_failed = field_failed.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_loading.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_failed.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_loading) = prepared_loading
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_loading);
+                            }
+                            if let ::core::option::Option::Some(prepared_failed) = prepared_failed {
+                                object_writer.write::<_, _, 4>(&prepared_failed);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<StartReport>> for StartReport {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<StartReport>> for StartReport {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<StartReport>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<StartReport> for StartReport {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    StartReport::create(builder, &self.loading, &self.failed)
+                }
+            }
+
+            /// Builder for serializing an instance of the [StartReport] type.
+            ///
+            /// Can be created using the [StartReport::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct StartReportBuilder<State>(State);
+
+            impl StartReportBuilder<()> {
+                /// Setter for the [`loading` field](StartReport#structfield.loading).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading<T0>(self, value: T0) -> StartReportBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    StartReportBuilder((value,))
+                }
+
+                /// Sets the [`loading` field](StartReport#structfield.loading) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading_as_null(self) -> StartReportBuilder<((),)> {
+                    self.loading(())
+                }
+            }
+
+            impl<T0> StartReportBuilder<(T0,)> {
+                /// Setter for the [`failed` field](StartReport#structfield.failed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn failed<T1>(self, value: T1) -> StartReportBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    StartReportBuilder((v0, value))
+                }
+
+                /// Sets the [`failed` field](StartReport#structfield.failed) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn failed_as_null(self) -> StartReportBuilder<(T0, ())> {
+                    self.failed(())
+                }
+            }
+
+            impl<T0, T1> StartReportBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [StartReport].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport>
+                where
+                    Self: ::planus::WriteAsOffset<StartReport>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<StartReport>> for StartReportBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<StartReport>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<StartReport>>
+                for StartReportBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<StartReport>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<StartReport>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<StartReport> for StartReportBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    let (v0, v1) = &self.0;
+                    StartReport::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [StartReport].
+            #[derive(Copy, Clone)]
+            pub struct StartReportRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> StartReportRef<'a> {
+                /// Getter for the [`loading` field](StartReport#structfield.loading).
+                #[inline]
+                pub fn loading(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "StartReport", "loading")
+                }
+
+                /// Getter for the [`failed` field](StartReport#structfield.failed).
+                #[inline]
+                pub fn failed(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "StartReport", "failed")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for StartReportRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("StartReportRef");
+                    if let ::core::option::Option::Some(field_loading) = self.loading().transpose()
+                    {
+                        f.field("loading", &field_loading);
+                    }
+                    if let ::core::option::Option::Some(field_failed) = self.failed().transpose() {
+                        f.field("failed", &field_failed);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<StartReportRef<'a>> for StartReport {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: StartReportRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        loading: value.loading()?.map(::core::convert::Into::into),
+                        failed: value.failed()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for StartReportRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for StartReportRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[StartReportRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<StartReport>> for StartReport {
+                type Value = ::planus::Offset<StartReport>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<StartReport>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for StartReportRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[StartReportRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:255`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:263`
             #[derive(
                 Clone,
                 Debug,
@@ -13243,6 +13584,9 @@ mod root {
 
                 /// The variant of type `GroupRemove` in the union `RequestBody`
                 GroupRemove(::planus::alloc::boxed::Box<self::GroupRemove>),
+
+                /// The variant of type `StartReport` in the union `RequestBody`
+                StartReport(::planus::alloc::boxed::Box<self::StartReport>),
             }
 
             impl RequestBody {
@@ -13499,6 +13843,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(31, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_start_report(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::StartReport>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(32, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -13536,6 +13888,7 @@ mod root {
                         Self::GroupList(value) => Self::create_group_list(builder, value),
                         Self::GroupInspect(value) => Self::create_group_inspect(builder, value),
                         Self::GroupRemove(value) => Self::create_group_remove(builder, value),
+                        Self::StartReport(value) => Self::create_start_report(builder, value),
                     }
                 }
             }
@@ -13914,6 +14267,18 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<31, T>>
                 where
                     T: ::planus::WriteAsOffset<self::GroupRemove>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`StartReport` variant](RequestBody#variant.StartReport).
+                #[inline]
+                pub fn start_report<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<32, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::StartReport>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -14739,6 +15104,32 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<32, T>>
+            where
+                T: ::planus::WriteAsOffset<self::StartReport>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(32, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<32, T>>
+            where
+                T: ::planus::WriteAsOffset<self::StartReport>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -14774,6 +15165,7 @@ mod root {
                 GroupList(self::GroupListRef<'a>),
                 GroupInspect(self::GroupInspectRef<'a>),
                 GroupRemove(self::GroupRemoveRef<'a>),
+                StartReport(self::StartReportRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -14966,6 +15358,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::StartReport(value) => {
+                            Self::StartReport(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -15070,6 +15468,9 @@ mod root {
                         31 => ::core::result::Result::Ok(Self::GroupRemove(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        32 => ::core::result::Result::Ok(Self::StartReport(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -15084,7 +15485,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:289`
+            /// * Table `Request` in the file `schema/wire.fbs:298`
             #[derive(
                 Clone,
                 Debug,
@@ -15408,7 +15809,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:297`
+            /// * Table `Welcome` in the file `schema/wire.fbs:306`
             #[derive(
                 Clone,
                 Debug,
@@ -16075,7 +16476,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:311`
+            /// * Table `Claimed` in the file `schema/wire.fbs:320`
             #[derive(
                 Clone,
                 Debug,
@@ -16350,7 +16751,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:315`
+            /// * Table `Done` in the file `schema/wire.fbs:324`
             #[derive(
                 Clone,
                 Debug,
@@ -16557,7 +16958,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:317`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:326`
             #[derive(
                 Clone,
                 Debug,
@@ -18404,7 +18805,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:341`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:350`
             #[derive(
                 Clone,
                 Debug,
@@ -18833,7 +19234,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:348`
+            /// * Table `Published` in the file `schema/wire.fbs:357`
             #[derive(
                 Clone,
                 Debug,
@@ -19099,7 +19500,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:352`
+            /// * Table `Moved` in the file `schema/wire.fbs:361`
             #[derive(
                 Clone,
                 Debug,
@@ -19410,7 +19811,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:358`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:367`
             #[derive(
                 Clone,
                 Debug,
@@ -19716,7 +20117,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:363`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:372`
             #[derive(
                 Clone,
                 Debug,
@@ -21903,7 +22304,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:393`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:402`
             #[derive(
                 Clone,
                 Debug,
@@ -22507,7 +22908,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:404`
+            /// * Table `Slabs` in the file `schema/wire.fbs:413`
             #[derive(
                 Clone,
                 Debug,
@@ -22807,7 +23208,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:410`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:419`
             #[derive(
                 Clone,
                 Debug,
@@ -23222,7 +23623,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:416`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:425`
             #[derive(
                 Clone,
                 Debug,
@@ -23604,7 +24005,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:422`
+            /// * Table `Models` in the file `schema/wire.fbs:431`
             #[derive(
                 Clone,
                 Debug,
@@ -23890,7 +24291,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:426`
+            /// * Table `Swapped` in the file `schema/wire.fbs:435`
             #[derive(
                 Clone,
                 Debug,
@@ -24223,7 +24624,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:433`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:442`
             #[derive(
                 Clone,
                 Debug,
@@ -25052,7 +25453,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:451`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:460`
             #[derive(
                 Clone,
                 Debug,
@@ -25797,7 +26198,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:470`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:479`
             #[derive(
                 Clone,
                 Debug,
@@ -26411,7 +26812,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:482`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:491`
             #[derive(
                 Clone,
                 Debug,
@@ -27008,7 +27409,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:493`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:502`
             #[derive(
                 Clone,
                 Debug,
@@ -27365,7 +27766,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:498`
+            /// * Table `Groups` in the file `schema/wire.fbs:507`
             #[derive(
                 Clone,
                 Debug,
@@ -27651,7 +28052,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:502`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:511`
             #[derive(
                 Clone,
                 Debug,
@@ -28039,7 +28440,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:508`
+            /// * Table `Collected` in the file `schema/wire.fbs:517`
             #[derive(
                 Clone,
                 Debug,
@@ -28418,7 +28819,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:514`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:523`
             #[derive(
                 Clone,
                 Debug,
@@ -28745,7 +29146,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:519`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:528`
             #[derive(
                 Clone,
                 Debug,
@@ -29351,7 +29752,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:530`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:539`
             #[derive(
                 Clone,
                 Debug,
@@ -29707,7 +30108,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:535`
+            /// * Table `Tensors` in the file `schema/wire.fbs:544`
             #[derive(
                 Clone,
                 Debug,
@@ -29995,7 +30396,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:539`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:548`
             #[derive(
                 Clone,
                 Debug,
@@ -30625,7 +31026,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:551`
+            /// * Table `Clients` in the file `schema/wire.fbs:560`
             #[derive(
                 Clone,
                 Debug,
@@ -30913,7 +31314,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:555`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:564`
             #[derive(
                 Clone,
                 Debug,
@@ -31928,7 +32329,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:577`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:586`
             #[derive(
                 Clone,
                 Debug,
@@ -32339,7 +32740,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:585`
+            /// * Table `Status` in the file `schema/wire.fbs:594`
             #[derive(
                 Clone,
                 Debug,
@@ -32386,6 +32787,14 @@ mod root {
                 pub movers: ::core::option::Option<::planus::alloc::vec::Vec<self::MoverInfo>>,
                 /// The field `program` in the table `Status`
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `service` in the table `Status`
+                pub service: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user_service` in the table `Status`
+                pub user_service: bool,
+                /// The field `log_file` in the table `Status`
+                pub log_file: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `loading` in the table `Status`
+                pub loading: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -32409,6 +32818,10 @@ mod root {
                         lost_tensors: 0,
                         movers: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
+                        service: ::core::default::Default::default(),
+                        user_service: false,
+                        log_file: ::core::default::Default::default(),
+                        loading: ::core::default::Default::default(),
                     }
                 }
             }
@@ -32452,6 +32865,16 @@ mod root {
                     field_program: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_service: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user_service: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_log_file: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_loading: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -32470,8 +32893,12 @@ mod root {
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
                     let prepared_movers = field_movers.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
+                    let prepared_service = field_service.prepare(builder);
+                    let prepared_user_service = field_user_service.prepare(builder, &false);
+                    let prepared_log_file = field_log_file.prepare(builder);
+                    let prepared_loading = field_loading.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<38> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<46> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -32527,8 +32954,20 @@ mod root {
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(16);
                     }
+                    if prepared_service.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(17);
+                    }
+                    if prepared_log_file.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(19);
+                    }
+                    if prepared_loading.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(20);
+                    }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
+                    }
+                    if prepared_user_service.is_some() {
+                        table_writer.write_entry::<bool>(18);
                     }
 
                     unsafe {
@@ -32600,10 +33039,28 @@ mod root {
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
                             }
+                            if let ::core::option::Option::Some(prepared_service) = prepared_service
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_service);
+                            }
+                            if let ::core::option::Option::Some(prepared_log_file) =
+                                prepared_log_file
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_log_file);
+                            }
+                            if let ::core::option::Option::Some(prepared_loading) = prepared_loading
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_loading);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
                                 object_writer.write::<_, _, 1>(&prepared_driver_ready);
+                            }
+                            if let ::core::option::Option::Some(prepared_user_service) =
+                                prepared_user_service
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_user_service);
                             }
                         });
                     }
@@ -32654,6 +33111,10 @@ mod root {
                         self.lost_tensors,
                         &self.movers,
                         &self.program,
+                        &self.service,
+                        self.user_service,
+                        &self.log_file,
+                        &self.loading,
                     )
                 }
             }
@@ -33287,6 +33748,496 @@ mod root {
                     T16,
                 )>
             {
+                /// Setter for the [`service` field](Status#structfield.service).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn service<T17>(
+                    self,
+                    value: T17,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+                where
+                    T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
+                        self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        value,
+                    ))
+                }
+
+                /// Sets the [`service` field](Status#structfield.service) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn service_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    (),
+                )> {
+                    self.service(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15, T16, T17>
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                )>
+            {
+                /// Setter for the [`user_service` field](Status#structfield.user_service).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_service<T18>(
+                    self,
+                    value: T18,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`user_service` field](Status#structfield.user_service) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_service_as_default(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    ::planus::DefaultValue,
+                )> {
+                    self.user_service(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
+                /// Setter for the [`log_file` field](Status#structfield.log_file).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn log_file<T19>(
+                    self,
+                    value: T19,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`log_file` field](Status#structfield.log_file) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn log_file_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    (),
+                )> {
+                    self.log_file(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
+                /// Setter for the [`loading` field](Status#structfield.loading).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading<T20>(
+                    self,
+                    value: T20,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`loading` field](Status#structfield.loading) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    (),
+                )> {
+                    self.loading(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -33315,6 +34266,10 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33334,6 +34289,10 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33362,6 +34321,10 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33381,6 +34344,10 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33412,6 +34379,10 @@ mod root {
                 T14: ::planus::WriteAsDefault<u32, u32>,
                 T15: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsDefault<bool, bool>,
+                T19: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -33431,15 +34402,40 @@ mod root {
                     T14,
                     T15,
                     T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
                 )>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16) =
-                        &self.0;
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                    ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16,
+                        v15, v16, v17, v18, v19, v20,
                     )
                 }
             }
@@ -33588,6 +34584,43 @@ mod root {
                 {
                     self.0.access(16, "Status", "program")
                 }
+
+                /// Getter for the [`service` field](Status#structfield.service).
+                #[inline]
+                pub fn service(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(17, "Status", "service")
+                }
+
+                /// Getter for the [`user_service` field](Status#structfield.user_service).
+                #[inline]
+                pub fn user_service(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(18, "Status", "user_service")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`log_file` field](Status#structfield.log_file).
+                #[inline]
+                pub fn log_file(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(19, "Status", "log_file")
+                }
+
+                /// Getter for the [`loading` field](Status#structfield.loading).
+                #[inline]
+                pub fn loading(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(20, "Status", "loading")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for StatusRef<'a> {
@@ -33630,6 +34663,20 @@ mod root {
                     {
                         f.field("program", &field_program);
                     }
+                    if let ::core::option::Option::Some(field_service) = self.service().transpose()
+                    {
+                        f.field("service", &field_service);
+                    }
+                    f.field("user_service", &self.user_service());
+                    if let ::core::option::Option::Some(field_log_file) =
+                        self.log_file().transpose()
+                    {
+                        f.field("log_file", &field_log_file);
+                    }
+                    if let ::core::option::Option::Some(field_loading) = self.loading().transpose()
+                    {
+                        f.field("loading", &field_loading);
+                    }
                     f.finish()
                 }
             }
@@ -33669,6 +34716,10 @@ mod root {
                             ::core::option::Option::None
                         },
                         program: value.program()?.map(::core::convert::Into::into),
+                        service: value.service()?.map(::core::convert::Into::into),
+                        user_service: ::core::convert::TryInto::try_into(value.user_service()?)?,
+                        log_file: value.log_file()?.map(::core::convert::Into::into),
+                        loading: value.loading()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -33749,7 +34800,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:606`
+            /// * Table `Event` in the file `schema/wire.fbs:622`
             #[derive(
                 Clone,
                 Debug,
@@ -34296,7 +35347,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:616`
+            /// * Table `Holder` in the file `schema/wire.fbs:632`
             #[derive(
                 Clone,
                 Debug,
@@ -34648,7 +35699,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:622`
+            /// * Table `Failure` in the file `schema/wire.fbs:638`
             #[derive(
                 Clone,
                 Debug,
@@ -35323,7 +36374,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:634`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:650`
             #[derive(
                 Clone,
                 Debug,
@@ -35585,7 +36636,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:638`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:654`
             #[derive(
                 Clone,
                 Debug,
@@ -36993,7 +38044,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:664`
+            /// * Table `Reply` in the file `schema/wire.fbs:680`
             #[derive(
                 Clone,
                 Debug,
