@@ -16,7 +16,7 @@ mod model;
 mod ps;
 mod run;
 mod serve;
-mod status;
+pub mod status;
 mod stop;
 mod tensor;
 mod transfer;

@@ -50,12 +50,11 @@ impl Cast<'_> {
         for worker in std::mem::take(&mut self.workers) {
             worker.end()?;
         }
-        let status = self.status()?;
         self.pond.take().map_or(Ok(()), millpond::Pond::close)?;
         let stage = self.stage.take().ok_or_else(|| wrong("the stage is gone"))?;
         let folder = stage.keep().display().to_string();
         self.story.fact(format_args!("look:   millpond --runtime-dir {folder} tensor ls"))?;
-        self.story.fact(format_args!("stop:   kill {}", status.keeper_pid))?;
+        self.story.fact(format_args!("stop:   millpond --runtime-dir {folder} stop"))?;
         self.story.fact(format_args!("remove: rm -r {folder}"))?;
         self.facts.kept = Some(folder);
         Ok(())
