@@ -30,7 +30,6 @@ mod users;
 use std::process::ExitCode;
 
 use clap::Parser;
-use millpond_keeper::config::LogFormat;
 
 use crate::printer::Printer;
 
@@ -41,10 +40,13 @@ fn main() -> ExitCode {
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());
     let logs = if cli.global.verbose > 1 && !cli.command.logs_itself() {
-        logging::start("warn,millpond=debug", LogFormat::Text)
+        logging::start("warn,millpond=debug")
     } else {
         Ok(())
     };
     let outcome = logs.and_then(|()| commands::run(&cli, &printer));
+    if cli.command.logs_itself() {
+        return ExitCode::from(logging::finish(printer, outcome).number());
+    }
     ExitCode::from(printer::finish(&printer, outcome).number())
 }

@@ -181,13 +181,18 @@ impl Printer {
 
 /// Prints what is left to say and gives the exit code.
 pub fn finish(printer: &Printer, outcome: Outcome) -> Code {
+    if let Err(CommandError::Failed(report)) = &outcome {
+        printer.error(report);
+    }
+    code(&outcome)
+}
+
+/// The exit code alone.
+pub fn code(outcome: &Outcome) -> Code {
     match outcome {
         Ok(()) | Err(CommandError::Closed) => Code::Ok,
-        Err(CommandError::Said(code)) => code,
-        Err(CommandError::Failed(report)) => {
-            printer.error(&report);
-            report.code
-        }
+        Err(CommandError::Said(code)) => *code,
+        Err(CommandError::Failed(report)) => report.code,
     }
 }
 

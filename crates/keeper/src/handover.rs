@@ -60,6 +60,11 @@ impl Launch {
         };
         let log = ["--log", &config.log, "--log-format", format];
         self.arguments.extend(log.map(OsString::from));
+        if let Some(file) = &config.log_file {
+            let bytes = config.log_file_bytes.0.to_string();
+            let file = ["--log-file".into(), file.into(), "--log-file-bytes".into(), bytes.into()];
+            self.arguments.extend::<[OsString; 4]>(file);
+        }
         self
     }
 

@@ -15,12 +15,14 @@ pub(crate) fn driver_failed(channel: &MoverEnd, job: u64, error: &CudaError) -> 
     let text = error.to_string();
     // If the daemon is gone it does not need to know.
     let _ = channel.send(&FromMover::JobFailed { job, why: Why::Driver, text });
+    millpond_log::flush(millpond_log::FLUSH_WITHIN);
     std::process::exit(DRIVER_EXIT)
 }
 
 /// The driver failed beside the jobs.
 pub(crate) fn lost(what: &str, error: &CudaError) -> ! {
     tracing::error!(%error, "{what}");
+    millpond_log::flush(millpond_log::FLUSH_WITHIN);
     std::process::exit(DRIVER_EXIT)
 }
 

@@ -47,13 +47,17 @@ pub struct ServeArgs {
     pub log: LogArgs,
 }
 
-/// What is logged, on standard error.
+/// What is logged, and where.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LogArgs {
     #[arg(long, value_name = "FILTER", help = doc("log"))]
     pub log: Option<String>,
     #[arg(long, value_name = "FORMAT", help = doc("log_format"))]
     pub log_format: Option<String>,
+    #[arg(long, value_name = "FILE", help = doc("log_file"))]
+    pub log_file: Option<String>,
+    #[arg(long, value_name = "BYTES", help = doc("log_file_bytes"))]
+    pub log_file_bytes: Option<String>,
 }
 
 impl ServeArgs {
@@ -69,6 +73,8 @@ impl ServeArgs {
             driver: self.driver.clone(),
             log: self.log.log.clone(),
             log_format: self.log.log_format.clone(),
+            log_file: self.log.log_file.clone(),
+            log_file_bytes: self.log.log_file_bytes.clone(),
             devices: self.devices.clone(),
             capacity: self.capacity.clone(),
             capacity_by_gpu: self.capacity_by_gpu.clone(),

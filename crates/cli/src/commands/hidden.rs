@@ -1,15 +1,18 @@
 //! The daemon, a keeper that a daemon starts, and its movers: all get what they need through their
 //! standard input, from whoever starts them.
 
+use std::path::PathBuf;
+
 use millpond_keeper::config::LogFormat;
 use millpond_keeper::{About, Launch};
 
 use super::serve;
 use crate::args::{DaemonArgs, LogArgs};
+use crate::env_vars;
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
+use crate::logging::ProcessLog;
 use crate::printer::Printer;
-use crate::{env_vars, logging};
 
 /// `millpond daemon`.
 pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
@@ -43,7 +46,12 @@ pub fn keeper(log: &LogArgs) -> Outcome {
     start_log(log)?;
     let mut daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?;
-    for (flag, value) in [("--log", &log.log), ("--log-format", &log.log_format)] {
+    for (flag, value) in [
+        ("--log", &log.log),
+        ("--log-format", &log.log_format),
+        ("--log-file", &log.log_file),
+        ("--log-file-bytes", &log.log_file_bytes),
+    ] {
         daemon.arguments.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
     }
     serve::ended(millpond_keeper::adopt_stdin(daemon))
@@ -64,5 +72,13 @@ fn start_log(log: &LogArgs) -> Outcome {
     let format = log.log_format.clone().or_else(|| variable(env_vars::LOG_FORMAT));
     let format: Option<LogFormat> =
         format.map(|text| text.parse()).transpose().map_err(|text: String| wrong(text))?;
-    logging::start(filter.as_deref().unwrap_or("info"), format.unwrap_or_default())
+    // The keeper has checked it; whatever it is, it is no reason to end.
+    let file_bytes = log.log_file_bytes.as_deref().and_then(|text| text.parse().ok());
+    ProcessLog {
+        filter: filter.as_deref().unwrap_or("info"),
+        format: format.unwrap_or_default(),
+        file: log.log_file.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
+        file_bytes: file_bytes.unwrap_or(0),
+    }
+    .start()
 }

@@ -1,25 +1,47 @@
 //! `millpond serve`: this process is the keeper.
 
+use std::path::{Path, PathBuf};
+
 use millpond_keeper::config::{Config, ConfigError};
 use millpond_keeper::{ExitReason, KeeperError, KeeperStart, Launch};
 
 use crate::args::{Global, ServeArgs};
 use crate::error::{CommandError, Outcome, Report, failed};
 use crate::exit::Code;
-use crate::logging;
+use crate::logging::ProcessLog;
 use crate::printer::Printer;
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     let overrides = args.overrides(global.runtime_dir());
-    let config = Config::load(args.config().as_deref(), &overrides)?;
-    logging::start(&config.log, config.log_format)?;
+    let mut config = Config::load(args.config().as_deref(), &overrides)?;
+    config.log_file = config.log_file.as_deref().map(log_file).transpose()?;
+    ProcessLog {
+        filter: &config.log,
+        format: config.log_format,
+        file: config.log_file.clone(),
+        file_bytes: config.log_file_bytes.0,
+    }
+    .start()?;
     let folder = config.folder();
     printer.detail(format_args!("serving `{}`", folder.display()));
     let daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?
         .with_log(&config);
     ended(millpond_keeper::run(KeeperStart { config, daemon }))
+}
+
+/// The log file, absolute for the processes that are told of it. Whoever named one that cannot be
+/// written is told now; later only lines are lost.
+fn log_file(path: &Path) -> Result<PathBuf, CommandError> {
+    let absolute = std::path::absolute(path);
+    let checked = absolute.and_then(|path| millpond_log::check_file(&path).map(|()| path));
+    checked.map_err(|error| {
+        let report = Report::new(Code::Failed, format!("log file '{}': {error}", path.display()));
+        report
+            .hint("`--log-file` names a file in a folder that exists and that you can write to")
+            .into()
+    })
 }
 
 /// How a keeper ended, for the shell.

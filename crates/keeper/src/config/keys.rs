@@ -96,6 +96,9 @@ const MOST_OBJECTS: u64 = 100_000_000;
 /// Each is as large as its model: more is a mistake.
 const MOST_PREVIOUS: u64 = 1000;
 
+/// A few lines: with less, the older files would hold nothing worth reading.
+const LEAST_LOG_FILE_BYTES: u64 = 4096;
+
 /// One large listing.
 const LEAST_REPLY_BYTES: u64 = 1 << 20;
 
@@ -141,6 +144,31 @@ pub const KEYS: &[Key] = &[
         default: "text",
         doc: "How log lines look: `text` or `json`",
         set: |config, input| input.parsed().map(|format| config.log_format = format),
+    },
+    Key {
+        name: "log_file",
+        environment: "MILLPOND_LOG_FILE",
+        default: "",
+        doc: "File that the log is appended to, mode 0600; standard error if no file is named",
+        set: |config, input| {
+            let text = input.text()?;
+            config.log_file = (!text.is_empty()).then(|| PathBuf::from(text));
+            Ok(())
+        },
+    },
+    Key {
+        name: "log_file_bytes",
+        environment: "MILLPOND_LOG_FILE_BYTES",
+        default: "16MiB",
+        doc: "Size at which the log file is renamed to `.1` and a new one is begun, at least `4KiB`; `.1` to `.3` are kept; `0` never renames it",
+        set: |config, input| {
+            let size: ByteSize = input.parsed()?;
+            if (1..LEAST_LOG_FILE_BYTES).contains(&size.0) {
+                return Err("at least 4KiB is needed, or 0 to never rename the file".to_owned());
+            }
+            config.log_file_bytes = size;
+            Ok(())
+        },
     },
     Key {
         name: "devices",
