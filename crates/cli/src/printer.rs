@@ -144,6 +144,11 @@ impl Printer {
         }
     }
 
+    /// What another process said about its error, as it said it.
+    pub fn error_text(&self, text: &str) {
+        write_stderr(format_args!("{}\n", harmless(text.trim_end())));
+    }
+
     /// An error, its similar names and its hint, as text or JSON, on standard error.
     pub fn error(&self, report: &Report) {
         if self.json {

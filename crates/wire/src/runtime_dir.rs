@@ -33,6 +33,12 @@ pub fn candidates() -> Vec<PathBuf> {
     candidates_from(named(), session(), home())
 }
 
+/// The same where no folder is named: what another terminal finds.
+#[must_use]
+pub fn unnamed() -> Vec<PathBuf> {
+    candidates_from(None, session(), home())
+}
+
 fn candidates_from(
     named: Option<PathBuf>,
     session: Option<PathBuf>,

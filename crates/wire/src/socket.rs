@@ -182,7 +182,9 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
         return Err(SocketError::Io { what: what(), source });
     }
-    trusted(path, found.uid(), me)?;
+    let invited = found.uid() != me && is_invitation(path, &found);
+    let owner = if invited { found.uid() } else { me };
+    trusted(path, found.uid(), me, owner)?;
     let socket = new_socket()?;
     let limit = |time| {
         set_socket_timeout(&socket, Timeout::Send, time)
@@ -195,12 +197,38 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
     // The file's owner is who made it; the listener's credentials are who answers.
     let peer = crate::fd::peer_credentials(&socket)
         .map_err(|source| SocketError::Io { what: what(), source })?;
-    trusted(path, peer.user, me)?;
+    trusted(path, peer.user, me, owner)?;
     Ok(socket)
 }
 
-fn trusted(path: &Path, owner: u32, me: u32) -> Result<(), SocketError> {
-    if owner == me || owner == 0 {
+/// Whether another user's socket is meant for this one: it is open to a group that the caller is in
+/// and to nobody else, in a folder where only its owner or root can put something.
+fn is_invitation(path: &Path, found: &std::fs::Metadata) -> bool {
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let is_mine = |group: u32| {
+        rustix::process::getegid().as_raw() == group
+            || groups.iter().any(|mine| mine.as_raw() == group)
+    };
+    let folder = path.parent().and_then(|folder| std::fs::symlink_metadata(folder).ok());
+    found.mode() & 0o067 == 0o060
+        && is_mine(found.gid())
+        && folder.is_some_and(|folder| {
+            folder.is_dir()
+                && folder.mode() & 0o022 == 0
+                && (folder.uid() == found.uid() || folder.uid() == 0)
+        })
+}
+
+/// Whether a client of this user connects to a socket of that owner in this place.
+#[must_use]
+pub fn is_trusted(path: &Path) -> bool {
+    let me = rustix::process::geteuid().as_raw();
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|found| [me, 0].contains(&found.uid()) || is_invitation(path, &found))
+}
+
+fn trusted(path: &Path, owner: u32, me: u32, other: u32) -> Result<(), SocketError> {
+    if owner == me || owner == 0 || owner == other {
         return Ok(());
     }
     let expected = if me == 0 { "root (0)".to_owned() } else { format!("you ({me}) or root (0)") };

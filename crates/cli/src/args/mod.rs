@@ -32,7 +32,7 @@ pub use limits::{
 };
 pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
 pub use serve::{LogArgs, ServeArgs};
-pub use stop::StopArgs;
+pub use stop::{LogsArgs, StopArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
@@ -144,6 +144,7 @@ pub enum Command {
     Demo(DemoArgs),
     Serve(Box<ServeArgs>),
     Stop(StopArgs),
+    Logs(LogsArgs),
     Doctor(DoctorArgs),
     #[command(subcommand)]
     Tensor(TensorCommand),
@@ -176,6 +177,8 @@ pub enum Command {
     #[command(hide = true)]
     Mover(LogArgs),
     #[command(hide = true)]
+    Opener(LogArgs),
+    #[command(hide = true)]
     Worker(WorkerArgs),
     #[command(hide = true)]
     Echo,
@@ -188,7 +191,11 @@ impl Command {
     pub fn logs_itself(&self) -> bool {
         matches!(
             self,
-            Command::Serve(_) | Command::Daemon(_) | Command::Keeper(_) | Command::Mover(_)
+            Command::Serve(_)
+                | Command::Daemon(_)
+                | Command::Keeper(_)
+                | Command::Mover(_)
+                | Command::Opener(_)
         )
     }
 

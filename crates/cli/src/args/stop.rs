@@ -24,3 +24,24 @@ pub struct StopArgs {
     #[command(flatten)]
     pub json: JsonArg,
 }
+
+/// Show the log of a pond
+///
+/// Prints the log file of the pond in the runtime folder, or of the last one there. With `--follow`
+/// it goes on until Ctrl-C, also when the file is rotated.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A pond that was started with `--detach` or `--log-file` has a log file. Any other pond logs to its
+standard error; then this command says where that leads.
+
+Examples:
+  millpond logs -n 20
+  millpond logs -f")]
+pub struct LogsArgs {
+    /// Keep printing as the log grows
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Print only the last N lines
+    #[arg(short = 'n', long, value_name = "N")]
+    pub lines: Option<u64>,
+}

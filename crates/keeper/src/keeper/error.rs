@@ -66,6 +66,19 @@ pub enum KeeperError {
         /// What the system said.
         source: io::Error,
     },
+    /// The group that was named is nowhere.
+    #[error("no group '{0}' in /etc/group")]
+    NoGroup(String),
+    /// The group cannot be let in.
+    #[error("opening '{}' to group {group}", path.display())]
+    NotAdmitted {
+        /// The socket or the folder.
+        path: PathBuf,
+        /// The group's number.
+        group: u32,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The settings cannot be handed on.
     #[error("the settings have {0} bytes as JSON; at most 48 KiB can be handed to the daemon")]
     ConfigTooLarge(usize),
@@ -126,6 +139,13 @@ impl KeeperError {
             ),
             KeeperError::FolderUntrusted { .. } => Some(
                 "`--runtime-dir` names a folder; it must be yours, and writable only by you"
+                    .to_owned(),
+            ),
+            KeeperError::NoGroup(_) => {
+                Some("`socket_group` takes a group's name or its number".to_owned())
+            }
+            KeeperError::NotAdmitted { .. } => Some(
+                "only root and members of a group can share a pond with it: `id` lists your groups"
                     .to_owned(),
             ),
             KeeperError::HomeUntrusted { .. } => Some(format!(

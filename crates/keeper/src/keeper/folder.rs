@@ -11,7 +11,7 @@ use millpond_wire::{fd, runtime_dir, socket};
 use rustix::fs::{Mode, OFlags};
 
 use super::holds::Holds;
-use super::{FolderHolder, KeeperError};
+use super::{FolderHolder, KeeperError, group};
 use crate::channel::HoldKey;
 
 /// The sockets of every pond.
@@ -20,8 +20,13 @@ pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_S
 /// Makes the folder if it is not there, locks it and listens, as far as that was not given.
 ///
 /// Changes the process's umask for a moment: to be called before there are threads that make files.
-pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> {
+pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), KeeperError> {
+    let group = (!group.is_empty()).then(|| group::number(group)).transpose()?;
     create(folder)?;
+    if let Some(group) = group.filter(|_| !is_system(folder)) {
+        // They come through; what is in it, they cannot list.
+        group::admit(folder, group, 0o710)?;
+    }
     let key = HoldKey::folder_lock();
     // One that was kept counts only if it is a lock of the file that is there now.
     if !holds.get(&key).is_some_and(|lock| is_file(lock, &folder.join(runtime_dir::LOCK))) {
@@ -31,6 +36,9 @@ pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> 
     for name in SOCKETS {
         let (path, key) = (folder.join(name), HoldKey::listen(name)?);
         if holds.get(&key).is_some() && (holds.activated || path.exists()) {
+            if holds.activated && group.is_some() && name == runtime_dir::SOCKET {
+                tracing::warn!("`socket_group` has no effect: set SocketGroup= in the socket unit");
+            }
             continue;
         }
         holds.remove(&key);
@@ -39,8 +47,12 @@ pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> 
         let listener = socket::listen(&path);
         rustix::process::umask(umask);
         holds.insert(key, listener?);
-        if name == runtime_dir::SOCKET && is_system(folder) && rustix::process::geteuid().is_root()
-        {
+        if name != runtime_dir::SOCKET {
+            continue;
+        }
+        if let Some(group) = group {
+            group::admit(&path, group, 0o660)?;
+        } else if is_system(folder) && rustix::process::geteuid().is_root() {
             std::fs::set_permissions(&path, Permissions::from_mode(0o666))
                 .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
         }
