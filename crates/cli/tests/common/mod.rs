@@ -80,7 +80,7 @@ impl Place {
 
     /// A pond that runs until it is dropped.
     pub fn serve(&self) -> Serving {
-        let child = self.command(&["serve", "--log", "warn"]).spawn().unwrap();
+        let child = self.command(&["serve", "--quiet", "--log", "warn"]).spawn().unwrap();
         let serving = Serving { child: Some(child) };
         let deadline = Instant::now() + PATIENCE;
         while self.run(&["status"]).code != Some(0) {

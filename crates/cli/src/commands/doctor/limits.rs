@@ -31,7 +31,8 @@ fn library() -> Vec<Check> {
     let file = match preload::find() {
         Ok(file) => file,
         Err(report) => {
-            let advice = "`millpond run` does not work without it; everything else does";
+            let advice = "`millpond run` needs it: install the wheel, or build it with `scripts/preload`; \
+                          everything else works without it";
             return vec![Check::warn(name, report.failure.message, advice)];
         }
     };
