@@ -182,9 +182,8 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
         return Err(SocketError::Io { what: what(), source });
     }
-    let invited = found.uid() != me && is_invitation(path, &found);
-    let owner = if invited { found.uid() } else { me };
-    trusted(path, found.uid(), me, owner)?;
+    let host = is_invitation(path, &found).then_some(found.uid());
+    trusted(path, found.uid(), me, host)?;
     let socket = new_socket()?;
     let limit = |time| {
         set_socket_timeout(&socket, Timeout::Send, time)
@@ -197,7 +196,7 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
     // The file's owner is who made it; the listener's credentials are who answers.
     let peer = crate::fd::peer_credentials(&socket)
         .map_err(|source| SocketError::Io { what: what(), source })?;
-    trusted(path, peer.user, me, owner)?;
+    trusted(path, peer.user, me, host)?;
     Ok(socket)
 }
 
@@ -227,8 +226,8 @@ pub fn is_trusted(path: &Path) -> bool {
         .is_ok_and(|found| [me, 0].contains(&found.uid()) || is_invitation(path, &found))
 }
 
-fn trusted(path: &Path, owner: u32, me: u32, other: u32) -> Result<(), SocketError> {
-    if owner == me || owner == 0 || owner == other {
+fn trusted(path: &Path, owner: u32, me: u32, host: Option<u32>) -> Result<(), SocketError> {
+    if owner == me || owner == 0 || Some(owner) == host {
         return Ok(());
     }
     let expected = if me == 0 { "root (0)".to_owned() } else { format!("you ({me}) or root (0)") };
@@ -423,10 +422,12 @@ mod tests {
 
     #[test]
     fn a_socket_of_another_user_is_refused() {
-        assert!(trusted(Path::new("/x"), 1000, 1000).is_ok());
-        assert!(trusted(Path::new("/x"), 0, 1000).is_ok());
-        assert!(trusted(Path::new("/x"), 1001, 1000).is_err());
-        let error = trusted(Path::new("/x"), 1000, 0).unwrap_err().to_string();
+        assert!(trusted(Path::new("/x"), 1000, 1000, None).is_ok());
+        assert!(trusted(Path::new("/x"), 0, 1000, None).is_ok());
+        assert!(trusted(Path::new("/x"), 1001, 1000, None).is_err());
+        assert!(trusted(Path::new("/x"), 1001, 1000, Some(1001)).is_ok());
+        assert!(trusted(Path::new("/x"), 1002, 1000, Some(1001)).is_err());
+        let error = trusted(Path::new("/x"), 1000, 0, None).unwrap_err().to_string();
         assert_eq!(error, "'/x' belongs to user 1000, not to root (0)");
     }
 
