@@ -77,6 +77,10 @@ pub fn requests(folder: &Folder) {
         ("collect", collect(Some(1000), false)),
         ("collect-slabs", collect(None, true)),
         ("upgrade", RequestBody::Upgrade { program: "/usr/bin/millpond".into() }),
+        (
+            "start-report",
+            RequestBody::StartReport { loading: "net".into(), failed: "old: no such file".into() },
+        ),
         ("delete", RequestBody::TensorDelete { tensor }),
         ("inspect", RequestBody::TensorInspect(by_name)),
         ("inspect-id", RequestBody::TensorInspect(Target::Id(tensor))),
@@ -225,6 +229,9 @@ fn status() -> Status {
         lost_tensors: 0,
         movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 6, moves: 2, moved_bytes: 9 }],
         program: "/usr/bin/millpond".into(),
+        service: None,
+        log_file: String::new(),
+        loading: String::new(),
     }
 }
 

@@ -232,7 +232,7 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
             dry_run: decide.flag(),
         },
         23 => RequestBody::Upgrade { program: decide.pick(&["", "/usr/bin/other"]).to_owned() },
-        _ => match decide.below(6) {
+        _ => match decide.below(7) {
             5 => RequestBody::Rename(Rename {
                 object: match decide.flag() {
                     true => tensor(decide),
@@ -241,6 +241,10 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
                 name: TensorName::new(decide.pick(&NAMES)).expect("a name"),
                 token: Token(Uuid::from_u128(600 + decide.below(4) as u128)),
             }),
+            6 => RequestBody::StartReport {
+                loading: decide.pick(&["", "net"]).to_owned(),
+                failed: decide.pick(&["", "net: no such file"]).to_owned(),
+            },
             4 => of_groups(decide),
             0 => RequestBody::Ping,
             1 => RequestBody::PondStatus,

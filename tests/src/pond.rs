@@ -111,7 +111,8 @@ impl TestPond {
             }
         };
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
-        command.arg("serve").args(&self.options.flags);
+        // Nobody is greeted: the process that does it would be one more client.
+        command.args(["serve", "--quiet"]).args(&self.options.flags);
         command
     }
 

@@ -48,7 +48,7 @@ class Server:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log = open(self.folder.parent / f"{self.folder.name}.log", "ab")
-        command = [program(), "--runtime-dir", str(self.folder), "serve"]
+        command = [program(), "--runtime-dir", str(self.folder), "serve", "--quiet"]
         gpus = environment.get("MILLPOND_SOFT_DIR", os.environ["MILLPOND_SOFT_DIR"])
         pathlib.Path(gpus).mkdir(mode=0o700, exist_ok=True)
         environment = {**os.environ, **environment}

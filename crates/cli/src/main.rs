@@ -37,7 +37,10 @@ use crate::printer::Printer;
 fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return ExitCode::from(commands::usage::print(&error).number()),
+        Err(error) => {
+            let error = commands::usage::tidy(error, std::env::args_os());
+            return ExitCode::from(commands::usage::print(&error).number());
+        }
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());
     let logs = if cli.global.verbose > 1 && !cli.command.logs_itself() {

@@ -1,8 +1,10 @@
 //! The way to a pond, and what people write for GPUs.
 
+use std::path::Path;
+
 use millpond::{IntoTarget, Pond, Target, TensorId};
 use millpond_wire::message::DeviceInfo;
-use millpond_wire::{ErrorKind, Failure, GpuUuid};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, runtime_dir};
 
 use crate::args::Global;
 use crate::error::{CommandError, Report};
@@ -103,6 +105,23 @@ pub fn warn_if_larger(
         }
     }
     Ok(())
+}
+
+/// A command line for the pond in this folder, from wherever it is typed.
+pub fn command_for(folder: &Path, command: &str) -> String {
+    if runtime_dir::unnamed().into_iter().find(|place| place.join(runtime_dir::SOCKET).exists())
+        == Some(folder.to_owned())
+    {
+        return format!("millpond {command}");
+    }
+    let folder = folder.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let folder = if folder.chars().all(plain) {
+        folder
+    } else {
+        format!("'{}'", folder.replace('\'', r"'\''"))
+    };
+    format!("millpond --runtime-dir {folder} {command}")
 }
 
 /// The fewest digits of an identity that stand for it.

@@ -164,6 +164,11 @@ impl Printer {
         Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// What another process said about its error, as it said it.
+    pub fn error_text(&self, text: &str) {
+        write_stderr(format_args!("{}\n", harmless(text.trim_end())));
+    }
+
     /// An error, its similar names and its hint, as text or JSON, on standard error.
     pub fn error(&self, report: &Report) {
         let report = &without_numbers(report);

@@ -8,9 +8,11 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 28] = [
+const VISIBLE: [&str; 30] = [
     "demo",
     "serve",
+    "stop",
+    "logs",
     "doctor",
     "ls",
     "rm",
@@ -38,10 +40,33 @@ const VISIBLE: [&str; 28] = [
     "version",
     "help",
 ];
-const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "worker", "echo", "janitor"];
+const HIDDEN: [&str; 7] = ["daemon", "keeper", "mover", "opener", "worker", "echo", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))
+}
+
+#[test]
+fn completions_offer_no_hidden_command() {
+    let place = Place::new();
+    for shell in ["bash", "fish", "zsh"] {
+        let script = place.stdout(&["completions", shell]);
+        assert!(script.contains("rollback"), "{shell}");
+        for command in HIDDEN {
+            assert!(!script.contains(&format!("millpond__{command}")), "{command} in {shell}");
+            assert!(!script.contains(&format!("-a \"{command}\"")), "{command} in {shell}");
+            assert!(!script.contains(&format!("'{command}:")), "{command} in {shell}");
+        }
+    }
+}
+
+#[test]
+fn usage_names_no_flag_whose_variable_is_set() {
+    let place = Place::new();
+    let ran = place.run(&["tensor", "rm"]);
+    assert_eq!(ran.code, Some(2));
+    let usage = ran.stderr.lines().find(|line| line.starts_with("Usage:")).unwrap();
+    assert!(!usage.contains("--runtime-dir"), "{usage}");
 }
 
 #[test]

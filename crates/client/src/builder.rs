@@ -108,7 +108,7 @@ fn executable() -> Option<String> {
 }
 
 /// At most so many bytes, and no half characters.
-fn cut(mut text: String, bytes: usize) -> String {
+pub(crate) fn cut(mut text: String, bytes: usize) -> String {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     text.truncate(end.unwrap_or(0));
     text

@@ -275,6 +275,21 @@ impl Pond {
         }
     }
 
+    /// Says how far the models of the pond's configuration are loaded: which one is being loaded, and
+    /// which one could not be, and why; empty means none. Only for the operator and the user who
+    /// runs the pond.
+    ///
+    /// # Errors
+    /// `denied`, and what else the pond answers.
+    pub fn report_start(&self, loading: &str, failed: &str) -> Result<()> {
+        let cut = |text: &str, bytes| crate::builder::cut(text.to_owned(), bytes);
+        let body = RequestBody::StartReport {
+            loading: cut(loading, millpond_wire::limits::NAME_BYTES),
+            failed: cut(failed, millpond_wire::limits::TEXT_BYTES),
+        };
+        self.core().link.ask_done("a report", body)
+    }
+
     /// One round trip.
     ///
     /// # Errors

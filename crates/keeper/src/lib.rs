@@ -27,8 +27,12 @@ pub mod config;
 pub mod daemon_side;
 mod handover;
 mod keeper;
+mod running;
+mod service;
 
 pub use keeper::{
     About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
     adopt_stdin, run,
 };
+pub use running::Running;
+pub use service::service;

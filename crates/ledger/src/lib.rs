@@ -81,6 +81,12 @@ mod size;
 mod slots;
 mod sys;
 
+/// A user's own folder, without the user's number at its end: groups without a daemon are in it,
+/// and the pond of a user whose session has no folder.
+pub const HOME: &str = "/dev/shm/millpond-";
+/// That pond's folder in it. No group has this name.
+pub const POND: &str = "pond";
+
 pub use book::{Book, BookSettings, Flags, MemberReading, Patience};
 pub use error::{BadSize, LedgerError, PondRefused, Refused};
 pub use establish::{Established, LimitOf, establish};

@@ -8,8 +8,8 @@ use core::fmt::Write as _;
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
-    Column, DeviceIndex, Established, LedgerError, LimitOf, NO_LIMIT, REST, Refused, Size, UNIT,
-    Uuid, sweep_abandoned, units_for,
+    Column, DeviceIndex, Established, HOME, LedgerError, LimitOf, NO_LIMIT, REST, Refused, Size,
+    UNIT, Uuid, sweep_abandoned, units_for,
 };
 
 use crate::driver::others;
@@ -30,7 +30,7 @@ pub(crate) struct Home;
 impl core::fmt::Display for Home {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         // SAFETY: no conditions.
-        write!(f, "/dev/shm/millpond-{}", unsafe { libc::geteuid() })
+        write!(f, "{HOME}{}", unsafe { libc::geteuid() })
     }
 }
 

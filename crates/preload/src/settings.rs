@@ -226,7 +226,8 @@ impl Settings {
         if let (Source::Stated { .. }, Some(group)) = (&settings.source, get(GROUP)) {
             // Others would be shown, and so named, alike.
             let plain = group.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'/');
-            if !plain || group.starts_with(b".") {
+            let reserved = group == millpond_ledger::POND.as_bytes();
+            if !plain || reserved || group.starts_with(b".") {
                 settings.source = bad(GROUP, group, Why::Name);
             } else {
                 match Text::new(group) {
@@ -484,7 +485,7 @@ mod tests {
             assert!(matches!(settings.source, Source::Bad { variable: LIMIT, .. }), "{text}");
             assert!(settings.active());
         }
-        for name in ["a/b", "..", "caf\u{e9}", "a\nb"] {
+        for name in ["a/b", "..", "caf\u{e9}", "a\nb", "pond"] {
             let settings = read(&[("MILLPOND_MEMORY_LIMIT", "1G"), ("MILLPOND_GROUP", name)], "");
             let bad =
                 matches!(settings.source, Source::Bad { variable: GROUP, why: Why::Name, .. });

@@ -25,6 +25,7 @@ pub mod profiles;
 
 pub use config::{Config, ConfigError, ENVIRONMENT, EnvironmentVariable, configuration};
 pub use engine::refusal;
+pub use profiles::MARK;
 
 /// The driver as a part of this program: no shared library needed.
 pub static PROVIDER: millpond_cuda::sys::Provider = millpond_cuda::sys::Provider {

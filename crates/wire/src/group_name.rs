@@ -16,7 +16,7 @@ pub struct GroupName(String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "group '{0}': a name has 1 to {max} letters, digits, '.', '_' or '-', and does not begin with \
-     '.' or '-'",
+     '.' or '-'; 'pond' is reserved",
     max = limits::GROUP_NAME_BYTES
 )]
 pub struct GroupNameError(String);
@@ -30,6 +30,7 @@ impl GroupName {
         let text = text.into();
         let fits = (1..=limits::GROUP_NAME_BYTES).contains(&text.len())
             && !text.starts_with(['.', '-'])
+            && text != millpond_ledger::POND
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         if fits {
             Ok(Self(text))
@@ -88,7 +89,7 @@ mod tests {
             assert_eq!(name.to_string(), good);
             assert_eq!(name.for_event().unwrap().as_str(), good);
         }
-        for bad in ["", ".", "..", ".x", "-x", "a/b", "a b", "ä", "a\0", &"x".repeat(65)] {
+        for bad in ["", ".", "..", ".x", "-x", "a/b", "a b", "ä", "a\0", "pond", &"x".repeat(65)] {
             assert!(GroupName::new(bad).is_err(), "{bad:?}");
         }
         assert_eq!(GroupName::anonymous(7).as_str(), "run-7");

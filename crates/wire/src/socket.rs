@@ -182,7 +182,8 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
         let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket");
         return Err(SocketError::Io { what: what(), source });
     }
-    trusted(path, found.uid(), me)?;
+    let host = is_invitation(path, &found).then_some(found.uid());
+    trusted(path, found.uid(), me, host)?;
     let socket = new_socket()?;
     let limit = |time| {
         set_socket_timeout(&socket, Timeout::Send, time)
@@ -195,12 +196,38 @@ fn connect_within(path: &Path, queue: Duration) -> Result<OwnedFd, SocketError> 
     // The file's owner is who made it; the listener's credentials are who answers.
     let peer = crate::fd::peer_credentials(&socket)
         .map_err(|source| SocketError::Io { what: what(), source })?;
-    trusted(path, peer.user, me)?;
+    trusted(path, peer.user, me, host)?;
     Ok(socket)
 }
 
-fn trusted(path: &Path, owner: u32, me: u32) -> Result<(), SocketError> {
-    if owner == me || owner == 0 {
+/// Whether another user's socket is meant for this one: it is open to a group that the caller is in
+/// and to nobody else, in a folder where only its owner or root can put something.
+fn is_invitation(path: &Path, found: &std::fs::Metadata) -> bool {
+    let groups = rustix::process::getgroups().unwrap_or_default();
+    let is_mine = |group: u32| {
+        rustix::process::getegid().as_raw() == group
+            || groups.iter().any(|mine| mine.as_raw() == group)
+    };
+    let folder = path.parent().and_then(|folder| std::fs::symlink_metadata(folder).ok());
+    found.mode() & 0o067 == 0o060
+        && is_mine(found.gid())
+        && folder.is_some_and(|folder| {
+            folder.is_dir()
+                && folder.mode() & 0o022 == 0
+                && (folder.uid() == found.uid() || folder.uid() == 0)
+        })
+}
+
+/// Whether a client of this user connects to a socket of that owner in this place.
+#[must_use]
+pub fn is_trusted(path: &Path) -> bool {
+    let me = rustix::process::geteuid().as_raw();
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|found| [me, 0].contains(&found.uid()) || is_invitation(path, &found))
+}
+
+fn trusted(path: &Path, owner: u32, me: u32, host: Option<u32>) -> Result<(), SocketError> {
+    if owner == me || owner == 0 || Some(owner) == host {
         return Ok(());
     }
     let expected = if me == 0 { "root (0)".to_owned() } else { format!("you ({me}) or root (0)") };
@@ -395,10 +422,12 @@ mod tests {
 
     #[test]
     fn a_socket_of_another_user_is_refused() {
-        assert!(trusted(Path::new("/x"), 1000, 1000).is_ok());
-        assert!(trusted(Path::new("/x"), 0, 1000).is_ok());
-        assert!(trusted(Path::new("/x"), 1001, 1000).is_err());
-        let error = trusted(Path::new("/x"), 1000, 0).unwrap_err().to_string();
+        assert!(trusted(Path::new("/x"), 1000, 1000, None).is_ok());
+        assert!(trusted(Path::new("/x"), 0, 1000, None).is_ok());
+        assert!(trusted(Path::new("/x"), 1001, 1000, None).is_err());
+        assert!(trusted(Path::new("/x"), 1001, 1000, Some(1001)).is_ok());
+        assert!(trusted(Path::new("/x"), 1002, 1000, Some(1001)).is_err());
+        let error = trusted(Path::new("/x"), 1000, 0, None).unwrap_err().to_string();
         assert_eq!(error, "'/x' belongs to user 1000, not to root (0)");
     }
 

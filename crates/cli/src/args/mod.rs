@@ -10,6 +10,7 @@ mod limits;
 mod model;
 mod objects;
 mod serve;
+mod stop;
 mod styles;
 mod tensor;
 mod transfer;
@@ -33,6 +34,7 @@ pub use limits::{
 pub use model::{InspectAnyArgs, ModelsArgs, RetireArgs, RollbackArgs, SwapArgs, VerifyArgs};
 pub use objects::{ConsentArgs, ListArgs, MoveArgs, RemoveArgs, Sort};
 pub use serve::{LogArgs, ServeArgs};
+pub use stop::{LogsArgs, StopArgs};
 pub use tensor::{CreateArgs, InspectArgs, LsArgs, RmArgs, TensorCommand};
 pub use transfer::{CopyArgs, Format, GetArgs, PutArgs, ZeroArgs};
 pub use upgrade::UpgradeArgs;
@@ -85,7 +87,9 @@ pub struct Cli {
 pub struct Global {
     /// The pond's folder
     ///
-    /// Without it, the first of `$XDG_RUNTIME_DIR/millpond` and `/run/millpond` that has a pond.
+    /// Without it, `serve` takes `$XDG_RUNTIME_DIR/millpond` if the variable is set, else
+    /// `/run/millpond` as root and `/dev/shm/millpond-UID/pond` as another user. Other commands take
+    /// the first of the three that has a pond.
     #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, value_parser = path_or_nothing())]
     runtime_dir: Option<PathBuf>,
     /// Say more, on standard error; twice: everything
@@ -141,6 +145,8 @@ pub struct JsonArg {
 pub enum Command {
     Demo(DemoArgs),
     Serve(Box<ServeArgs>),
+    Stop(StopArgs),
+    Logs(LogsArgs),
     Doctor(DoctorArgs),
     #[command(visible_alias = "list")]
     Ls(ListArgs),
@@ -179,6 +185,8 @@ pub enum Command {
     #[command(hide = true)]
     Mover(LogArgs),
     #[command(hide = true)]
+    Opener(LogArgs),
+    #[command(hide = true)]
     Worker(WorkerArgs),
     #[command(hide = true)]
     Echo,
@@ -191,7 +199,11 @@ impl Command {
     pub fn logs_itself(&self) -> bool {
         matches!(
             self,
-            Command::Serve(_) | Command::Daemon(_) | Command::Keeper(_) | Command::Mover(_)
+            Command::Serve(_)
+                | Command::Daemon(_)
+                | Command::Keeper(_)
+                | Command::Mover(_)
+                | Command::Opener(_)
         )
     }
 
@@ -199,6 +211,7 @@ impl Command {
     pub fn is_json(&self) -> bool {
         match self {
             Command::Demo(args) => args.json.json,
+            Command::Stop(args) => args.json.json,
             Command::Doctor(args) => args.json.json,
             Command::Ls(args) => args.json.json,
             Command::Rm(args) => args.json.json,

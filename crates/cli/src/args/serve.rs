@@ -7,15 +7,20 @@ use millpond_keeper::config::{ConfigOverrides, KEYS};
 
 use super::{named, path_or_nothing};
 
-/// Start a pond and stay in the foreground
+/// Start a pond, in the foreground or with `--detach` in the background
 ///
 /// Holds the memory and starts the daemon, again and again if need be. Ctrl-C or SIGTERM stops it:
 /// then the memory is given back. Settings come from flags, the environment (`millpond help
 /// environment`) and one configuration file, in this order.
+///
+/// The pond goes into `$XDG_RUNTIME_DIR/millpond` if that variable is set, else into `/run/millpond` as
+/// root and into `/dev/shm/millpond-UID/pond` as another user; `--runtime-dir` names another folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   millpond serve
+  millpond serve --detach             in the background; then `millpond logs`, `millpond stop`
+  millpond serve --load llama=./checkpoint
   millpond serve --capacity 80% --devices 0,1
   MILLPOND_DRIVER=soft millpond serve --runtime-dir /tmp/pond --log debug")]
 pub struct ServeArgs {
@@ -24,6 +29,10 @@ pub struct ServeArgs {
     config: Option<PathBuf>,
     #[arg(long, value_name = "DRIVER", help = doc("driver"))]
     driver: Option<String>,
+    #[arg(long, value_name = "GROUP", help = doc("socket_group"))]
+    socket_group: Option<String>,
+    #[arg(long, value_name = "NAME=PATH", help = doc("load"))]
+    load: Vec<String>,
     #[arg(long, value_name = "GPU,GPU...", help = doc("devices"))]
     devices: Vec<String>,
     #[arg(long, value_name = "SIZE", help = doc("capacity"))]
@@ -42,6 +51,15 @@ pub struct ServeArgs {
     mover_idle_seconds: Option<String>,
     #[command(flatten)]
     pub log: LogArgs,
+    /// Start the pond in the background, and return when it serves
+    ///
+    /// Prints the folder, the process and the log file. Without `--log-file` the log goes to
+    /// `~/.local/state/millpond/` (`$XDG_STATE_HOME/millpond/`), as root to `/var/log/millpond/`.
+    #[arg(short, long)]
+    pub detach: bool,
+    /// This process is the one in the background
+    #[arg(long, hide = true)]
+    pub detached: bool,
 }
 
 /// What is logged, and where.
@@ -72,6 +90,8 @@ impl ServeArgs {
             log_format: self.log.log_format.clone(),
             log_file: self.log.log_file.clone(),
             log_file_bytes: self.log.log_file_bytes.clone(),
+            socket_group: self.socket_group.clone(),
+            load: self.load.clone(),
             devices: self.devices.clone(),
             capacity: self.capacity.clone(),
             capacity_by_gpu: self.capacity_by_gpu.clone(),

@@ -63,7 +63,8 @@ pub fn mover(log: &LogArgs) -> Outcome {
     millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
 }
 
-fn start_log(log: &LogArgs) -> Outcome {
+/// Starts the log of a process that another one of the pond has started.
+pub fn start_log(log: &LogArgs) -> Outcome {
     endure::meaningless_signals();
     if let Err(error) = millpond_wire::fd::close_inherited() {
         return Err(failed("looking at inherited descriptors", error));

@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod coverage;
 mod demo;
+mod detach;
 mod doctor;
 mod events;
 mod gc;
@@ -11,14 +12,17 @@ mod group;
 mod help;
 mod hidden;
 mod inspect;
+mod logs;
 mod man;
 mod model;
 mod near_miss;
 pub mod objects;
+mod opener;
 mod ps;
 mod run;
 mod serve;
-mod status;
+pub mod status;
+mod stop;
 mod tensor;
 mod transfer;
 mod upgrade;
@@ -35,6 +39,8 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
     match &cli.command {
         Command::Demo(args) => demo::run(args, printer),
         Command::Serve(args) => serve::run(args, global, printer),
+        Command::Stop(args) => stop::run(args, global, printer),
+        Command::Logs(args) => logs::run(args, global, printer),
         Command::Doctor(_) => doctor::run(global, printer),
         Command::Ls(args) => objects::list(args, global, printer),
         Command::Rm(args) => objects::remove(args, global, printer),
@@ -71,6 +77,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Daemon(args) => hidden::daemon(args, printer),
         Command::Keeper(log) => hidden::keeper(log),
         Command::Mover(log) => hidden::mover(log),
+        Command::Opener(log) => opener::run(log, printer),
         Command::Worker(args) => crate::scene::worker::run(args, global, printer),
         Command::Echo => bench::echo(),
         Command::Janitor(args) => crate::scene::janitor::run(&args.folder),

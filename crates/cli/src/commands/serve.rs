@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use millpond_keeper::config::{Config, ConfigError};
+use millpond_keeper::config::{Config, ConfigError, LogFormat};
 use millpond_keeper::{ExitReason, KeeperError, KeeperStart, Launch};
 
+use super::detach;
 use crate::args::{Global, ServeArgs};
 use crate::endure;
 use crate::error::{CommandError, Outcome, Report, failed};
@@ -18,6 +19,17 @@ pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     let overrides = args.overrides(global.runtime_dir());
     let mut config = Config::load(args.config().as_deref(), &overrides)?;
     config.log_file = config.log_file.as_deref().map(log_file).transpose()?;
+    if args.detach && !args.detached {
+        return detach::run(&config, printer);
+    }
+    if args.detached {
+        detach::leave_the_terminal();
+    }
+    for model in &mut config.load {
+        if let Ok(absolute) = std::path::absolute(&model.path) {
+            model.path = absolute;
+        }
+    }
     ProcessLog {
         filter: &config.log,
         format: config.log_format,
@@ -30,7 +42,23 @@ pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     let daemon = Launch::this_program("daemon")
         .map_err(|error| failed("finding this program's file", error))?
         .with_log(&config);
-    ended(millpond_keeper::run(KeeperStart { config, daemon }))
+    let quiet = printer.is_quiet() || args.detached;
+    let opener = opener(&config, quiet)?;
+    ended(millpond_keeper::run(KeeperStart { config, daemon, opener }))
+}
+
+/// Who greets and loads; nobody where there is nothing to do.
+fn opener(config: &Config, quiet: bool) -> Result<Option<Launch>, CommandError> {
+    if config.load.is_empty() && (quiet || config.log_format == LogFormat::Json) {
+        return Ok(None);
+    }
+    let mut opener = Launch::this_program("opener")
+        .map_err(|error| failed("finding this program's file", error))?
+        .with_log(config);
+    if quiet {
+        opener.arguments.push("--quiet".into());
+    }
+    Ok(Some(opener))
 }
 
 /// The log file, absolute for the processes that are told of it. Whoever named one that cannot be

@@ -39,7 +39,7 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
     };
     let clients = units::count(u64::from(status.clients), "client");
     let leases = units::count(u64::from(status.leases), "lease");
-    vec![
+    let mut facts = vec![
         ("pond", status.pond.to_string()),
         ("folder", status.runtime_dir.clone()),
         (
@@ -53,12 +53,38 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
             ),
         ),
         ("program", status.program.clone()),
-        ("keeper", format!("pid {}", status.keeper_pid)),
-        ("driver", format!("{}{driver}", status.driver)),
+        ("keeper", keeper(status)),
+        ("driver", format!("{}{driver}", driver_name(status))),
         ("in use by", format!("{clients}{silent}, {leases}")),
         ("movers", movers(status)),
         ("journal", units::bytes(status.journal_bytes)),
-    ]
+    ];
+    if !status.loading.is_empty() {
+        facts.push(("loading", format!("{} (from the configuration)", status.loading)));
+    }
+    if !status.log_file.is_empty() {
+        facts.push(("log", status.log_file.clone()));
+    }
+    facts
+}
+
+fn keeper(status: &Status) -> String {
+    match &status.service {
+        Some(service) => format!("pid {}, {} of systemd", status.keeper_pid, service.unit),
+        None => format!("pid {}", status.keeper_pid),
+    }
+}
+
+fn driver_name(status: &Status) -> String {
+    match is_software(status) {
+        true => format!("software driver: host memory, no GPU ({})", status.driver),
+        false => status.driver.clone(),
+    }
+}
+
+/// Whether its GPUs are those of the software driver, linked in or as a library.
+pub fn is_software(status: &Status) -> bool {
+    status.devices.iter().any(|device| device.name.ends_with(millpond_softgpu::MARK))
 }
 
 fn movers(status: &Status) -> String {

@@ -1,5 +1,7 @@
 //! A command line that was not understood, and help that was asked for.
 
+use std::ffi::OsString;
+
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -48,6 +50,34 @@ fn near_miss(error: &clap::Error, words: impl Iterator<Item = String>) -> Option
     Some(Report::new(Code::Usage, format!("unrecognized subcommand '{unknown}'")).hint(hint))
 }
 
+/// The same error as a person should see it: usage lines name no flag whose variable is set, and
+/// nobody is pointed at commands that only Millpond starts.
+pub fn tidy(error: clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
+    if !error.use_stderr() {
+        return error;
+    }
+    let unset = |arg: clap::Arg| arg.env(None);
+    let command = crate::args::Cli::command()
+        .mut_arg("runtime_dir", unset)
+        .mut_subcommand("serve", |serve| serve.mut_arg("config", unset));
+    let hidden: Vec<String> = command
+        .get_subcommands()
+        .filter(|command| command.is_hide_set())
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let mut error = command.try_get_matches_from(words).err().unwrap_or(error);
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = error.get(kind) {
+        let names: Vec<String> =
+            names.iter().filter(|name| !hidden.contains(name)).cloned().collect();
+        match names.is_empty() {
+            true => error.remove(kind),
+            false => error.insert(kind, ContextValue::Strings(names)),
+        };
+    }
+    error
+}
+
 /// The help of the command that these words lead to, as far as they do.
 fn help_of(words: impl Iterator<Item = String>) -> String {
     command_of(words).render_help().to_string()
@@ -86,6 +116,20 @@ mod tests {
         assert!(help("tensor").contains("Usage: millpond tensor [OPTIONS] <COMMAND>"));
         assert!(help("-q --runtime-dir /x group").contains("Usage: millpond group "));
         assert!(help("-q").contains("Usage: millpond [OPTIONS] <COMMAND>"));
+    }
+
+    #[test]
+    fn nobody_is_pointed_at_what_only_millpond_starts() {
+        let said = |word: &str| {
+            let words = ["millpond", word];
+            let error = crate::args::Cli::try_parse_from(words).unwrap_err();
+            tidy(error, words.iter().map(OsString::from)).to_string()
+        };
+        assert!(said("moverr").contains("'moverr'"));
+        for (word, hidden) in [("moverr", "mover"), ("daemn", "daemon"), ("jenitor", "janitor")] {
+            assert!(!said(word).contains(&format!("'{hidden}'")), "{}", said(word));
+        }
+        assert!(said("statuss").contains("'status'"), "{}", said("statuss"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod group;
 mod model;
 mod objects;
 mod status;
+mod stop;
 mod tensor;
 mod transfer;
 mod upgrade;
@@ -34,6 +35,7 @@ pub use model::{
 };
 pub use objects::{ObjectsJson, RemovedJson, RenamedJson};
 pub use status::StatusJson;
+pub use stop::StopJson;
 pub use tensor::{CreatedJson, DetailsJson, TensorJson, TensorsJson};
 pub use transfer::{CollectedJson, TransferJson};
 pub use upgrade::UpgradeJson;

@@ -18,6 +18,8 @@ pub struct StatusJson {
     keeper_pid: u32,
     /// Name and version of the driver.
     driver: String,
+    /// Whether it is the software driver: host memory, no GPU.
+    software: bool,
     /// Whether the driver has answered yet.
     driver_ready: bool,
     /// When this daemon started.
@@ -40,6 +42,14 @@ pub struct StatusJson {
     movers: Vec<MoverJson>,
     /// The file that the daemon runs from.
     program: String,
+    /// The systemd unit that runs the pond.
+    service: Option<String>,
+    /// Whether that is a unit of the user's own service manager.
+    user_service: bool,
+    /// The file that the log goes to.
+    log_file: Option<String>,
+    /// The model of the configuration that is being loaded.
+    loading: Option<String>,
     /// GPUs.
     devices: Vec<DeviceJson>,
 }
@@ -122,6 +132,10 @@ impl From<&DeviceInfo> for DeviceJson {
     }
 }
 
+fn said(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
 impl From<&Status> for StatusJson {
     fn from(status: &Status) -> Self {
         Self {
@@ -131,6 +145,7 @@ impl From<&Status> for StatusJson {
             daemon_pid: status.daemon_pid,
             keeper_pid: status.keeper_pid,
             driver: status.driver.clone(),
+            software: crate::commands::status::is_software(status),
             driver_ready: status.driver_ready,
             started_unix_ms: status.started_unix_ms,
             runtime_dir: status.runtime_dir.clone(),
@@ -142,6 +157,10 @@ impl From<&Status> for StatusJson {
             lost_tensors: status.lost_tensors,
             movers: status.movers.iter().map(MoverJson::from).collect(),
             program: status.program.clone(),
+            service: status.service.as_ref().map(|service| service.unit.clone()),
+            user_service: status.service.as_ref().is_some_and(|service| service.user),
+            log_file: said(&status.log_file),
+            loading: said(&status.loading),
             devices: status.devices.iter().map(DeviceJson::from).collect(),
         }
     }

@@ -84,7 +84,7 @@ impl Stage {
     fn spawn(&self, device: &str, flags: &[&str]) -> std::io::Result<Child> {
         let log = File::create(self.folder().join(LOG))?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--runtime-dir").arg(self.folder());
+        command.args(["serve", "--quiet"]).arg("--runtime-dir").arg(self.folder());
         // Nobody's settings but these.
         command.args(["--config", "/dev/null", "--devices", device]).args(flags);
         set_environment(&mut command, self.folder());

@@ -80,7 +80,7 @@ impl Place {
 
     /// A pond that runs until it is dropped.
     pub fn serve(&self) -> Serving {
-        self.serve_with(self.command(&["serve", "--log", "warn"]))
+        self.serve_with(self.command(&["serve", "--quiet", "--log", "warn"]))
     }
 
     /// A pond that this command starts.

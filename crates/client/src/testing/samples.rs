@@ -99,6 +99,9 @@ pub(crate) fn status() -> Status {
         lost_tensors: 0,
         movers: Vec::new(),
         program: "/millpond".into(),
+        service: None,
+        log_file: String::new(),
+        loading: String::new(),
     }
 }
 

@@ -78,16 +78,19 @@ impl Driver {
             DriverChoice::Cuda => Self::real(),
             DriverChoice::Path(path) => Self::from_library(&[path], true),
             DriverChoice::Soft => Self::from_provider(soft.ok_or(DriverError::NoSoftDriver)?),
-            DriverChoice::Auto => {
-                Self::real().and_then(Self::with_a_device).or_else(|error| match soft {
-                    Some(provider) => {
-                        tracing::debug!(%error, "no real driver, using the software driver");
-                        Self::from_provider(provider)
-                    }
-                    None => Err(error),
-                })
-            }
+            DriverChoice::Auto => Self::working().or_else(|error| match soft {
+                Some(provider) => {
+                    tracing::debug!(%error, "no real driver, using the software driver");
+                    Self::from_provider(provider)
+                }
+                None => Err(error),
+            }),
         }
+    }
+
+    /// The machine's own driver, with at least one device.
+    pub(super) fn working() -> Result<Self, DriverError> {
+        Self::real().and_then(Self::with_a_device)
     }
 
     fn real() -> Result<Self, DriverError> {

@@ -6,6 +6,7 @@
 //! that returns it, such as [`Mapping::unmap`].
 
 mod allocation;
+mod broken;
 mod buffer;
 mod capture;
 mod choice;
@@ -26,6 +27,7 @@ mod touch;
 mod uuid;
 
 pub use allocation::{Allocation, AllocationInfo, Granularity};
+pub use broken::broken_driver;
 pub use buffer::DeviceBuffer;
 pub use capture::CaptureModeGuard;
 pub use choice::DriverChoice;

@@ -170,6 +170,15 @@ impl Cards {
             _ => error.to_string(),
         })?;
         let devices = driver.devices().map_err(|error| error.to_string())?;
+        if driver.kind() == DriverKind::Soft
+            && *choice == DriverChoice::Auto
+            && let Some(reason) = millpond_cuda::broken_driver()
+        {
+            tracing::warn!("the NVIDIA driver does not work: {reason}; see `millpond doctor`");
+        }
+        if devices.iter().any(|device| device.name().ends_with(millpond_softgpu::MARK)) {
+            tracing::warn!("software driver: tensors are in host memory, no GPU is used");
+        }
         let nvml = Nvml::open(&driver)
             .inspect_err(|error| tracing::warn!("no readings of the card: {error}"))
             .ok();

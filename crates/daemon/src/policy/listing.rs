@@ -160,6 +160,9 @@ impl<P: Ports> Pond<P> {
             lost_tensors: self.lost_tensors,
             movers: self.mover_list(),
             program: self.about.program.clone(),
+            service: self.about.service.clone(),
+            log_file: self.about.log_file.clone(),
+            loading: self.loading.clone(),
         }
     }
 

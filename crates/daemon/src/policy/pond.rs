@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_wire::message::{
-    DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, TensorCreate, TensorGet,
+    DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, Service, TensorCreate,
+    TensorGet,
 };
 use millpond_wire::{ClientId, Epoch, ErrorKind, Failure, GpuUuid, PondId, SlabId};
 
@@ -141,6 +142,8 @@ pub struct Pond<P: Ports> {
     pub(super) charged_users: BTreeSet<u32>,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
+    /// The model of the configuration that is being loaded.
+    pub(super) loading: String,
     /// What only the event loop knows about itself, for `status`.
     pub about: About,
 }
@@ -162,6 +165,10 @@ pub struct About {
     pub runtime_dir: String,
     /// Size of the journal.
     pub journal_bytes: u64,
+    /// The unit of the service manager that runs the pond.
+    pub service: Option<Service>,
+    /// The file that the log goes to; empty means standard error.
+    pub log_file: String,
 }
 
 impl<P: Ports> Pond<P> {
@@ -314,6 +321,9 @@ impl<P: Ports> Pond<P> {
                 Ok(None)
             }
             RequestBody::Upgrade { program } => self.upgrade(ports, &caller, &program),
+            RequestBody::StartReport { loading, failed } => {
+                self.start_report(ports, &caller, loading, &failed)
+            }
             RequestBody::TensorMove(what) => self.move_bytes(ports, conn, number, what, fd),
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
@@ -494,14 +504,34 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn upgrade(&mut self, ports: &mut P, caller: &Caller, program: &str) -> Answer<P::Fd> {
-        if !caller.admin && caller.owner.user != self.about.daemon_user {
-            let user = self.about.daemon_user;
-            return Err(Failure::new(
-                ErrorKind::Denied,
-                format!("only the operator and user {user}, who runs the pond, may upgrade it"),
-            ));
+    fn only_for_its_runner(&self, caller: &Caller, verb: &str) -> Result<(), Failure> {
+        let user = self.about.daemon_user;
+        if caller.admin || caller.owner.user == user {
+            return Ok(());
         }
+        let message = format!("only the operator and user {user}, who runs the pond, may {verb}");
+        Err(Failure::new(ErrorKind::Denied, message))
+    }
+
+    /// What the process says that loads the configuration's models.
+    fn start_report(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        loading: String,
+        failed: &str,
+    ) -> Answer<P::Fd> {
+        self.only_for_its_runner(caller, "report on its start")?;
+        self.loading = loading;
+        if !failed.is_empty() {
+            let user = Some(caller.owner.user);
+            self.happened(ports, EventKind::StartFailed, None, None, user, failed);
+        }
+        now(ReplyBody::Done)
+    }
+
+    fn upgrade(&mut self, ports: &mut P, caller: &Caller, program: &str) -> Answer<P::Fd> {
+        self.only_for_its_runner(caller, "upgrade it")?;
         ports.upgrade(program).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("the keeper cannot be asked: {error}"))
         })?;

@@ -104,6 +104,7 @@ impl<P: Ports> Pond<P> {
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,
+            loading: String::new(),
             about: About::default(),
         }
     }

@@ -61,6 +61,7 @@ impl Server {
         let mut refused = Vec::new();
         let missing = missing(&self.config.devices, &found);
         missing.iter().for_each(|text| tracing::warn!("{text}"));
+        let software = found.iter().any(|device| device.name.ends_with(millpond_softgpu::MARK));
         for device in found {
             if !self.is_chosen(&device) {
                 continue;
@@ -75,7 +76,12 @@ impl Server {
         }
         if devices.is_empty() && !refused.is_empty() {
             // This pond must not run beside the one that has them.
-            self.fatal = Some(DaemonError::NoGpu(refused.join("; ")));
+            let text = refused.join("; ");
+            self.fatal = Some(if software {
+                DaemonError::NoSoftGpu(text)
+            } else {
+                DaemonError::NoGpu(text)
+            });
             return;
         }
         if devices.is_empty() && !missing.is_empty() && self.first {

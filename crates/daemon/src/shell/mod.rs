@@ -61,6 +61,9 @@ pub enum DaemonError {
     /// Every GPU that this pond was to serve is another's.
     #[error("{0}")]
     NoGpu(String),
+    /// The same with devices of the software driver.
+    #[error("{0}")]
+    NoSoftGpu(String),
     /// No GPU that this pond was to serve is there.
     #[error("{0}")]
     WrongGpu(String),
@@ -87,6 +90,10 @@ impl DaemonError {
             DaemonError::NoGpu(_) => {
                 Some("use that pond, by `--runtime-dir`, or name other GPUs with `--devices`")
             }
+            DaemonError::NoSoftGpu(_) => Some(
+                "use that pond, by `--runtime-dir`; a second one on the software driver, and its \
+                 clients, need another MILLPOND_SOFT_DIR",
+            ),
             DaemonError::WrongGpu(_) => {
                 Some("name GPUs that are there with `--devices`, or leave it out for all of them")
             }

@@ -123,6 +123,9 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     pond.about.keeper_pid = keeper_pid;
     pond.about.runtime_dir =
         config.runtime_dir.as_deref().unwrap_or("".as_ref()).display().to_string();
+    pond.about.log_file =
+        config.log_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    pond.about.service = millpond_keeper::service();
     Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
 }
 

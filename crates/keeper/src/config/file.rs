@@ -74,18 +74,27 @@ impl Reader<'_> {
         origin: &Origin,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Input, ConfigError> {
+        let pairs = |items: &DeTable<'_>| {
+            let pair = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+                let name: &Spanned<std::borrow::Cow<'_, str>> = name;
+                let origin = self.origin(name.span().start);
+                Ok((name.get_ref().to_string(), self.text(key, &origin, value)?))
+            };
+            items.iter().map(pair).collect::<Result<Vec<_>, ConfigError>>()
+        };
         match value.get_ref() {
+            DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_table()) => {
+                let tables = items.iter().map(|item| match item.get_ref() {
+                    DeValue::Table(table) => pairs(table),
+                    _ => Ok(Vec::new()),
+                });
+                tables.collect::<Result<_, _>>().map(Input::Tables)
+            }
             DeValue::Array(items) => {
                 let items = items.iter().map(|item| self.text(key, origin, item));
                 items.collect::<Result<_, _>>().map(Input::List)
             }
-            DeValue::Table(items) => {
-                let items = items.iter().map(|(name, value)| {
-                    let origin = self.origin(name.span().start);
-                    Ok((name.get_ref().to_string(), self.text(key, &origin, value)?))
-                });
-                items.collect::<Result<_, _>>().map(Input::Table)
-            }
+            DeValue::Table(items) => pairs(items).map(Input::Table),
             _ => self.text(key, origin, value).map(Input::Text),
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::Config;
+use super::{Config, StartModel};
 use crate::bytes::ByteSize;
 
 /// One setting.
@@ -39,6 +39,8 @@ pub(super) enum Input {
     Text(String),
     List(Vec<String>),
     Table(Vec<(String, String)>),
+    /// Several tables, as `[[load]]` writes them.
+    Tables(Vec<Vec<(String, String)>>),
 }
 
 impl Input {
@@ -46,7 +48,9 @@ impl Input {
         match self {
             Input::Text(text) => Ok(text),
             Input::List(_) => Err("one value is expected, not a list".to_owned()),
-            Input::Table(_) => Err("one value is expected, not a table".to_owned()),
+            Input::Table(_) | Input::Tables(_) => {
+                Err("one value is expected, not a table".to_owned())
+            }
         }
     }
 
@@ -64,7 +68,9 @@ impl Input {
         let items = match self {
             Input::Text(text) => split(&text),
             Input::List(items) => items,
-            Input::Table(_) => return Err("a list is expected, not a table".to_owned()),
+            Input::Table(_) | Input::Tables(_) => {
+                return Err("a list is expected, not a table".to_owned());
+            }
         };
         items.iter().map(|item| item.parse().map_err(|error: T::Err| error.to_string())).collect()
     }
@@ -72,7 +78,7 @@ impl Input {
     fn table(self) -> Result<Vec<(String, String)>, String> {
         match self {
             Input::Table(items) => Ok(items),
-            Input::List(_) => Err("a table is expected, not a list".to_owned()),
+            Input::List(_) | Input::Tables(_) => Err("a table is expected, not a list".to_owned()),
             Input::Text(text) => split(&text)
                 .iter()
                 .map(|item| {
@@ -80,6 +86,19 @@ impl Input {
                     Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
                 })
                 .collect(),
+        }
+    }
+}
+
+impl Input {
+    fn start_models(self) -> Result<Vec<StartModel>, String> {
+        match self {
+            Input::Text(text) => {
+                split(&text).iter().map(|one| StartModel::from_text(one)).collect()
+            }
+            Input::List(list) => list.iter().map(|one| StartModel::from_text(one)).collect(),
+            Input::Tables(tables) => tables.into_iter().map(StartModel::from_table).collect(),
+            Input::Table(_) => Err("write `[[load]]`, not `[load]`".to_owned()),
         }
     }
 }
@@ -99,6 +118,9 @@ const MOST_PREVIOUS: u64 = 1000;
 /// A few lines: with less, the older files would hold nothing worth reading.
 const LEAST_LOG_FILE_BYTES: u64 = 4096;
 
+/// More than any card holds; the settings must stay small enough to be handed on.
+const MOST_START_MODELS: usize = 64;
+
 /// One large listing.
 const LEAST_REPLY_BYTES: u64 = 1 << 20;
 
@@ -108,7 +130,7 @@ pub const KEYS: &[Key] = &[
         name: "runtime_dir",
         environment: millpond_wire::runtime_dir::ENVIRONMENT,
         default: "",
-        doc: "Folder of the sockets and the lock; unless named `$XDG_RUNTIME_DIR/millpond`, else `/run/millpond`",
+        doc: "Folder of the sockets and the lock; by default `$XDG_RUNTIME_DIR/millpond`, without that variable `/run/millpond` for root and `/dev/shm/millpond-UID/pond` for others",
         set: |config, input| {
             let text = input.text()?;
             config.runtime_dir = (!text.is_empty()).then(|| PathBuf::from(text));
@@ -167,6 +189,27 @@ pub const KEYS: &[Key] = &[
                 return Err("at least 4KiB is needed, or 0 to never rename the file".to_owned());
             }
             config.log_file_bytes = size;
+            Ok(())
+        },
+    },
+    Key {
+        name: "socket_group",
+        environment: "MILLPOND_SOCKET_GROUP",
+        default: "",
+        doc: "UNIX group, by name or number, whose members may use the pond; by default everybody for root's pond in `/run/millpond` and nobody else for others",
+        set: |config, input| input.text().map(|text| config.socket_group = text),
+    },
+    Key {
+        name: "load",
+        environment: "MILLPOND_LOAD",
+        default: "",
+        doc: "Models to load when the pond starts; as text `NAME=PATH,NAME@VERSION=PATH`, in the file `[[load]]` tables",
+        set: |config, input| {
+            let models = input.start_models()?;
+            if models.len() > MOST_START_MODELS {
+                return Err(format!("at most {MOST_START_MODELS} models are loaded at the start"));
+            }
+            config.load = models;
             Ok(())
         },
     },

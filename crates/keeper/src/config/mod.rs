@@ -7,6 +7,7 @@
 mod error;
 mod file;
 mod keys;
+mod start_model;
 mod values;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::bytes::ByteSize;
 pub use error::{ConfigError, Origin};
 use keys::Input;
 pub use keys::{KEYS, Key};
+pub use start_model::StartModel;
 pub use values::{Capacity, CapacityError, DeviceChoice, LogFormat, Share};
 
 /// Names the configuration file.
@@ -38,6 +40,8 @@ pub struct Config {
     pub log_format: LogFormat,
     pub log_file: Option<PathBuf>,
     pub log_file_bytes: ByteSize,
+    pub socket_group: String,
+    pub load: Vec<StartModel>,
     pub devices: Vec<DeviceChoice>,
     pub capacity: Capacity,
     #[serde(serialize_with = "write_by_gpu", deserialize_with = "read_by_gpu")]
@@ -89,6 +93,8 @@ impl Default for Config {
             log_format: LogFormat::Text,
             log_file: None,
             log_file_bytes: ByteSize(16 << 20),
+            socket_group: String::new(),
+            load: Vec::new(),
             devices: Vec::new(),
             capacity: DEFAULT_CAPACITY,
             capacity_by_gpu: BTreeMap::new(),
@@ -136,6 +142,9 @@ pub struct ConfigOverrides {
     pub log_format: Option<String>,
     pub log_file: Option<String>,
     pub log_file_bytes: Option<String>,
+    pub socket_group: Option<String>,
+    /// Each is `NAME=PATH`.
+    pub load: Vec<String>,
     /// Each may itself be a list with commas.
     pub devices: Vec<String>,
     pub capacity: Option<String>,
@@ -264,6 +273,8 @@ impl ConfigOverrides {
             ("log_format", self.log_format.clone()),
             ("log_file", self.log_file.clone()),
             ("log_file_bytes", self.log_file_bytes.clone()),
+            ("socket_group", self.socket_group.clone()),
+            ("load", joined(&self.load)),
             ("devices", joined(&self.devices)),
             ("capacity", self.capacity.clone()),
             ("capacity_by_gpu", joined(&self.capacity_by_gpu)),

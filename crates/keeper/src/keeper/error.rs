@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use millpond_wire::message::Service;
+use millpond_wire::runtime_dir;
 use millpond_wire::socket::SocketError;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,16 @@ pub struct FolderHolder {
     pub user: u32,
     /// Since when, in seconds since 1970.
     pub started: u64,
+    /// The unit of the service manager that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Service>,
+}
+
+impl FolderHolder {
+    /// From the text of a lock file, whose first line counts.
+    pub(crate) fn read(text: &str) -> Option<FolderHolder> {
+        text.lines().next().and_then(|line| serde_json::from_str(line).ok())
+    }
 }
 
 /// Why a keeper cannot keep.
@@ -39,6 +51,33 @@ pub enum KeeperError {
         folder: PathBuf,
         /// What is wrong with it.
         problem: String,
+    },
+    /// The user's folder in shared memory may be somebody else's.
+    #[error("{problem}")]
+    HomeUntrusted {
+        /// Which folder, and what is wrong with it.
+        problem: String,
+    },
+    /// The folder of the user's session takes no pond.
+    #[error("{} is '{}', which cannot be written", runtime_dir::SESSION, folder.display())]
+    SessionUnwritable {
+        /// Which folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The group that was named is nowhere.
+    #[error("no group '{0}' in /etc/group")]
+    NoGroup(String),
+    /// The group cannot be let in.
+    #[error("opening '{}' to group {group}", path.display())]
+    NotAdmitted {
+        /// The socket or the folder.
+        path: PathBuf,
+        /// The group's number.
+        group: u32,
+        /// What the system said.
+        source: io::Error,
     },
     /// The settings cannot be handed on.
     #[error("the settings have {0} bytes as JSON; at most 48 KiB can be handed to the daemon")]
@@ -94,18 +133,38 @@ impl KeeperError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            KeeperError::FolderInUse { .. } => {
-                Some("`--runtime-dir` names another folder for a second pond".to_owned())
-            }
+            KeeperError::FolderInUse { .. } => Some(
+                "`millpond stop` stops it; `--runtime-dir` names another folder for a second pond"
+                    .to_owned(),
+            ),
             KeeperError::FolderUntrusted { .. } => Some(
                 "`--runtime-dir` names a folder; it must be yours, and writable only by you"
                     .to_owned(),
             ),
+            KeeperError::NoGroup(_) => {
+                Some("`socket_group` takes a group's name or its number".to_owned())
+            }
+            KeeperError::NotAdmitted { .. } => Some(
+                "only root and members of a group can share a pond with it: `id` lists your groups"
+                    .to_owned(),
+            ),
+            KeeperError::HomeUntrusted { .. } => Some(format!(
+                "remove it, or choose a folder of your own with `--runtime-dir` or {}",
+                runtime_dir::ENVIRONMENT
+            )),
+            KeeperError::SessionUnwritable { .. } => {
+                let default = runtime_dir::home().join(runtime_dir::POND);
+                let variable = runtime_dir::SESSION;
+                Some(format!(
+                    "unset {variable} for a pond in '{}', or choose a folder with `--runtime-dir`",
+                    default.display()
+                ))
+            }
             KeeperError::Socket(SocketError::PathTooLong { .. }) => {
                 Some("choose a shorter folder with `--runtime-dir`".to_owned())
             }
             KeeperError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                Some("set XDG_RUNTIME_DIR, or choose a folder with `--runtime-dir`".to_owned())
+                Some("choose a folder of your own with `--runtime-dir`".to_owned())
             }
             KeeperError::Handover(error) => error.hint(),
             KeeperError::Config(error) => error.hint(),

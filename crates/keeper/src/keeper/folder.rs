@@ -11,7 +11,7 @@ use millpond_wire::{fd, runtime_dir, socket};
 use rustix::fs::{Mode, OFlags};
 
 use super::holds::Holds;
-use super::{FolderHolder, KeeperError};
+use super::{FolderHolder, KeeperError, group};
 use crate::channel::HoldKey;
 
 /// The sockets of every pond.
@@ -20,8 +20,13 @@ pub(super) const SOCKETS: [&str; 2] = [runtime_dir::SOCKET, runtime_dir::ADMIN_S
 /// Makes the folder if it is not there, locks it and listens, as far as that was not given.
 ///
 /// Changes the process's umask for a moment: to be called before there are threads that make files.
-pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> {
+pub(super) fn open(folder: &Path, group: &str, holds: &mut Holds) -> Result<(), KeeperError> {
+    let group = (!group.is_empty()).then(|| group::number(group)).transpose()?;
     create(folder)?;
+    if let Some(group) = group.filter(|_| !is_system(folder)) {
+        // They come through; what is in it, they cannot list.
+        group::admit(folder, group, 0o710)?;
+    }
     let key = HoldKey::folder_lock();
     // One that was kept counts only if it is a lock of the file that is there now.
     if !holds.get(&key).is_some_and(|lock| is_file(lock, &folder.join(runtime_dir::LOCK))) {
@@ -31,6 +36,9 @@ pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> 
     for name in SOCKETS {
         let (path, key) = (folder.join(name), HoldKey::listen(name)?);
         if holds.get(&key).is_some() && (holds.activated || path.exists()) {
+            if holds.activated && group.is_some() && name == runtime_dir::SOCKET {
+                tracing::warn!("`socket_group` has no effect: set SocketGroup= in the socket unit");
+            }
             continue;
         }
         holds.remove(&key);
@@ -39,8 +47,12 @@ pub(super) fn open(folder: &Path, holds: &mut Holds) -> Result<(), KeeperError> 
         let listener = socket::listen(&path);
         rustix::process::umask(umask);
         holds.insert(key, listener?);
-        if name == runtime_dir::SOCKET && is_system(folder) && rustix::process::geteuid().is_root()
-        {
+        if name != runtime_dir::SOCKET {
+            continue;
+        }
+        if let Some(group) = group {
+            group::admit(&path, group, 0o660)?;
+        } else if is_system(folder) && rustix::process::geteuid().is_root() {
             std::fs::set_permissions(&path, Permissions::from_mode(0o666))
                 .map_err(KeeperError::io(format!("opening '{}' to all users", path.display())))?;
         }
@@ -68,7 +80,10 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
             .recursive(true)
             .mode(0o700)
             .create(parent)
-            .map_err(KeeperError::io(what("creating")))?;
+            .map_err(|source| unmade(folder, parent, source))?;
+        if let Some(problem) = runtime_dir::distrust(folder) {
+            return Err(KeeperError::HomeUntrusted { problem });
+        }
     }
     match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) if is_system(folder) => {
@@ -77,7 +92,7 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
         }
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(KeeperError::io(what("creating"))(error)),
+        Err(error) => return Err(unmade(folder, parent.unwrap_or(folder), error)),
     }
     let found = std::fs::symlink_metadata(folder).map_err(KeeperError::io(what("reading")))?;
     let me = rustix::process::geteuid().as_raw();
@@ -91,6 +106,15 @@ fn create(folder: &Path) -> Result<(), KeeperError> {
         return Ok(());
     };
     Err(KeeperError::FolderUntrusted { folder: folder.to_owned(), problem })
+}
+
+/// A session's folder that cannot be written is the reason, wherever on the way it failed.
+fn unmade(folder: &Path, parent: &Path, source: io::Error) -> KeeperError {
+    let session = std::env::var_os(runtime_dir::SESSION);
+    if session.as_ref().is_some_and(|session| Path::new(session) == parent) {
+        return KeeperError::SessionUnwritable { folder: parent.to_owned(), source };
+    }
+    KeeperError::io(format!("creating the runtime folder '{}'", folder.display()))(source)
 }
 
 /// Mode 0600: whoever can only read the file could still block it with a shared lock.
@@ -113,7 +137,7 @@ fn lock(folder: &Path) -> Result<File, KeeperError> {
     let mut text = String::new();
     // Only for the message: what cannot be read is not told.
     let _ = (&mut file).take(4096).read_to_string(&mut text);
-    let holder = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    let holder = FolderHolder::read(&text);
     Err(KeeperError::FolderInUse { folder: folder.to_owned(), holder })
 }
 
@@ -123,7 +147,7 @@ pub(super) fn write_holder(holds: &Holds) {
     let Some(lock) = holds.get(&HoldKey::folder_lock()) else { return };
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let user = rustix::process::geteuid().as_raw();
-    let holder = FolderHolder { pid: std::process::id(), user, started };
+    let holder = FolderHolder { pid: std::process::id(), user, started, service: crate::service() };
     let write = || -> io::Result<()> {
         let line = format!("{}\n", serde_json::to_string(&holder)?);
         let file = File::from(lock.try_clone()?);

@@ -6,7 +6,9 @@ mod daemon;
 mod error;
 mod fd_store;
 mod folder;
+mod group;
 mod holds;
+mod opener;
 mod serve;
 mod signals;
 mod systemd;
@@ -31,6 +33,7 @@ use crate::channel::{CONFIG_BYTES, HoldKey};
 use crate::config::Config;
 use daemon::Daemon;
 use holds::Holds;
+use opener::Opener;
 use serve::Left;
 use signals::Signals;
 use upgrade::{Bystander, Upgrade};
@@ -46,6 +49,9 @@ pub struct KeeperStart {
     pub config: Config,
     /// How a daemon is started.
     pub daemon: Launch,
+    /// How the process is started that greets whoever started the pond and loads the models of the
+    /// settings; it reads the settings from its standard input.
+    pub opener: Option<Launch>,
 }
 
 /// How a keeper ended that was asked to.
@@ -63,7 +69,7 @@ pub enum ExitReason {
 /// # Errors
 /// [`KeeperError`], before the pond serves. Later nothing ends a keeper but a signal.
 pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
-    let KeeperStart { mut config, daemon: launch } = start;
+    let KeeperStart { mut config, daemon: launch, opener } = start;
     let folder = std::path::absolute(config.folder())
         .map_err(KeeperError::io("making the runtime folder's path absolute"))?;
     config.runtime_dir = Some(folder.clone());
@@ -77,13 +83,14 @@ pub fn run(start: KeeperStart) -> Result<ExitReason, KeeperError> {
         systemd::given().map_err(KeeperError::io("taking what was passed to the service"))?;
     let mut holds = Holds::given(given);
     let (kept, journal) = (holds.len(), holds.get(&HoldKey::journal()).is_some());
-    folder::open(&folder, &mut holds)?;
+    folder::open(&folder, &config.socket_group, &mut holds)?;
     let epoch = holds.open_store().map_err(KeeperError::io("making a table of what is kept"))?;
     if journal {
         tracing::info!("the service manager kept {kept} descriptors, and epoch {epoch}");
     }
     let mut keeper = Keeper::new(config, json, launch, holds, signals);
     keeper.epoch = epoch;
+    keeper.opener = Opener::new(opener);
     folder::write_holder(&keeper.holds);
     tracing::info!("keeper {} serves '{}'", std::process::id(), keeper.folder.display());
     keeper.supervise(None)
@@ -125,6 +132,7 @@ struct Keeper {
     short: bool,
     upgrade: Upgrade,
     bystander: Option<Bystander>,
+    opener: Opener,
     /// Why there was no upgrade, for the next daemon that serves.
     refused: Option<String>,
 }
@@ -145,6 +153,7 @@ impl Keeper {
             short: false,
             upgrade: Upgrade::None,
             bystander: None,
+            opener: Opener::default(),
             refused: None,
         }
     }
@@ -153,6 +162,7 @@ impl Keeper {
     fn supervise(&mut self, adopted: Option<Daemon>) -> Result<ExitReason, KeeperError> {
         let result = self.supervise_until_stopped(adopted);
         self.end_upgrade();
+        self.opener.end();
         if !self.holds.activated {
             folder::remove_sockets(&self.folder);
         }

@@ -104,6 +104,7 @@ impl Keeper {
                 systemd::alive();
                 self.holds.flush();
                 self.care_for_bystander();
+                self.opener.look();
                 if stopping.is_none() {
                     self.watch(daemon);
                 }
@@ -136,7 +137,7 @@ impl Keeper {
     }
 
     /// First a request, at the second signal no more patience.
-    fn stop(&self, daemon: &Daemon, before: Option<Stopping>) -> Stopping {
+    fn stop(&mut self, daemon: &Daemon, before: Option<Stopping>) -> Stopping {
         let now = Instant::now();
         if let Some(before) = before {
             if now.saturating_duration_since(before.since) < SAME_SIGNAL || before.killed {
@@ -146,6 +147,7 @@ impl Keeper {
             return Stopping { until: now, ..before };
         }
         systemd::stopping();
+        self.opener.end();
         tracing::info!("stopping daemon {}", daemon.pid);
         let patience = match daemon.channel.send(&Message::Stop, &[]) {
             Ok(()) => Duration::from_secs(self.config.drain_seconds) + DRAIN_GRACE,
@@ -227,6 +229,7 @@ impl Keeper {
                 systemd::ready(self.epoch, daemon.pid);
                 tracing::info!("daemon {} serves (epoch {})", daemon.pid, self.epoch);
                 self.serves(daemon);
+                self.opener.start(&self.json);
             }
             Message::Upgrade { program } => self.begin_upgrade(daemon, &program),
             Message::HandedOver if matches!(self.upgrade, Upgrade::HandingOver { .. }) => {

@@ -195,5 +195,5 @@ fn keeper_start() -> KeeperStart {
     let flags = millpond_keeper::config::ConfigOverrides::default();
     let none = Some(Path::new("/dev/null"));
     let config = millpond_keeper::config::Config::load(none, &flags).unwrap();
-    KeeperStart { config, daemon: this_binary("daemon_process") }
+    KeeperStart { config, daemon: this_binary("daemon_process"), opener: None }
 }

@@ -6,7 +6,7 @@ use super::Profile;
 /// The profile.
 pub const PROFILE: Profile = Profile {
     key: "a100",
-    name: "NVIDIA A100-SXM4-80GB",
+    name: "NVIDIA A100-SXM4-80GB (software)",
     total_bytes: 85_029_158_912,
     #[rustfmt::skip]
     attributes: &[

@@ -8,7 +8,7 @@ use super::Profile;
 /// The profile.
 pub const PROFILE: Profile = Profile {
     key: "h200",
-    name: "NVIDIA H200",
+    name: "NVIDIA H200 (software)",
     total_bytes: 150_754_820_096,
     #[rustfmt::skip]
     attributes: &[

@@ -4,6 +4,9 @@ mod a100;
 mod h200;
 mod small;
 
+/// What the name of every device ends with: nobody shall take it for a card.
+pub const MARK: &str = " (software)";
+
 /// The description of one GPU model.
 #[derive(Debug)]
 pub struct Profile {
@@ -41,6 +44,13 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_says_that_it_is_software() {
+        for profile in PROFILES {
+            assert!(profile.name.ends_with(MARK), "{}", profile.name);
+        }
+    }
 
     #[test]
     fn attributes_are_sorted_and_the_needed_ones_are_there() {

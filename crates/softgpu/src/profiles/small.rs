@@ -5,7 +5,7 @@ use super::Profile;
 /// The profile.
 pub const PROFILE: Profile = Profile {
     key: "small",
-    name: "Millpond Small",
+    name: "Millpond Small (software)",
     total_bytes: 2_147_483_648,
     #[rustfmt::skip]
     attributes: &[

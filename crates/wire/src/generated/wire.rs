@@ -7992,6 +7992,8 @@ mod root {
                 pub activate: bool,
                 /// The field `source` in the table `VersionCommit`
                 pub source: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `unless_current` in the table `VersionCommit`
+                pub unless_current: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -8006,6 +8008,7 @@ mod root {
                         bytes: 0,
                         activate: false,
                         source: ::core::default::Default::default(),
+                        unless_current: false,
                     }
                 }
             }
@@ -8030,6 +8033,7 @@ mod root {
                     field_source: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_unless_current: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder);
                     let prepared_token = field_token.prepare(builder);
@@ -8039,8 +8043,9 @@ mod root {
                     let prepared_bytes = field_bytes.prepare(builder, &0);
                     let prepared_activate = field_activate.prepare(builder, &false);
                     let prepared_source = field_source.prepare(builder);
+                    let prepared_unless_current = field_unless_current.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
                         ::core::default::Default::default();
                     if prepared_version.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -8065,6 +8070,9 @@ mod root {
                     }
                     if prepared_activate.is_some() {
                         table_writer.write_entry::<bool>(6);
+                    }
+                    if prepared_unless_current.is_some() {
+                        table_writer.write_entry::<bool>(8);
                     }
 
                     unsafe {
@@ -8097,6 +8105,11 @@ mod root {
                                 prepared_activate
                             {
                                 object_writer.write::<_, _, 1>(&prepared_activate);
+                            }
+                            if let ::core::option::Option::Some(prepared_unless_current) =
+                                prepared_unless_current
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_unless_current);
                             }
                         });
                     }
@@ -8144,6 +8157,7 @@ mod root {
                         self.bytes,
                         self.activate,
                         &self.source,
+                        self.unless_current,
                     )
                 }
             }
@@ -8332,6 +8346,34 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`unless_current` field](VersionCommit#structfield.unless_current).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unless_current<T8>(
+                    self,
+                    value: T8,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    VersionCommitBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`unless_current` field](VersionCommit#structfield.unless_current) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn unless_current_as_default(
+                    self,
+                ) -> VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ::planus::DefaultValue)>
+                {
+                    self.unless_current(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8>
+                VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionCommit].
                 #[inline]
                 pub fn finish(
@@ -8354,8 +8396,9 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<VersionCommit>>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<VersionCommit>;
 
@@ -8377,8 +8420,9 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<VersionCommit>>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<VersionCommit>;
 
@@ -8400,16 +8444,17 @@ mod root {
                 T5: ::planus::WriteAsDefault<u64, u64>,
                 T6: ::planus::WriteAsDefault<bool, bool>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T8: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOffset<VersionCommit>
-                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for VersionCommitBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionCommit> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    VersionCommit::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    VersionCommit::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
                 }
             }
 
@@ -8476,6 +8521,16 @@ mod root {
                 {
                     self.0.access(7, "VersionCommit", "source")
                 }
+
+                /// Getter for the [`unless_current` field](VersionCommit#structfield.unless_current).
+                #[inline]
+                pub fn unless_current(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(8, "VersionCommit", "unless_current")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for VersionCommitRef<'a> {
@@ -8501,6 +8556,7 @@ mod root {
                     if let ::core::option::Option::Some(field_source) = self.source().transpose() {
                         f.field("source", &field_source);
                     }
+                    f.field("unless_current", &self.unless_current());
                     f.finish()
                 }
             }
@@ -8519,6 +8575,9 @@ mod root {
                         bytes: ::core::convert::TryInto::try_into(value.bytes()?)?,
                         activate: ::core::convert::TryInto::try_into(value.activate()?)?,
                         source: value.source()?.map(::core::convert::Into::into),
+                        unless_current: ::core::convert::TryInto::try_into(
+                            value.unless_current()?,
+                        )?,
                     })
                 }
             }
@@ -8599,7 +8658,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:169`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:171`
             #[derive(
                 Clone,
                 Debug,
@@ -9114,7 +9173,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:179`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:181`
             #[derive(
                 Clone,
                 Debug,
@@ -9538,7 +9597,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:187`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:189`
             #[derive(
                 Clone,
                 Debug,
@@ -9863,7 +9922,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:193`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:195`
             #[derive(
                 Clone,
                 Debug,
@@ -9882,6 +9941,8 @@ mod root {
                 pub model: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `tag` in the table `VersionRetire`
                 pub tag: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `current` in the table `VersionRetire`
+                pub current: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -9891,6 +9952,7 @@ mod root {
                         version: ::core::default::Default::default(),
                         model: ::core::default::Default::default(),
                         tag: ::core::default::Default::default(),
+                        current: false,
                     }
                 }
             }
@@ -9910,12 +9972,14 @@ mod root {
                         ::planus::Offset<::core::primitive::str>,
                     >,
                     field_tag: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_current: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder);
                     let prepared_model = field_model.prepare(builder);
                     let prepared_tag = field_tag.prepare(builder);
+                    let prepared_current = field_current.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
                         ::core::default::Default::default();
                     if prepared_version.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -9925,6 +9989,9 @@ mod root {
                     }
                     if prepared_tag.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(2);
+                    }
+                    if prepared_current.is_some() {
+                        table_writer.write_entry::<bool>(3);
                     }
 
                     unsafe {
@@ -9938,6 +10005,10 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_tag) = prepared_tag {
                                 object_writer.write::<_, _, 4>(&prepared_tag);
+                            }
+                            if let ::core::option::Option::Some(prepared_current) = prepared_current
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_current);
                             }
                         });
                     }
@@ -9975,7 +10046,13 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionRetire> {
-                    VersionRetire::create(builder, self.version, &self.model, &self.tag)
+                    VersionRetire::create(
+                        builder,
+                        self.version,
+                        &self.model,
+                        &self.tag,
+                        self.current,
+                    )
                 }
             }
 
@@ -10046,6 +10123,28 @@ mod root {
             }
 
             impl<T0, T1, T2> VersionRetireBuilder<(T0, T1, T2)> {
+                /// Setter for the [`current` field](VersionRetire#structfield.current).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current<T3>(self, value: T3) -> VersionRetireBuilder<(T0, T1, T2, T3)>
+                where
+                    T3: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2) = self.0;
+                    VersionRetireBuilder((v0, v1, v2, value))
+                }
+
+                /// Sets the [`current` field](VersionRetire#structfield.current) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn current_as_default(
+                    self,
+                ) -> VersionRetireBuilder<(T0, T1, T2, ::planus::DefaultValue)> {
+                    self.current(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3> VersionRetireBuilder<(T0, T1, T2, T3)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [VersionRetire].
                 #[inline]
                 pub fn finish(
@@ -10063,8 +10162,9 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<VersionRetire>>
-                for VersionRetireBuilder<(T0, T1, T2)>
+                for VersionRetireBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<VersionRetire>;
 
@@ -10081,8 +10181,9 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T3: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<VersionRetire>>
-                for VersionRetireBuilder<(T0, T1, T2)>
+                for VersionRetireBuilder<(T0, T1, T2, T3)>
             {
                 type Prepared = ::planus::Offset<VersionRetire>;
 
@@ -10099,15 +10200,16 @@ mod root {
                 T0: ::planus::WriteAsOptional<self::Id>,
                 T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T2: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
-            > ::planus::WriteAsOffset<VersionRetire> for VersionRetireBuilder<(T0, T1, T2)>
+                T3: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<VersionRetire> for VersionRetireBuilder<(T0, T1, T2, T3)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<VersionRetire> {
-                    let (v0, v1, v2) = &self.0;
-                    VersionRetire::create(builder, v0, v1, v2)
+                    let (v0, v1, v2, v3) = &self.0;
+                    VersionRetire::create(builder, v0, v1, v2, v3)
                 }
             }
 
@@ -10139,6 +10241,16 @@ mod root {
                 {
                     self.0.access(2, "VersionRetire", "tag")
                 }
+
+                /// Getter for the [`current` field](VersionRetire#structfield.current).
+                #[inline]
+                pub fn current(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(3, "VersionRetire", "current")?
+                            .unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for VersionRetireRef<'a> {
@@ -10154,6 +10266,7 @@ mod root {
                     if let ::core::option::Option::Some(field_tag) = self.tag().transpose() {
                         f.field("tag", &field_tag);
                     }
+                    f.field("current", &self.current());
                     f.finish()
                 }
             }
@@ -10167,6 +10280,7 @@ mod root {
                         version: value.version()?.map(::core::convert::Into::into),
                         model: value.model()?.map(::core::convert::Into::into),
                         tag: value.tag()?.map(::core::convert::Into::into),
+                        current: ::core::convert::TryInto::try_into(value.current()?)?,
                     })
                 }
             }
@@ -10247,7 +10361,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:199`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:203`
             #[derive(
                 Clone,
                 Debug,
@@ -10631,7 +10745,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:206`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:210`
             #[derive(
                 Clone,
                 Debug,
@@ -10997,7 +11111,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:213`
+            /// * Table `ModelList` in the file `schema/wire.fbs:217`
             #[derive(
                 Clone,
                 Debug,
@@ -11268,7 +11382,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:218`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:222`
             #[derive(
                 Clone,
                 Debug,
@@ -11892,7 +12006,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:235`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:239`
             #[derive(
                 Clone,
                 Debug,
@@ -12357,7 +12471,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:245`
+            /// * Table `GroupList` in the file `schema/wire.fbs:249`
             #[derive(
                 Clone,
                 Debug,
@@ -12568,7 +12682,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:247`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:251`
             #[derive(
                 Clone,
                 Debug,
@@ -12853,7 +12967,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:251`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:255`
             #[derive(
                 Clone,
                 Debug,
@@ -13135,10 +13249,711 @@ mod root {
                 }
             }
 
+            /// The table `Rename` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `Rename` in the file `schema/wire.fbs:260`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct Rename {
+                /// The field `object` in the table `Rename`
+                pub object: ::core::option::Option<self::Id>,
+                /// The field `name` in the table `Rename`
+                pub name: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `token` in the table `Rename`
+                pub token: ::core::option::Option<self::Id>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for Rename {
+                fn default() -> Self {
+                    Self {
+                        object: ::core::default::Default::default(),
+                        name: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl Rename {
+                /// Creates a [RenameBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> RenameBuilder<()> {
+                    RenameBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_object: impl ::planus::WriteAsOptional<self::Id>,
+                    field_name: impl ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                    field_token: impl ::planus::WriteAsOptional<self::Id>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_object = field_object.prepare(builder);
+                    let prepared_name = field_name.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<10> =
+                        ::core::default::Default::default();
+                    if prepared_object.is_some() {
+                        table_writer.write_entry::<self::Id>(0);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<self::Id>(2);
+                    }
+                    if prepared_name.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_object) = prepared_object {
+                                object_writer.write::<_, _, 16>(&prepared_object);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 16>(&prepared_token);
+                            }
+                            if let ::core::option::Option::Some(prepared_name) = prepared_name {
+                                object_writer.write::<_, _, 4>(&prepared_name);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<Rename>> for Rename {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<Rename>> for Rename {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Rename>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<Rename> for Rename {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
+                    Rename::create(builder, self.object, &self.name, self.token)
+                }
+            }
+
+            /// Builder for serializing an instance of the [Rename] type.
+            ///
+            /// Can be created using the [Rename::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct RenameBuilder<State>(State);
+
+            impl RenameBuilder<()> {
+                /// Setter for the [`object` field](Rename#structfield.object).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn object<T0>(self, value: T0) -> RenameBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<self::Id>,
+                {
+                    RenameBuilder((value,))
+                }
+
+                /// Sets the [`object` field](Rename#structfield.object) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn object_as_null(self) -> RenameBuilder<((),)> {
+                    self.object(())
+                }
+            }
+
+            impl<T0> RenameBuilder<(T0,)> {
+                /// Setter for the [`name` field](Rename#structfield.name).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name<T1>(self, value: T1) -> RenameBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    RenameBuilder((v0, value))
+                }
+
+                /// Sets the [`name` field](Rename#structfield.name) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn name_as_null(self) -> RenameBuilder<(T0, ())> {
+                    self.name(())
+                }
+            }
+
+            impl<T0, T1> RenameBuilder<(T0, T1)> {
+                /// Setter for the [`token` field](Rename#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T2>(self, value: T2) -> RenameBuilder<(T0, T1, T2)>
+                where
+                    T2: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1) = self.0;
+                    RenameBuilder((v0, v1, value))
+                }
+
+                /// Sets the [`token` field](Rename#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> RenameBuilder<(T0, T1, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2> RenameBuilder<(T0, T1, T2)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Rename].
+                #[inline]
+                pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename>
+                where
+                    Self: ::planus::WriteAsOffset<Rename>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAs<::planus::Offset<Rename>> for RenameBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Rename>;
+
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOptional<::planus::Offset<Rename>> for RenameBuilder<(T0, T1, T2)>
+            {
+                type Prepared = ::planus::Offset<Rename>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<Rename>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<self::Id>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T2: ::planus::WriteAsOptional<self::Id>,
+            > ::planus::WriteAsOffset<Rename> for RenameBuilder<(T0, T1, T2)>
+            {
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Rename> {
+                    let (v0, v1, v2) = &self.0;
+                    Rename::create(builder, v0, v1, v2)
+                }
+            }
+
+            /// Reference to a deserialized [Rename].
+            #[derive(Copy, Clone)]
+            pub struct RenameRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> RenameRef<'a> {
+                /// Getter for the [`object` field](Rename#structfield.object).
+                #[inline]
+                pub fn object(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(0, "Rename", "object")
+                }
+
+                /// Getter for the [`name` field](Rename#structfield.name).
+                #[inline]
+                pub fn name(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "Rename", "name")
+                }
+
+                /// Getter for the [`token` field](Rename#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(2, "Rename", "token")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for RenameRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("RenameRef");
+                    if let ::core::option::Option::Some(field_object) = self.object().transpose() {
+                        f.field("object", &field_object);
+                    }
+                    if let ::core::option::Option::Some(field_name) = self.name().transpose() {
+                        f.field("name", &field_name);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<RenameRef<'a>> for Rename {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: RenameRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        object: value.object()?.map(::core::convert::Into::into),
+                        name: value.name()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for RenameRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for RenameRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[RenameRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<Rename>> for Rename {
+                type Value = ::planus::Offset<Rename>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<Rename>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for RenameRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[RenameRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
+            /// The table `StartReport` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `StartReport` in the file `schema/wire.fbs:269`
+            #[derive(
+                Clone,
+                Debug,
+                PartialEq,
+                PartialOrd,
+                Eq,
+                Ord,
+                Hash,
+                ::serde::Serialize,
+                ::serde::Deserialize,
+            )]
+            pub struct StartReport {
+                /// The field `loading` in the table `StartReport`
+                pub loading: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `failed` in the table `StartReport`
+                pub failed: ::core::option::Option<::planus::alloc::string::String>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for StartReport {
+                fn default() -> Self {
+                    Self {
+                        loading: ::core::default::Default::default(),
+                        failed: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl StartReport {
+                /// Creates a [StartReportBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> StartReportBuilder<()> {
+                    StartReportBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_loading: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_failed: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_loading = field_loading.prepare(builder);
+                    let prepared_failed = field_failed.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<8> =
+                        ::core::default::Default::default();
+                    if prepared_loading.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(0);
+                    }
+                    if prepared_failed.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(1);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_loading) = prepared_loading
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_loading);
+                            }
+                            if let ::core::option::Option::Some(prepared_failed) = prepared_failed {
+                                object_writer.write::<_, _, 4>(&prepared_failed);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<StartReport>> for StartReport {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<StartReport>> for StartReport {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<StartReport>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<StartReport> for StartReport {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    StartReport::create(builder, &self.loading, &self.failed)
+                }
+            }
+
+            /// Builder for serializing an instance of the [StartReport] type.
+            ///
+            /// Can be created using the [StartReport::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct StartReportBuilder<State>(State);
+
+            impl StartReportBuilder<()> {
+                /// Setter for the [`loading` field](StartReport#structfield.loading).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading<T0>(self, value: T0) -> StartReportBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    StartReportBuilder((value,))
+                }
+
+                /// Sets the [`loading` field](StartReport#structfield.loading) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading_as_null(self) -> StartReportBuilder<((),)> {
+                    self.loading(())
+                }
+            }
+
+            impl<T0> StartReportBuilder<(T0,)> {
+                /// Setter for the [`failed` field](StartReport#structfield.failed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn failed<T1>(self, value: T1) -> StartReportBuilder<(T0, T1)>
+                where
+                    T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (v0,) = self.0;
+                    StartReportBuilder((v0, value))
+                }
+
+                /// Sets the [`failed` field](StartReport#structfield.failed) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn failed_as_null(self) -> StartReportBuilder<(T0, ())> {
+                    self.failed(())
+                }
+            }
+
+            impl<T0, T1> StartReportBuilder<(T0, T1)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [StartReport].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport>
+                where
+                    Self: ::planus::WriteAsOffset<StartReport>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAs<::planus::Offset<StartReport>> for StartReportBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<StartReport>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOptional<::planus::Offset<StartReport>>
+                for StartReportBuilder<(T0, T1)>
+            {
+                type Prepared = ::planus::Offset<StartReport>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<StartReport>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<
+                T0: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T1: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+            > ::planus::WriteAsOffset<StartReport> for StartReportBuilder<(T0, T1)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<StartReport> {
+                    let (v0, v1) = &self.0;
+                    StartReport::create(builder, v0, v1)
+                }
+            }
+
+            /// Reference to a deserialized [StartReport].
+            #[derive(Copy, Clone)]
+            pub struct StartReportRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> StartReportRef<'a> {
+                /// Getter for the [`loading` field](StartReport#structfield.loading).
+                #[inline]
+                pub fn loading(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(0, "StartReport", "loading")
+                }
+
+                /// Getter for the [`failed` field](StartReport#structfield.failed).
+                #[inline]
+                pub fn failed(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(1, "StartReport", "failed")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for StartReportRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("StartReportRef");
+                    if let ::core::option::Option::Some(field_loading) = self.loading().transpose()
+                    {
+                        f.field("loading", &field_loading);
+                    }
+                    if let ::core::option::Option::Some(field_failed) = self.failed().transpose() {
+                        f.field("failed", &field_failed);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<StartReportRef<'a>> for StartReport {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: StartReportRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        loading: value.loading()?.map(::core::convert::Into::into),
+                        failed: value.failed()?.map(::core::convert::Into::into),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for StartReportRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for StartReportRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[StartReportRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<StartReport>> for StartReport {
+                type Value = ::planus::Offset<StartReport>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<StartReport>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for StartReportRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[StartReportRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:255`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:276`
             #[derive(
                 Clone,
                 Debug,
@@ -13243,6 +14058,12 @@ mod root {
 
                 /// The variant of type `GroupRemove` in the union `RequestBody`
                 GroupRemove(::planus::alloc::boxed::Box<self::GroupRemove>),
+
+                /// The variant of type `Rename` in the union `RequestBody`
+                Rename(::planus::alloc::boxed::Box<self::Rename>),
+
+                /// The variant of type `StartReport` in the union `RequestBody`
+                StartReport(::planus::alloc::boxed::Box<self::StartReport>),
             }
 
             impl RequestBody {
@@ -13499,6 +14320,22 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(31, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_rename(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::Rename>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(32, value.prepare(builder).downcast())
+                }
+
+                #[inline]
+                pub fn create_start_report(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::StartReport>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(33, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -13536,6 +14373,8 @@ mod root {
                         Self::GroupList(value) => Self::create_group_list(builder, value),
                         Self::GroupInspect(value) => Self::create_group_inspect(builder, value),
                         Self::GroupRemove(value) => Self::create_group_remove(builder, value),
+                        Self::Rename(value) => Self::create_rename(builder, value),
+                        Self::StartReport(value) => Self::create_start_report(builder, value),
                     }
                 }
             }
@@ -13914,6 +14753,27 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<31, T>>
                 where
                     T: ::planus::WriteAsOffset<self::GroupRemove>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`Rename` variant](RequestBody#variant.Rename).
+                #[inline]
+                pub fn rename<T>(self, value: T) -> RequestBodyBuilder<::planus::Initialized<32, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::Rename>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`StartReport` variant](RequestBody#variant.StartReport).
+                #[inline]
+                pub fn start_report<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<33, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::StartReport>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -14739,6 +15599,58 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<32, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Rename>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(32, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<32, T>>
+            where
+                T: ::planus::WriteAsOffset<self::Rename>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<33, T>>
+            where
+                T: ::planus::WriteAsOffset<self::StartReport>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(33, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<33, T>>
+            where
+                T: ::planus::WriteAsOffset<self::StartReport>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -14774,6 +15686,8 @@ mod root {
                 GroupList(self::GroupListRef<'a>),
                 GroupInspect(self::GroupInspectRef<'a>),
                 GroupRemove(self::GroupRemoveRef<'a>),
+                Rename(self::RenameRef<'a>),
+                StartReport(self::StartReportRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -14966,6 +15880,18 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::Rename(value) => {
+                            Self::Rename(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
+
+                        RequestBodyRef::StartReport(value) => {
+                            Self::StartReport(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -15070,6 +15996,12 @@ mod root {
                         31 => ::core::result::Result::Ok(Self::GroupRemove(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        32 => ::core::result::Result::Ok(Self::Rename(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
+                        33 => ::core::result::Result::Ok(Self::StartReport(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -15084,7 +16016,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:289`
+            /// * Table `Request` in the file `schema/wire.fbs:312`
             #[derive(
                 Clone,
                 Debug,
@@ -15408,7 +16340,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:297`
+            /// * Table `Welcome` in the file `schema/wire.fbs:320`
             #[derive(
                 Clone,
                 Debug,
@@ -16075,7 +17007,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:311`
+            /// * Table `Claimed` in the file `schema/wire.fbs:334`
             #[derive(
                 Clone,
                 Debug,
@@ -16350,7 +17282,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:315`
+            /// * Table `Done` in the file `schema/wire.fbs:338`
             #[derive(
                 Clone,
                 Debug,
@@ -16557,7 +17489,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:317`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:340`
             #[derive(
                 Clone,
                 Debug,
@@ -18404,7 +19336,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:341`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:364`
             #[derive(
                 Clone,
                 Debug,
@@ -18425,6 +19357,8 @@ mod root {
                 pub mode: u8,
                 /// The field `token` in the table `TensorReply`
                 pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+                /// The field `existed` in the table `TensorReply`
+                pub existed: bool,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -18435,6 +19369,7 @@ mod root {
                         lease: 0,
                         mode: 0,
                         token: ::core::default::Default::default(),
+                        existed: false,
                     }
                 }
             }
@@ -18453,13 +19388,15 @@ mod root {
                     field_lease: impl ::planus::WriteAsDefault<u64, u64>,
                     field_mode: impl ::planus::WriteAsDefault<u8, u8>,
                     field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                    field_existed: impl ::planus::WriteAsDefault<bool, bool>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_info = field_info.prepare(builder);
                     let prepared_lease = field_lease.prepare(builder, &0);
                     let prepared_mode = field_mode.prepare(builder, &0);
                     let prepared_token = field_token.prepare(builder);
+                    let prepared_existed = field_existed.prepare(builder, &false);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<12> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<14> =
                         ::core::default::Default::default();
                     if prepared_lease.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -18472,6 +19409,9 @@ mod root {
                     }
                     if prepared_mode.is_some() {
                         table_writer.write_entry::<u8>(2);
+                    }
+                    if prepared_existed.is_some() {
+                        table_writer.write_entry::<bool>(4);
                     }
 
                     unsafe {
@@ -18487,6 +19427,10 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
                                 object_writer.write::<_, _, 1>(&prepared_mode);
+                            }
+                            if let ::core::option::Option::Some(prepared_existed) = prepared_existed
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_existed);
                             }
                         });
                     }
@@ -18524,7 +19468,14 @@ mod root {
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorReply> {
-                    TensorReply::create(builder, &self.info, self.lease, self.mode, &self.token)
+                    TensorReply::create(
+                        builder,
+                        &self.info,
+                        self.lease,
+                        self.mode,
+                        &self.token,
+                        self.existed,
+                    )
                 }
             }
 
@@ -18617,6 +19568,28 @@ mod root {
             }
 
             impl<T0, T1, T2, T3> TensorReplyBuilder<(T0, T1, T2, T3)> {
+                /// Setter for the [`existed` field](TensorReply#structfield.existed).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn existed<T4>(self, value: T4) -> TensorReplyBuilder<(T0, T1, T2, T3, T4)>
+                where
+                    T4: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (v0, v1, v2, v3) = self.0;
+                    TensorReplyBuilder((v0, v1, v2, v3, value))
+                }
+
+                /// Sets the [`existed` field](TensorReply#structfield.existed) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn existed_as_default(
+                    self,
+                ) -> TensorReplyBuilder<(T0, T1, T2, T3, ::planus::DefaultValue)> {
+                    self.existed(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4> TensorReplyBuilder<(T0, T1, T2, T3, T4)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorReply].
                 #[inline]
                 pub fn finish(
@@ -18635,8 +19608,9 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAs<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3)>
+                for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -18654,8 +19628,9 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                T4: ::planus::WriteAsDefault<bool, bool>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorReply>>
-                for TensorReplyBuilder<(T0, T1, T2, T3)>
+                for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
             {
                 type Prepared = ::planus::Offset<TensorReply>;
 
@@ -18673,15 +19648,16 @@ mod root {
                 T1: ::planus::WriteAsDefault<u64, u64>,
                 T2: ::planus::WriteAsDefault<u8, u8>,
                 T3: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
-            > ::planus::WriteAsOffset<TensorReply> for TensorReplyBuilder<(T0, T1, T2, T3)>
+                T4: ::planus::WriteAsDefault<bool, bool>,
+            > ::planus::WriteAsOffset<TensorReply> for TensorReplyBuilder<(T0, T1, T2, T3, T4)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorReply> {
-                    let (v0, v1, v2, v3) = &self.0;
-                    TensorReply::create(builder, v0, v1, v2, v3)
+                    let (v0, v1, v2, v3, v4) = &self.0;
+                    TensorReply::create(builder, v0, v1, v2, v3, v4)
                 }
             }
 
@@ -18720,6 +19696,14 @@ mod root {
                 pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
                     self.0.access(3, "TensorReply", "token")
                 }
+
+                /// Getter for the [`existed` field](TensorReply#structfield.existed).
+                #[inline]
+                pub fn existed(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0.access(4, "TensorReply", "existed")?.unwrap_or(false),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorReplyRef<'a> {
@@ -18733,6 +19717,7 @@ mod root {
                     if let ::core::option::Option::Some(field_token) = self.token().transpose() {
                         f.field("token", &field_token);
                     }
+                    f.field("existed", &self.existed());
                     f.finish()
                 }
             }
@@ -18753,6 +19738,7 @@ mod root {
                         lease: ::core::convert::TryInto::try_into(value.lease()?)?,
                         mode: ::core::convert::TryInto::try_into(value.mode()?)?,
                         token: value.token()?.map(|v| v.to_vec()),
+                        existed: ::core::convert::TryInto::try_into(value.existed()?)?,
                     })
                 }
             }
@@ -18833,7 +19819,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:348`
+            /// * Table `Published` in the file `schema/wire.fbs:373`
             #[derive(
                 Clone,
                 Debug,
@@ -19099,7 +20085,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:352`
+            /// * Table `Moved` in the file `schema/wire.fbs:377`
             #[derive(
                 Clone,
                 Debug,
@@ -19410,7 +20396,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:358`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:383`
             #[derive(
                 Clone,
                 Debug,
@@ -19716,7 +20702,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:363`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:388`
             #[derive(
                 Clone,
                 Debug,
@@ -21903,7 +22889,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:393`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:418`
             #[derive(
                 Clone,
                 Debug,
@@ -22507,7 +23493,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:404`
+            /// * Table `Slabs` in the file `schema/wire.fbs:429`
             #[derive(
                 Clone,
                 Debug,
@@ -22807,7 +23793,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:410`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:435`
             #[derive(
                 Clone,
                 Debug,
@@ -23222,7 +24208,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:416`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:441`
             #[derive(
                 Clone,
                 Debug,
@@ -23604,7 +24590,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:422`
+            /// * Table `Models` in the file `schema/wire.fbs:447`
             #[derive(
                 Clone,
                 Debug,
@@ -23890,7 +24876,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:426`
+            /// * Table `Swapped` in the file `schema/wire.fbs:451`
             #[derive(
                 Clone,
                 Debug,
@@ -24223,7 +25209,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:433`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:458`
             #[derive(
                 Clone,
                 Debug,
@@ -25052,7 +26038,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:451`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:476`
             #[derive(
                 Clone,
                 Debug,
@@ -25797,7 +26783,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:470`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:495`
             #[derive(
                 Clone,
                 Debug,
@@ -26411,7 +27397,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:482`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:507`
             #[derive(
                 Clone,
                 Debug,
@@ -27008,7 +27994,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:493`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:518`
             #[derive(
                 Clone,
                 Debug,
@@ -27365,7 +28351,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:498`
+            /// * Table `Groups` in the file `schema/wire.fbs:523`
             #[derive(
                 Clone,
                 Debug,
@@ -27651,7 +28637,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:502`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:527`
             #[derive(
                 Clone,
                 Debug,
@@ -28039,7 +29025,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:508`
+            /// * Table `Collected` in the file `schema/wire.fbs:533`
             #[derive(
                 Clone,
                 Debug,
@@ -28418,7 +29404,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:514`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:539`
             #[derive(
                 Clone,
                 Debug,
@@ -28745,7 +29731,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:519`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:544`
             #[derive(
                 Clone,
                 Debug,
@@ -29351,7 +30337,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:530`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:555`
             #[derive(
                 Clone,
                 Debug,
@@ -29707,7 +30693,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:535`
+            /// * Table `Tensors` in the file `schema/wire.fbs:560`
             #[derive(
                 Clone,
                 Debug,
@@ -29995,7 +30981,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:539`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:564`
             #[derive(
                 Clone,
                 Debug,
@@ -30625,7 +31611,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:551`
+            /// * Table `Clients` in the file `schema/wire.fbs:576`
             #[derive(
                 Clone,
                 Debug,
@@ -30913,7 +31899,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:555`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:580`
             #[derive(
                 Clone,
                 Debug,
@@ -31928,7 +32914,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:577`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:602`
             #[derive(
                 Clone,
                 Debug,
@@ -32339,7 +33325,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:585`
+            /// * Table `Status` in the file `schema/wire.fbs:610`
             #[derive(
                 Clone,
                 Debug,
@@ -32388,6 +33374,14 @@ mod root {
                 pub movers: ::core::option::Option<::planus::alloc::vec::Vec<self::MoverInfo>>,
                 /// The field `program` in the table `Status`
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `service` in the table `Status`
+                pub service: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `user_service` in the table `Status`
+                pub user_service: bool,
+                /// The field `log_file` in the table `Status`
+                pub log_file: ::core::option::Option<::planus::alloc::string::String>,
+                /// The field `loading` in the table `Status`
+                pub loading: ::core::option::Option<::planus::alloc::string::String>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -32412,6 +33406,10 @@ mod root {
                         lost_tensors: 0,
                         movers: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
+                        service: ::core::default::Default::default(),
+                        user_service: false,
+                        log_file: ::core::default::Default::default(),
+                        loading: ::core::default::Default::default(),
                     }
                 }
             }
@@ -32458,6 +33456,16 @@ mod root {
                     field_program: impl ::planus::WriteAsOptional<
                         ::planus::Offset<::core::primitive::str>,
                     >,
+                    field_service: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_user_service: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_log_file: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
+                    field_loading: impl ::planus::WriteAsOptional<
+                        ::planus::Offset<::core::primitive::str>,
+                    >,
                 ) -> ::planus::Offset<Self> {
                     let prepared_pond = field_pond.prepare(builder);
                     let prepared_epoch = field_epoch.prepare(builder, &0);
@@ -32477,8 +33485,12 @@ mod root {
                     let prepared_lost_tensors = field_lost_tensors.prepare(builder, &0);
                     let prepared_movers = field_movers.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
+                    let prepared_service = field_service.prepare(builder);
+                    let prepared_user_service = field_user_service.prepare(builder, &false);
+                    let prepared_log_file = field_log_file.prepare(builder);
+                    let prepared_loading = field_loading.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<40> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<48> =
                         ::core::default::Default::default();
                     if prepared_pond.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -32520,7 +33532,7 @@ mod root {
                         table_writer.write_entry::<u32>(11);
                     }
                     if prepared_preload_library.is_some() {
-                        table_writer.write_entry::<::planus::Offset<str>>(17);
+                        table_writer.write_entry::<::planus::Offset<str>>(21);
                     }
                     if prepared_runtime_dir.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(13);
@@ -32537,8 +33549,20 @@ mod root {
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(16);
                     }
+                    if prepared_service.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(17);
+                    }
+                    if prepared_log_file.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(19);
+                    }
+                    if prepared_loading.is_some() {
+                        table_writer.write_entry::<::planus::Offset<str>>(20);
+                    }
                     if prepared_driver_ready.is_some() {
                         table_writer.write_entry::<bool>(6);
+                    }
+                    if prepared_user_service.is_some() {
+                        table_writer.write_entry::<bool>(18);
                     }
 
                     unsafe {
@@ -32615,10 +33639,28 @@ mod root {
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
                             }
+                            if let ::core::option::Option::Some(prepared_service) = prepared_service
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_service);
+                            }
+                            if let ::core::option::Option::Some(prepared_log_file) =
+                                prepared_log_file
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_log_file);
+                            }
+                            if let ::core::option::Option::Some(prepared_loading) = prepared_loading
+                            {
+                                object_writer.write::<_, _, 4>(&prepared_loading);
+                            }
                             if let ::core::option::Option::Some(prepared_driver_ready) =
                                 prepared_driver_ready
                             {
                                 object_writer.write::<_, _, 1>(&prepared_driver_ready);
+                            }
+                            if let ::core::option::Option::Some(prepared_user_service) =
+                                prepared_user_service
+                            {
+                                object_writer.write::<_, _, 1>(&prepared_user_service);
                             }
                         });
                     }
@@ -32670,6 +33712,10 @@ mod root {
                         self.lost_tensors,
                         &self.movers,
                         &self.program,
+                        &self.service,
+                        self.user_service,
+                        &self.log_file,
+                        &self.loading,
                     )
                 }
             }
@@ -33391,6 +34437,552 @@ mod root {
                     T17,
                 )>
             {
+                /// Setter for the [`service` field](Status#structfield.service).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn service<T18>(
+                    self,
+                    value: T18,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+                where
+                    T18: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, value,
+                    ))
+                }
+
+                /// Sets the [`service` field](Status#structfield.service) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn service_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    (),
+                )> {
+                    self.service(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                )>
+            {
+                /// Setter for the [`user_service` field](Status#structfield.user_service).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_service<T19>(
+                    self,
+                    value: T19,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+                where
+                    T19: ::planus::WriteAsDefault<bool, bool>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, value,
+                    ))
+                }
+
+                /// Sets the [`user_service` field](Status#structfield.user_service) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn user_service_as_default(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    ::planus::DefaultValue,
+                )> {
+                    self.user_service(::planus::DefaultValue)
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                )>
+            {
+                /// Setter for the [`log_file` field](Status#structfield.log_file).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn log_file<T20>(
+                    self,
+                    value: T20,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+                where
+                    T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, value,
+                    ))
+                }
+
+                /// Sets the [`log_file` field](Status#structfield.log_file) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn log_file_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    (),
+                )> {
+                    self.log_file(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                )>
+            {
+                /// Setter for the [`loading` field](Status#structfield.loading).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading<T21>(
+                    self,
+                    value: T21,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+                where
+                    T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                {
+                    let (
+                        v0,
+                        v1,
+                        v2,
+                        v3,
+                        v4,
+                        v5,
+                        v6,
+                        v7,
+                        v8,
+                        v9,
+                        v10,
+                        v11,
+                        v12,
+                        v13,
+                        v14,
+                        v15,
+                        v16,
+                        v17,
+                        v18,
+                        v19,
+                        v20,
+                    ) = self.0;
+                    StatusBuilder((
+                        v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, v16,
+                        v17, v18, v19, v20, value,
+                    ))
+                }
+
+                /// Sets the [`loading` field](Status#structfield.loading) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn loading_as_null(
+                    self,
+                ) -> StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    (),
+                )> {
+                    self.loading(())
+                }
+            }
+
+            impl<
+                T0,
+                T1,
+                T2,
+                T3,
+                T4,
+                T5,
+                T6,
+                T7,
+                T8,
+                T9,
+                T10,
+                T11,
+                T12,
+                T13,
+                T14,
+                T15,
+                T16,
+                T17,
+                T18,
+                T19,
+                T20,
+                T21,
+            >
+                StatusBuilder<(
+                    T0,
+                    T1,
+                    T2,
+                    T3,
+                    T4,
+                    T5,
+                    T6,
+                    T7,
+                    T8,
+                    T9,
+                    T10,
+                    T11,
+                    T12,
+                    T13,
+                    T14,
+                    T15,
+                    T16,
+                    T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
+                )>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Status].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Status>
@@ -33420,6 +35012,10 @@ mod root {
                 T15: ::planus::WriteAsDefault<u32, u32>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAs<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33440,6 +35036,10 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33469,6 +35069,10 @@ mod root {
                 T15: ::planus::WriteAsDefault<u32, u32>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOptional<::planus::Offset<Status>>
                 for StatusBuilder<(
                     T0,
@@ -33489,6 +35093,10 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
                 )>
             {
                 type Prepared = ::planus::Offset<Status>;
@@ -33521,6 +35129,10 @@ mod root {
                 T15: ::planus::WriteAsDefault<u32, u32>,
                 T16: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::MoverInfo>]>>,
                 T17: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T18: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T19: ::planus::WriteAsDefault<bool, bool>,
+                T20: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
+                T21: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
             > ::planus::WriteAsOffset<Status>
                 for StatusBuilder<(
                     T0,
@@ -33541,6 +35153,10 @@ mod root {
                     T15,
                     T16,
                     T17,
+                    T18,
+                    T19,
+                    T20,
+                    T21,
                 )>
             {
                 #[inline]
@@ -33564,10 +35180,14 @@ mod root {
                         v15,
                         v16,
                         v17,
+                        v18,
+                        v19,
+                        v20,
+                        v21,
                     ) = &self.0;
                     Status::create(
                         builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14,
-                        v15, v16, v17,
+                        v15, v16, v17, v18, v19, v20, v21,
                     )
                 }
             }
@@ -33685,7 +35305,7 @@ mod root {
                     &self,
                 ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
                 {
-                    self.0.access(17, "Status", "preload_library")
+                    self.0.access(21, "Status", "preload_library")
                 }
 
                 /// Getter for the [`runtime_dir` field](Status#structfield.runtime_dir).
@@ -33724,6 +35344,43 @@ mod root {
                 ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
                 {
                     self.0.access(16, "Status", "program")
+                }
+
+                /// Getter for the [`service` field](Status#structfield.service).
+                #[inline]
+                pub fn service(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(17, "Status", "service")
+                }
+
+                /// Getter for the [`user_service` field](Status#structfield.user_service).
+                #[inline]
+                pub fn user_service(&self) -> ::planus::Result<bool> {
+                    ::core::result::Result::Ok(
+                        self.0
+                            .access(18, "Status", "user_service")?
+                            .unwrap_or(false),
+                    )
+                }
+
+                /// Getter for the [`log_file` field](Status#structfield.log_file).
+                #[inline]
+                pub fn log_file(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(19, "Status", "log_file")
+                }
+
+                /// Getter for the [`loading` field](Status#structfield.loading).
+                #[inline]
+                pub fn loading(
+                    &self,
+                ) -> ::planus::Result<::core::option::Option<&'a ::core::primitive::str>>
+                {
+                    self.0.access(20, "Status", "loading")
                 }
             }
 
@@ -33772,6 +35429,20 @@ mod root {
                     {
                         f.field("program", &field_program);
                     }
+                    if let ::core::option::Option::Some(field_service) = self.service().transpose()
+                    {
+                        f.field("service", &field_service);
+                    }
+                    f.field("user_service", &self.user_service());
+                    if let ::core::option::Option::Some(field_log_file) =
+                        self.log_file().transpose()
+                    {
+                        f.field("log_file", &field_log_file);
+                    }
+                    if let ::core::option::Option::Some(field_loading) = self.loading().transpose()
+                    {
+                        f.field("loading", &field_loading);
+                    }
                     f.finish()
                 }
             }
@@ -33812,6 +35483,10 @@ mod root {
                             ::core::option::Option::None
                         },
                         program: value.program()?.map(::core::convert::Into::into),
+                        service: value.service()?.map(::core::convert::Into::into),
+                        user_service: ::core::convert::TryInto::try_into(value.user_service()?)?,
+                        log_file: value.log_file()?.map(::core::convert::Into::into),
+                        loading: value.loading()?.map(::core::convert::Into::into),
                     })
                 }
             }
@@ -33892,7 +35567,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:608`
+            /// * Table `Event` in the file `schema/wire.fbs:640`
             #[derive(
                 Clone,
                 Debug,
@@ -34439,7 +36114,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:618`
+            /// * Table `Holder` in the file `schema/wire.fbs:650`
             #[derive(
                 Clone,
                 Debug,
@@ -34791,7 +36466,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:624`
+            /// * Table `Failure` in the file `schema/wire.fbs:656`
             #[derive(
                 Clone,
                 Debug,
@@ -35466,7 +37141,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:636`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:668`
             #[derive(
                 Clone,
                 Debug,
@@ -35728,7 +37403,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:640`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:672`
             #[derive(
                 Clone,
                 Debug,
@@ -37136,7 +38811,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:666`
+            /// * Table `Reply` in the file `schema/wire.fbs:698`
             #[derive(
                 Clone,
                 Debug,

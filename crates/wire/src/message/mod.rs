@@ -29,8 +29,8 @@ pub use model::{
 };
 pub use read::DecodeError;
 pub use reply::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
-    TensorGrant, TensorInfo, Welcome,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Service,
+    Status, TensorGrant, TensorInfo, Welcome,
 };
 pub use request::{
     Claim, Hello, LeaseClaim, LeaseToken, Life, MoveWork, Rename, Request, RequestBody, Target,

@@ -320,6 +320,21 @@ pub struct Status {
     pub movers: Vec<MoverInfo>,
     /// The file that the daemon runs from.
     pub program: String,
+    /// The unit of the service manager that runs the pond.
+    pub service: Option<Service>,
+    /// The file that the log goes to; empty means standard error.
+    pub log_file: String,
+    /// The model of the configuration that is being loaded; empty means none.
+    pub loading: String,
+}
+
+/// A unit of the service manager.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Service {
+    /// Its name, such as `millpond.service`.
+    pub unit: String,
+    /// Whether it is one of a user, not of the machine.
+    pub user: bool,
 }
 
 small_enum! {
@@ -381,6 +396,8 @@ small_enum! {
         27 GroupGone "group_gone",
         /// A tensor or a model has another name.
         28 Renamed "renamed",
+        /// A model of the configuration could not be loaded.
+        29 StartFailed "start_failed",
     }
 }
 

@@ -7,8 +7,8 @@ use planus::ReadAsRoot;
 use super::is_unknown_kind;
 use super::read::{self, DecodeError, Read};
 use super::reply::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Status,
-    TensorGrant, TensorInfo, Welcome,
+    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Service,
+    Status, TensorGrant, TensorInfo, Welcome,
 };
 use super::{
     Audience, Life, Mode, TensorState, group_codec as group, id_to_uuid, model_codec as model,
@@ -295,7 +295,16 @@ fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<Status> {
         lost_tensors: status.lost_tensors()?,
         movers: list("movers", status.movers()?, entries, read_mover)?,
         program: text("program", status.program()?)?,
+        service: read_service(&status)?,
+        log_file: text("log_file", status.log_file()?)?,
+        loading: text("loading", status.loading()?)?,
     })
+}
+
+fn read_service(status: &fb::StatusRef<'_>) -> Read<Option<Service>> {
+    let unit = text("service", status.service()?)?;
+    let user = status.user_service()?;
+    Ok((!unit.is_empty()).then_some(Service { unit, user }))
 }
 
 fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
@@ -404,6 +413,9 @@ mod tests {
             lost_tensors: 0,
             movers: vec![MoverInfo { device: GpuUuid([3; 16]), pid: 8, moves: 2, moved_bytes: 9 }],
             program: "/usr/bin/millpond".into(),
+            service: Some(Service { unit: "millpond.service".into(), user: true }),
+            log_file: "/var/log/millpond.log".into(),
+            loading: "net".into(),
         };
         let mut all = vec![
             ReplyBody::Failure(failure),

@@ -228,6 +228,10 @@ fn write_status(status: &Status) -> fb::Status {
         lost_tensors: status.lost_tensors,
         movers: Some(status.movers.iter().map(write_mover).collect()),
         program: Some(status.program.clone()),
+        service: status.service.as_ref().map(|service| service.unit.clone()),
+        user_service: status.service.as_ref().is_some_and(|service| service.user),
+        log_file: Some(status.log_file.clone()),
+        loading: Some(status.loading.clone()),
     }
 }
 

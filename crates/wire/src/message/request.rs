@@ -78,6 +78,13 @@ pub enum RequestBody {
         /// From this program; empty means the keeper's own.
         program: String,
     },
+    /// How far the models of the configuration are loaded.
+    StartReport {
+        /// The one that is being loaded; empty means none.
+        loading: String,
+        /// One that could not be loaded, and why; empty means none.
+        failed: String,
+    },
     /// A version of a model begins.
     VersionStage(VersionStage),
     /// Its bytes are complete.

@@ -98,6 +98,10 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         RequestBody::Upgrade { program } => {
             B::Upgrade(Box::new(fb::Upgrade { program: Some(program.clone()) }))
         }
+        RequestBody::StartReport { loading, failed } => B::StartReport(Box::new(fb::StartReport {
+            loading: Some(loading.clone()),
+            failed: Some(failed.clone()),
+        })),
         RequestBody::TensorDelete { tensor } => {
             B::TensorDelete(Box::new(fb::TensorDelete { tensor: Some(uuid_to_id(tensor.0)) }))
         }
@@ -258,6 +262,10 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         },
         B::Upgrade(upgrade) => RequestBody::Upgrade {
             program: read::text("program", upgrade.program()?, limits::PATH_BYTES)?,
+        },
+        B::StartReport(report) => RequestBody::StartReport {
+            loading: read::text("loading", report.loading()?, limits::NAME_BYTES)?,
+            failed: read::text("failed", report.failed()?, limits::TEXT_BYTES)?,
         },
         B::TensorDelete(delete) => {
             RequestBody::TensorDelete { tensor: TensorId(read::uuid("tensor", delete.tensor()?)?) }
@@ -504,6 +512,7 @@ mod tests {
             RequestBody::Collect { unleased_for_ms: Some(0), dry_run: true },
             RequestBody::Collect { unleased_for_ms: None, dry_run: false },
             RequestBody::Upgrade { program: "/usr/bin/millpond".into() },
+            RequestBody::StartReport { loading: "net".into(), failed: "old: no such file".into() },
             RequestBody::TensorDelete { tensor: TensorId::random() },
             RequestBody::TensorInspect(Target::Name("x".parse().unwrap())),
             RequestBody::TensorList { prefix: "acts/".into() },

@@ -18,7 +18,7 @@ const SETTLE: Duration = Duration::from_secs(5);
 impl Cast<'_> {
     /// Starts the pond.
     pub fn start_the_pond(&mut self) -> Outcome {
-        let kind = if self.card.soft { " (the software driver)" } else { "" };
+        let kind = if self.card.soft { ": host memory, no GPU" } else { "" };
         let text = format!("{}, {}{kind}", self.card.name, self.card.driver);
         self.story.step("A pond in a folder of its own")?;
         self.story.fact(text)?;

@@ -77,6 +77,14 @@ fn chosen(choice: &DriverChoice, driver: &Driver) -> Check {
             Check::ok(DRIVER, format!("software driver, as asked ({found})"))
         }
         (DriverKind::Soft, _) => {
+            if let Some(reason) = millpond_cuda::broken_driver() {
+                return Check::fail(
+                    DRIVER,
+                    format!("the NVIDIA driver does not work: {reason}"),
+                    "make `nvidia-smi` work; until then `serve` uses the software driver, in host \
+                     memory",
+                );
+            }
             let why = match Driver::open(DriverChoice::Cuda, None).map(|real| real.devices()) {
                 Err(error) => first_reason(&error),
                 Ok(Err(error)) => error.to_string(),

@@ -37,7 +37,8 @@ fn of_folder(folder: &Path) -> Check {
     if !found.is_dir() {
         return Check::fail(FOLDER, format!("{shown} is not a folder"), "`--runtime-dir DIR`");
     }
-    if found.uid() != me && found.uid() != 0 {
+    let invited = millpond_wire::socket::is_trusted(&runtime_dir::socket(folder));
+    if found.uid() != me && found.uid() != 0 && !invited {
         let advice = "use a folder of your own: `--runtime-dir DIR` or MILLPOND_RUNTIME_DIR";
         return Check::fail(FOLDER, text, advice);
     }
@@ -61,9 +62,19 @@ fn missing(folder: &Path) -> Check {
         Err(errno) => Check::fail(
             FOLDER,
             format!("{shown} does not exist, and {above} cannot be written: {errno}"),
-            "set XDG_RUNTIME_DIR, or name a folder with `--runtime-dir DIR`",
+            advice(folder, &parent),
         ),
     }
+}
+
+/// A variable that leads to a folder of somebody else is not one to set.
+fn advice(folder: &Path, parent: &Path) -> String {
+    let session = std::env::var_os(runtime_dir::SESSION).map(PathBuf::from);
+    if session.is_some_and(|session| session.starts_with(parent) && folder.starts_with(session)) {
+        let variable = runtime_dir::SESSION;
+        return format!("unset {variable}, or name a folder with `--runtime-dir DIR`");
+    }
+    "name a folder of your own with `--runtime-dir DIR`".to_owned()
 }
 
 fn existing_parent(folder: &Path) -> PathBuf {

@@ -15,7 +15,7 @@ use millpond_ledger::{
     remove_abandoned, sweep_abandoned,
 };
 use millpond_wire::message::{MemberDevice, MemberInfo};
-use millpond_wire::{ErrorKind, Failure, GpuUuid};
+use millpond_wire::{ErrorKind, Failure, GpuUuid, runtime_dir};
 
 use crate::error::{CommandError, failed};
 use crate::users;
@@ -41,7 +41,7 @@ struct Card {
 impl Alone {
     /// Where they are, whether there are any or not.
     pub fn new() -> Self {
-        Self { folder: format!("/dev/shm/millpond-{}", users::me()).into() }
+        Self { folder: runtime_dir::home() }
     }
 
     /// Their names. A file beside them is no group: the library notes there what a context takes.

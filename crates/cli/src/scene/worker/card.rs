@@ -25,7 +25,9 @@ impl Meter {
         let devices = driver.devices().map_err(|error| failed("listing GPUs", error))?;
         let device = devices.into_iter().next().ok_or_else(|| wrong("there is no GPU"))?;
         let by_nvml = Nvml::open(driver).ok().and_then(|nvml| nvml.device(device.uuid()).ok());
+        let software = device.name().ends_with(millpond_softgpu::MARK);
         let (meter, reading) = match by_nvml {
+            Some(nvml) if software => (Meter::Nvml(nvml), "the software driver's count"),
             Some(nvml) => (Meter::Nvml(nvml), "NVML"),
             None => (Meter::Context(context(&device)?), "cuMemGetInfo"),
         };

@@ -46,6 +46,23 @@ fn only_the_operator_and_who_runs_the_pond_may_upgrade_it() {
 }
 
 #[test]
+fn only_who_runs_the_pond_says_what_its_start_has_loaded() {
+    let mut play = Play::new();
+    play.pond.about.daemon_user = 7;
+    let report = |loading: &str, failed: &str| RequestBody::StartReport {
+        loading: loading.into(),
+        failed: failed.into(),
+    };
+    let (user, _) = play.client(1);
+    assert_eq!(play.refused(user, report("net", "net: no")).kind, ErrorKind::Denied);
+    let (runs_it, _) = play.client(7);
+    assert_eq!(play.ask(runs_it, report("net", "")), ReplyBody::Done);
+    assert_eq!(play.pond.status().loading, "net");
+    assert_eq!(play.ask(runs_it, report("", "net: no such file")), ReplyBody::Done);
+    assert_eq!(play.pond.status().loading, "");
+}
+
+#[test]
 fn tenants_know_nothing_of_each_other() {
     let mut play = Play::new();
     let (here, _) = play.client(1);

@@ -1,0 +1,46 @@
+//! A UNIX group whose members may use the pond.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+use super::KeeperError;
+
+/// The group's number, from `/etc/group` where a name was given.
+pub(super) fn number(text: &str) -> Result<u32, KeeperError> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    let file = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    find(&file, text).ok_or_else(|| KeeperError::NoGroup(text.to_owned()))
+}
+
+/// Lines are `name:x:number:members`.
+fn find(file: &str, name: &str) -> Option<u32> {
+    let mut lines = file.lines().map(|line| line.split(':'));
+    lines.find_map(|mut fields| {
+        (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok())?
+    })
+}
+
+/// Opens a path to the group, in this order: nobody else comes in between.
+pub(super) fn admit(path: &Path, group: u32, mode: u32) -> Result<(), KeeperError> {
+    chown(path, None, Some(group))
+        .and_then(|()| std::fs::set_permissions(path, Permissions::from_mode(mode)))
+        .map_err(|source| KeeperError::NotAdmitted { path: path.to_owned(), group, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_found_by_name_and_by_number() {
+        let file = "root:x:0:\ngpu:x:44:alice,bob\nbroken\n";
+        assert_eq!(find(file, "gpu"), Some(44));
+        assert_eq!(find(file, "gp"), None);
+        assert_eq!(find(file, "broken"), None);
+        assert_eq!(number("77").unwrap(), 77);
+        assert!(number("no such group").is_err());
+    }
+}
