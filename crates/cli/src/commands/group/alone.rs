@@ -287,6 +287,11 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             let devices = details.members.iter().flat_map(|member| &member.devices);
             devices.filter(|device| device.device == card.device)
         };
+        let is_here = |device: &MemberDevice| device.device == card.device;
+        let living = details
+            .members
+            .iter()
+            .filter(|member| member.alive && member.devices.iter().any(is_here));
         let sum = |part: fn(&MemberDevice) -> u64| here().map(part).fold(0u64, u64::saturating_add);
         details.info.devices.push(GroupDevice {
             device: card.device,
@@ -299,7 +304,7 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             context_bytes: sum(|device| device.context_bytes),
             folded_bytes: sum(|device| device.folded_bytes),
             shared_bytes: sum(|device| device.shared_bytes),
-            processes: u32::try_from(here().count()).unwrap_or(u32::MAX),
+            processes: u32::try_from(living.count()).unwrap_or(u32::MAX),
         });
     }
     Ok(())
