@@ -14,6 +14,7 @@ mod error;
 mod exit;
 mod json;
 mod logging;
+mod moment;
 mod output;
 mod pond;
 mod preload;
@@ -29,13 +30,12 @@ mod users;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use millpond_keeper::config::LogFormat;
 
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
+    let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(commands::usage::print(&error).number()),
     };

@@ -6,7 +6,7 @@ use millpond_wire::{Audience, Dtype, Shape, TensorName};
 use super::transfer::{CopyArgs, GetArgs, PutArgs, ZeroArgs};
 use super::{JsonArg, LifeArgs};
 
-/// Make, fill, save, list and delete tensors
+/// Create, fill, save, list and delete tensors
 #[derive(Debug, Subcommand)]
 pub enum TensorCommand {
     Create(Box<CreateArgs>),
@@ -36,10 +36,10 @@ impl TensorCommand {
     }
 }
 
-/// Make a tensor
+/// Create a tensor
 ///
-/// The memory is taken from the GPU and stays there until the tensor is deleted, whoever exits
-/// meanwhile. Without `--zero` it waits in the state `writing` for a program that fills and
+/// The memory is taken from the GPU and stays there until the tensor is deleted, even if every
+/// program exits. Without `--zero` the tensor stays in the state `writing` until a program fills and
 /// publishes it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -48,24 +48,24 @@ Examples:
   millpond tensor create counts --dtype i64 --shape 128 --zero --share group
   millpond tensor create scratch --dtype u8 --shape 1048576 --ttl 1h")]
 pub struct CreateArgs {
-    /// A path-like name such as `acts/x`; under `public/` it is found by everybody
+    /// A path-like name such as `acts/x`; everybody finds names under `public/`
     pub name: TensorName,
     /// Element type, in safetensors', numpy's or torch's spelling
     #[arg(long, value_name = "DTYPE")]
     pub dtype: Dtype,
-    /// Extents, as in `4096,4096`
+    /// Dimensions, as in `4096,4096`
     #[arg(long, value_name = "N,N...")]
     pub shape: Shape,
-    /// Which GPU: its place in `millpond status`, or its UUID
+    /// The GPU: its index in `millpond status`, or its UUID [default: the first]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
-    /// With whom it is shared
+    /// Who may use it
     #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
-    /// End it with the process that made it, which is this command
+    /// Delete it when the process that made it ends, which is this command
     #[arg(long)]
     pub ephemeral: bool,
-    /// Fill it with zeroes, so that it is ready at once
+    /// Fill it with zeroes; it is ready at once
     #[arg(long)]
     pub zero: bool,
     #[command(flatten)]
@@ -101,17 +101,17 @@ impl From<Share> for Audience {
 #[command(after_long_help = "\
 Examples:
   millpond tensor ls
-  millpond tensor ls acts/            only names that begin so
+  millpond tensor ls acts/            only names with this prefix
   millpond tensor rm $(millpond tensor ls -q acts/)
   millpond tensor ls --json | jq '[.tensors[].bytes] | add'")]
 pub struct LsArgs {
-    /// Only names that begin so
+    /// List only names with this prefix
     #[arg(default_value = "", hide_default_value = true)]
     pub prefix: String,
-    /// Also those that are deleted and kept only for the programs that hold them
+    /// List deleted tensors too, while programs still hold them
     #[arg(short, long)]
     pub all: bool,
-    /// Show names, identities and GPUs whole
+    /// Show every column, and names, UUIDs and GPUs whole
     #[arg(long)]
     pub no_trunc: bool,
     #[command(flatten)]
@@ -120,14 +120,14 @@ pub struct LsArgs {
 
 /// Delete tensors
 ///
-/// Nobody can get them any more at once; the memory is freed when the last program that holds
+/// They take no new readers from then on. The memory is freed when the last program that holds
 /// them lets go.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   millpond tensor rm acts/x acts/y")]
 pub struct RmArgs {
-    /// Names or identities, of these also the first digits
+    /// Names or UUIDs, or the first digits of a UUID
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
 }
@@ -140,7 +140,7 @@ Examples:
   millpond tensor inspect '~1001/acts/x'  of another user
   millpond tensor inspect acts/x --json")]
 pub struct InspectArgs {
-    /// Its name or identity, or the first digits of that
+    /// A name or UUID, or the first digits of a UUID
     pub name: String,
     #[command(flatten)]
     pub json: JsonArg,

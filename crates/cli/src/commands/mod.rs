@@ -13,7 +13,7 @@ mod hidden;
 mod inspect;
 mod man;
 mod model;
-mod ps;
+pub mod ps;
 mod run;
 mod serve;
 mod status;
@@ -22,6 +22,7 @@ mod transfer;
 mod upgrade;
 pub mod usage;
 mod version;
+mod watch;
 
 use crate::args::{Cli, Command, TensorCommand};
 use crate::error::Outcome;
@@ -54,7 +55,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Group(command) => group::run(command, global, printer),
         Command::Coverage(args) => coverage::run(args, printer),
         Command::Ps(args) => ps::run(args, global, printer),
-        Command::Status(_) => status::run(global, printer),
+        Command::Status(args) => status::run(args, global, printer),
         Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Events(args) => events::run(args, global, printer),
         Command::Gc(args) => gc::run(args, global, printer),

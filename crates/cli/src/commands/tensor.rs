@@ -47,7 +47,7 @@ pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
     if printer.is_quiet() {
         return tensors.iter().try_for_each(|info| printer.line(shown_name(info)));
     }
-    printer.line(table(&tensors, args.no_trunc).render())
+    printer.table(&table(&tensors, args.no_trunc))
 }
 
 /// Deletes tensors, all that can be, and says which could not.
@@ -92,6 +92,7 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
         ("LEASES", Side::Right),
         ("CREATED", Side::Left),
     ])
+    .dispensable(&["SHARE", "USER", "GPU", "ID", "CREATED", "LEASES"])
     .no_trunc(no_trunc);
     for info in tensors {
         let name = if info.name.is_some() { shown_name(info) } else { "-".to_owned() };

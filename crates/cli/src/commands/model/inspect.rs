@@ -11,7 +11,7 @@ use crate::error::{CommandError, Outcome};
 use crate::json::{LeaseJson, ModelVersionJson, SlabJson, VersionDetailsJson, WeightJson};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
-use crate::{pond, units, users};
+use crate::{moment, pond, units, users};
 
 /// Prints everything about a version, or about a tensor where there is no such model.
 pub fn inspect(args: &InspectAnyArgs, global: &Global, printer: &Printer) -> Outcome {
@@ -37,7 +37,7 @@ fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -> Co
             report.failure.message = format!("no model and no tensor '{name}'");
             report.failure.similar.splice(0..0, no_model.similar().iter().cloned());
             if report.failure.similar.is_empty() {
-                let hint = "`millpond models` and `millpond tensor ls` show what there is";
+                let hint = "`millpond models` and `millpond tensor ls` list what exists";
                 report.failure.hint = Some(hint.to_owned());
             }
             report.into()
@@ -57,13 +57,14 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     let rollback_to = rollback_to(pond, &info)?;
     if printer.is_json() {
         let weights = |manifest: &Manifest| manifest.tensors.iter().map(WeightJson::from).collect();
+        let tag = info.tag.to_string();
         return printer.json(&VersionDetailsJson {
             version: ModelVersionJson::from(&info),
             rollback_to,
             slabs: SlabJson::all(&parts, manifest.as_ref()),
             metadata: manifest.as_ref().map(|it| it.metadata.clone()).unwrap_or_default(),
             tensors: manifest.as_ref().filter(|_| tensors).map(weights),
-            leases: leases.iter().map(LeaseJson::from).collect(),
+            leases: leases.iter().map(|lease| LeaseJson::new(lease, Some(tag.clone()))).collect(),
         });
     }
     if printer.is_quiet() {
@@ -75,7 +76,7 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     }
     if !leases.is_empty() {
         printer.line("")?;
-        printer.line(holders(&leases).render())?;
+        printer.table(&holders(&leases))?;
     }
     if let (true, Some(manifest)) = (tensors, &manifest) {
         printer.line("")?;
@@ -119,7 +120,7 @@ fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, St
         ("layout hash", hash(info.layout)),
         ("content hash", hash(info.content)),
         ("source", crate::shown::printable(&info.source).into_owned()),
-        ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
+        ("created", format!("{} ({age} ago)", moment::zoned(info.created_unix_ms))),
         ("rollback to", rollback_to.unwrap_or("-").to_owned()),
         ("readers", info.readers.to_string()),
     ];
