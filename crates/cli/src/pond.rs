@@ -32,15 +32,15 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     found.map(|device| device.device).ok_or_else(|| {
         let count = crate::units::count(devices.len() as u64, "GPU");
         Failure::new(ErrorKind::NoDevice, format!("no GPU {index}; the pond has {count}"))
-            .hint("millpond status")
+            .hint("`millpond status` lists the GPUs")
             .into()
     })
 }
 
 /// What is neither a GPU's place nor its UUID.
 pub fn no_gpu_is_called(text: &str) -> CommandError {
-    let message = format!("'{text}' is neither a GPU's number nor its UUID");
-    Failure::new(ErrorKind::Invalid, message).hint("millpond status").into()
+    let message = format!("'{text}' is neither the index nor the UUID of a GPU");
+    Failure::new(ErrorKind::Invalid, message).hint("`millpond status` lists the GPUs").into()
 }
 
 /// The cards that a budget is about: one, or all.

@@ -181,9 +181,9 @@ impl Goal {
     }
 
     fn taken(&self) -> Error {
-        let what = if self.is_file { "is there already" } else { "is a folder with files" };
+        let what = if self.is_file { "already exists" } else { "is a folder with files" };
         let message = format!("'{}' {what}", self.path.display());
-        Failure::new(ErrorKind::File, message).hint("`--force` writes over it").into()
+        Failure::new(ErrorKind::File, message).hint("`--force` overwrites it").into()
     }
 }
 

@@ -291,8 +291,8 @@ impl Shelf {
     }
 
     pub fn no_such(&self, name: &GroupName) -> Failure {
-        let mut failure = Failure::new(ErrorKind::NotFound, format!("group '{name}' is not there"))
-            .hint(format!(
+        let mut failure =
+            Failure::new(ErrorKind::NotFound, format!("no group '{name}'")).hint(format!(
                 "`millpond group ls` shows all; `millpond group set {name} --limit 10G` makes it"
             ));
         let near =
