@@ -54,6 +54,14 @@ fn what_one_process_stages_many_map_and_there_is_one_copy() {
     let manifest = view.manifest.unwrap();
     assert_eq!(manifest.content_hash().unwrap(), view.info.content.unwrap());
     assert_eq!(manifest.layout_hash().unwrap(), view.info.layout.unwrap());
+    let listed = pond.cli(&["ps", "--json"]).json();
+    for worker in &workers {
+        let is_worker = |process: &&serde_json::Value| process["pid"] == worker.pid();
+        let processes = listed["processes"].as_array().unwrap();
+        let found: Vec<_> = processes.iter().filter(is_worker).collect();
+        assert_eq!(found.len(), 1, "one entry for each process: {listed}");
+        assert_eq!(found[0]["holds"], serde_json::json!(["m@v1"]));
+    }
     // One is killed, one ends tidily, one gives back and lives.
     workers.remove(0).kill();
     workers.remove(0).finish();

@@ -29,8 +29,9 @@ fn file(pond: &TestPond, name: &str, count: u64, seed: u64) -> String {
     text(&path).to_owned()
 }
 
+/// Quietly: what it says then is what went wrong.
 fn start(pond: &TestPond, arguments: &[&str]) -> Child {
-    let mut command = pond.cli_command(arguments);
+    let mut command = pond.cli_command(&[&["-q"], arguments].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

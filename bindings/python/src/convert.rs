@@ -74,7 +74,7 @@ pub(crate) fn shape(given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
             PyTypeError::new_err(message)
         })?;
         number.extract::<u64>().map_err(|_| {
-            errors::invalid(py, &format!("{number} is not possible as an extent"), None)
+            errors::invalid(py, &format!("dimension {number}: dimensions must be positive"), None)
         })
     };
     if given.hasattr("__index__")? && !given.hasattr("__len__")? {

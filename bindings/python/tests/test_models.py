@@ -259,7 +259,7 @@ def test_verify_and_save(model, tmp_path):
     same(millpond.attach(model, "v2"), arrays)
     files = millpond.save(model, tmp_path / "out", shard_bytes=4096)
     assert len(files) > 2 and files[-1].endswith("index.json")
-    with pytest.raises(millpond.FileError, match="is there already"):
+    with pytest.raises(millpond.FileError, match="already exists"):
         millpond.save(model, tmp_path / "out.safetensors")
     # What was saved is what was loaded.
     report = millpond.load(model, tmp_path / "out", "v3")

@@ -15,6 +15,7 @@ mod error;
 mod exit;
 mod json;
 mod logging;
+mod moment;
 mod output;
 mod pond;
 mod preload;
@@ -30,12 +31,11 @@ mod users;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = match args::Cli::try_parse() {
+    let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             let error = commands::usage::tidy(error, std::env::args_os());

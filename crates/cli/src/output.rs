@@ -168,8 +168,8 @@ fn refused(message: String) -> CommandError {
 }
 
 fn exists(path: &Path) -> CommandError {
-    let message = format!("'{}' is there already", path.display());
-    Report::new(Code::Kind(ErrorKind::File), message).hint("`--force` writes over it").into()
+    let message = format!("'{}' already exists", path.display());
+    Report::new(Code::Kind(ErrorKind::File), message).hint("`--force` overwrites it").into()
 }
 
 fn failed(path: &Path, error: &io::Error) -> CommandError {
@@ -225,7 +225,7 @@ mod tests {
             // Somebody else was faster.
             let output = way(&path, false);
             fs::write(&path, b"theirs").unwrap();
-            assert!(output.finish().unwrap_err().to_string().contains("there already"));
+            assert!(output.finish().unwrap_err().to_string().contains("already exists"));
             assert_eq!(fs::read(&path).unwrap(), b"theirs");
             assert_eq!(names(folder.path()), ["x"]);
             fs::remove_file(&path).unwrap();
@@ -238,7 +238,7 @@ mod tests {
         let path = folder.path().join("x");
         fs::write(&path, b"precious").unwrap();
         let said = |path: &Path| Output::create(path, false).unwrap_err().to_string();
-        assert!(said(&path).contains("there already"));
+        assert!(said(&path).contains("already exists"));
         assert!(said(folder.path()).contains("is a folder"));
         assert!(said(&folder.path().join("no/x")).contains("No such file"));
         let link = folder.path().join("link");

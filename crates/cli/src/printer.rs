@@ -3,8 +3,10 @@
 //! A closed pipe is not an error: `millpond tensor ls | head -1` has what it wants. `println!`
 //! would panic there, so it is forbidden in this program and every line goes through here.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::rc::Rc;
 
 use serde::Serialize;
 
@@ -12,6 +14,7 @@ use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
 use crate::json::ErrorJson;
+use crate::table::Table;
 
 /// How something looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct Printer {
     quiet: bool,
     verbose: bool,
     json: bool,
+    /// Where lines go instead of standard output, for what is drawn anew again and again.
+    frame: Option<Rc<RefCell<String>>>,
 }
 
 impl Printer {
@@ -70,6 +75,7 @@ impl Printer {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             json,
+            frame: None,
         }
     }
 
@@ -82,6 +88,7 @@ impl Printer {
             quiet: false,
             verbose: false,
             json,
+            frame: None,
         }
     }
 
@@ -100,9 +107,62 @@ impl Printer {
         self.unicode
     }
 
+    /// The same printer, with its lines kept for [`Printer::frame`]; JSON is one line there.
+    pub fn framed(&self) -> Self {
+        Self { frame: Some(Rc::default()), ..self.clone() }
+    }
+
+    /// The lines that were kept, without a line end at the end.
+    pub fn frame(&self) -> String {
+        let kept = self.frame.as_ref().map(|frame| frame.take()).unwrap_or_default();
+        kept.trim_end_matches('\n').to_owned()
+    }
+
+    /// How many columns a line may have: those of the terminal, or what `COLUMNS` says. Lines that
+    /// go to a file or a pipe are as long as they need to be.
+    #[expect(clippy::unused_self, reason = "it is a property of what is printed to")]
+    pub fn width(&self) -> Option<usize> {
+        let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        said.filter(|columns| *columns > 0).or_else(|| Some(terminal_size()?.0))
+    }
+
     /// One line, or several, of data.
     pub fn line(&self, text: impl Display) -> Outcome {
-        write_stdout(format_args!("{text}\n"))
+        match &self.frame {
+            Some(frame) => {
+                let mut frame = frame.borrow_mut();
+                frame.push_str(&text.to_string());
+                frame.push('\n');
+                Ok(())
+            }
+            None => write_stdout(format_args!("{text}\n")),
+        }
+    }
+
+    /// A table that fits the terminal.
+    pub fn table(&self, table: &Table) -> Outcome {
+        match self.width() {
+            Some(width) => self.line(table.render_within(width)),
+            None => self.line(table.render()),
+        }
+    }
+
+    /// A text behind a label, in lines that fit the terminal and begin under each other. `indent`
+    /// is how wide the label is, which may have colour.
+    pub fn hanging(&self, label: &str, indent: usize, text: &str, tone: Option<Tone>) -> Outcome {
+        let lines = match self.width() {
+            Some(width) => crate::shown::wrap(text, width.saturating_sub(indent)),
+            None => vec![text.to_owned()],
+        };
+        for (index, line) in lines.iter().enumerate() {
+            let line = tone.map_or_else(|| line.clone(), |tone| self.paint(tone, line));
+            if index == 0 {
+                self.line(format_args!("{label}{line}").to_string().trim_end())?;
+            } else {
+                self.line(format_args!("{}{line}", " ".repeat(indent)))?;
+            }
+        }
+        Ok(())
     }
 
     /// Data as it is, without a line end.
@@ -113,6 +173,9 @@ impl Printer {
 
     /// Data as JSON.
     pub fn json(&self, value: &impl Serialize) -> Outcome {
+        if self.frame.is_some() {
+            return self.json_line(value);
+        }
         let text = serde_json::to_string_pretty(value)
             .map_err(|error| crate::error::failed("writing JSON", error))?;
         self.line(text)
@@ -130,9 +193,14 @@ impl Printer {
         !self.quiet && !self.json && io::stderr().is_terminal()
     }
 
-    /// A remark; not with `--quiet`.
+    /// A remark; not with `--quiet`, and part of the picture where one is drawn.
     pub fn note(&self, text: impl Display) {
-        if !self.quiet {
+        if self.quiet {
+            return;
+        }
+        if self.frame.is_some() && !self.json {
+            let _ = self.line(text);
+        } else {
             write_stderr(format_args!("{text}\n"));
         }
     }
@@ -248,6 +316,13 @@ fn can_ask() -> bool {
 fn harmless(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(crate::shown::printable).collect();
     lines.join("\n")
+}
+
+/// Columns and rows of the terminal behind standard output.
+pub fn terminal_size() -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0 && rows > 0).then_some((columns, rows))
 }
 
 fn write_stdout(text: std::fmt::Arguments<'_>) -> Outcome {

@@ -68,6 +68,24 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
+/// A text in lines of at most so many columns, cut between words. A word that is longer has a line
+/// of its own.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if columns(line) + 1 + columns(word) <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +95,14 @@ mod tests {
         assert_eq!(printable("acts/x модель 模型"), "acts/x модель 模型");
         assert_eq!(printable("a\u{1b}[2Jb\nc\t\u{7f}"), "a\\u{1b}[2Jb\\nc\\t\\u{7f}");
         assert_eq!(printable("x\u{202e}y\u{9b}"), "x\\u{202e}y\\u{9b}");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("模型 模型 a", 7), ["模型", "模型 a"]);
+        assert_eq!(wrap("a /a/very/long/path b", 5), ["a", "/a/very/long/path", "b"]);
+        assert_eq!((wrap("", 5), wrap("a  b", 9)), (vec![String::new()], vec!["a  b".to_owned()]));
     }
 
     #[test]

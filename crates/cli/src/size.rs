@@ -8,7 +8,7 @@ use millpond_wire::message::GroupLimit;
 
 use crate::units;
 
-/// A size: `10G`, `512M`, or `50%` of a card.
+/// A size: `10G`, `2G`, or `50%` of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(millpond_ledger::Size);
 

@@ -97,29 +97,6 @@ fn long(duration: Duration) -> String {
     count(number, word)
 }
 
-/// A moment in UTC, as in `2026-11-15 03:59:00 UTC`.
-pub fn moment(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
-/// Year, month and day of a count of days since 1970, after Howard Hinnant's `civil_from_days`.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day)
-}
-
 /// Now.
 pub fn now_unix_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -173,13 +150,6 @@ mod tests {
             "100 days",
         ];
         assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn moments() {
-        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(moment(1_794_715_140_999), "2026-11-15 03:59:00 UTC");
     }
 
     #[test]

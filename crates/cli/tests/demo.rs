@@ -91,7 +91,8 @@ fn too_small_a_demo_is_usage() {
     let ran = place.run(&["demo", "--size", "1M"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("1 MiB is too little") && ran.stderr.contains("hint: millpond demo")
+        ran.stderr.contains("1 MiB is too small")
+            && ran.stderr.contains("hint: try `millpond demo")
     );
     assert_eq!(left_in(&place), [""; 0]);
 }

@@ -114,6 +114,12 @@ fn the_page_about_commands_has_every_command() {
         let named = |heading: &&str| heading.split([' ', ',']).any(|word| word == command);
         assert!(headings.iter().any(named), "{command}");
     }
+    let contents = page.split("\n## ").next().unwrap();
+    for heading in &headings {
+        let anchor: String = heading.chars().filter(|c| !",`".contains(*c)).collect();
+        let anchor = anchor.to_lowercase().replace(' ', "-");
+        assert!(contents.contains(&format!("[{heading}](#{anchor})")), "{heading} in the contents");
+    }
     let place = Place::new();
     let tensor = ["create", "put", "get", "copy", "zero", "ls", "rm"];
     let group = ["ls", "set", "rm", "watch"];

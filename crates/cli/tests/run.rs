@@ -68,6 +68,13 @@ fn without_a_pond_the_environment_has_the_limit_and_one_line_says_so() {
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
         assert!(ran.stderr.starts_with("no pond: the limit of 10 GiB holds for"), "{}", ran.stderr);
     }
+    let small = run(&place, &["--limit", "512M", "--", "true"]).stderr;
+    assert!(
+        small.starts_with("warning: a limit of 512 MiB has no room for a CUDA context"),
+        "{small}"
+    );
+    assert!(small.lines().next().unwrap().ends_with("try `--limit 2G`"), "{small}");
+    assert!(!run(&place, &["--limit", "640M", "--", "true"]).stderr.contains("warning"));
     let ran = run(&place, &["-q", "-l", "10G", "-g", "team-a", "--device", "1", "sh", "-c", print]);
     let expected = format!("{}|10737418240|team-a||1\n", library.display());
     assert_eq!((ran.stdout, ran.stderr.as_str()), (expected, ""));
@@ -89,8 +96,8 @@ fn programs_that_cannot_be_run_are_told_apart_as_a_shell_does() {
     let orphan = place.path().join("orphan");
     common::write_script(&orphan, "#!/nowhere/interpreter\n");
     for (program, code, part) in [
-        ("no-such-program-anywhere", 127, "no such program"),
-        ("/nowhere/at/all", 127, "no such program"),
+        ("no-such-program-anywhere", 127, "no program '"),
+        ("/nowhere/at/all", 127, "no program '"),
         (plain.to_str().unwrap(), 126, "chmod +x"),
         (place.path().to_str().unwrap(), 126, "cannot be executed"),
         (orphan.to_str().unwrap(), 127, "interpreter"),

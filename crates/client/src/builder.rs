@@ -43,7 +43,7 @@ impl PondBuilder {
         self
     }
 
-    /// What `millpond ps` calls this process; its executable's name unless said.
+    /// What `millpond ps` calls this process; by default the name of its script or executable.
     pub fn program(mut self, program: impl Into<String>) -> Self {
         self.program = Some(program.into());
         self
@@ -91,7 +91,7 @@ impl PondBuilder {
     fn config(self) -> Config {
         let folder = self.folder.unwrap_or_else(runtime_dir::for_client);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        let program = self.program.or_else(executable).unwrap_or_default();
+        let program = self.program.or_else(crate::program::own).unwrap_or_default();
         let link = LinkConfig {
             socket: runtime_dir::socket(&folder),
             program: cut(program, limits::PROGRAM_BYTES),
@@ -100,11 +100,6 @@ impl PondBuilder {
         };
         Config { folder, link, driver: self.driver }
     }
-}
-
-fn executable() -> Option<String> {
-    let path = std::env::current_exe().ok()?;
-    Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
 /// At most so many bytes, and no half characters.

@@ -82,6 +82,7 @@ mod model;
 pub mod npy;
 mod pond;
 mod process;
+mod program;
 mod registry;
 mod retire;
 mod slab_map;

@@ -138,10 +138,10 @@ pub enum PondRefused {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BadSize {
     /// Nothing there.
-    #[error("an empty size; write 10G, 512M or 50%")]
+    #[error("an empty size; write 10G, 2G or 50%")]
     Empty,
     /// Zero, or less than one byte.
-    #[error("a size of zero; leave the limit away to have none")]
+    #[error("a size of zero; leave out the limit to have none")]
     Zero,
     /// A minus sign.
     #[error("a negative size")]
@@ -150,7 +150,7 @@ pub enum BadSize {
     #[error("a fraction without a unit; write 0.5G for half a GiB or 50% for half of the card")]
     FractionOfByte,
     /// Not a number.
-    #[error("not a size; write 10G, 512M, 50% or a number of bytes")]
+    #[error("not a size; write 10G, 2G, 50% or a number of bytes")]
     NotANumber,
     /// Letters that are no unit.
     #[error("a number with an unknown unit; known are K, M, G, T (also KB, KiB, ...) and %")]

@@ -26,7 +26,7 @@ pub enum MoverError {
     Channel(#[from] ChannelError),
     /// No ring can be made like this.
     #[error(
-        "a ring of {threads} threads with {depth} buffers of {block_bytes} bytes is not possible: \
+        "a ring of {threads} threads with {depth} buffers of {block_bytes} bytes is not allowed: \
          at most 64 threads, 16 buffers, 64 MiB in whole pages, 2 GiB together"
     )]
     Ring {

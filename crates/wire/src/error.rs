@@ -65,27 +65,27 @@ macro_rules! error_kinds {
 }
 
 error_kinds! {
-    1 Internal "internal" 70 Operator "Something that should not happen; the daemon's log says more.";
-    2 Invalid "invalid" 64 Change "The request itself is not possible: bad name, shape or combination.";
-    3 NotFound "not_found" 3 Change "No such object, or none that is shared with the caller.";
+    1 Internal "internal" 70 Operator "An internal error; the daemon's log says more.";
+    2 Invalid "invalid" 64 Change "The request is invalid: bad name, shape or combination.";
+    3 NotFound "not_found" 3 Change "There is no such object, or it is not shared with the caller.";
     4 Exists "exists" 4 Change "The name is taken by an object of another dtype, shape, GPU or audience.";
-    5 Denied "denied" 5 Change "The object exists but is not the caller's to change.";
-    6 NotReady "not_ready" 6 Retry "The tensor is still being written; wait for its publish.";
+    5 Denied "denied" 5 Change "The caller may not change this object.";
+    6 NotReady "not_ready" 6 Retry "The tensor is still being written; wait until it is published.";
     7 GpuFull "gpu_full" 7 Free "The GPU, the pond's capacity on it, or the owner's group is full.";
     8 TooMany "too_many" 8 Free "A limit on objects, leases or connections is reached.";
-    9 Later "later" 9 Retry "The pond is busy with this very thing; repeat.";
+    9 Later "later" 9 Retry "The pond is busy with this object; try again.";
     10 Draining "draining" 10 Retry "The pond is shutting down.";
     11 Lost "lost" 11 Operator "The record survived but its memory did not.";
     12 Driver "driver" 12 Operator "The GPU driver refused.";
-    13 Protocol "protocol" 13 Change "The message was malformed, or of a version that is not spoken here.";
+    13 Protocol "protocol" 13 Change "The message is malformed, or of an unsupported version.";
     14 UnknownKind "unknown_kind" 14 Change "The daemon is older than this request.";
     15 NoPond "no_pond" 15 Operator "No pond answers on the socket.";
-    16 Untrusted "untrusted" 16 Operator "What is there does not belong to whom it should.";
-    17 Timeout "timeout" 17 Retry "No answer, or no publish, within the time given.";
+    16 Untrusted "untrusted" 16 Operator "A file or socket belongs to an unexpected user.";
+    17 Timeout "timeout" 17 Retry "No answer, or nothing published, within the given time.";
     18 NoDevice "no_device" 18 Change "No such GPU.";
-    19 File "file" 19 Change "A file could not be read or written, or does not hold what it should.";
-    21 Retired "retired" 21 Change "The version takes no new readers; another one is current.";
-    22 InUse "in_use" 22 Free "Processes use it, or one of them keeps its lock; end them and repeat.";
+    19 File "file" 19 Change "A file could not be read or written, or has unexpected content.";
+    21 Retired "retired" 21 Change "The version takes no new readers; another version is current.";
+    22 InUse "in_use" 22 Free "Processes use it, or one of them keeps its lock; end them and try again.";
     20 Mover "mover" 20 Retry "The process that moves the bytes died or hung; nothing was published.";
 }
 

@@ -57,7 +57,7 @@ impl TensorName {
         let malformed =
             |reason| Err(NameError::Malformed { name: text.escape_debug().collect(), reason });
         if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return malformed("white space and control characters are not possible");
+            return malformed("white space and control characters are not allowed");
         }
         if text.starts_with(['~', '-']) {
             return malformed("it cannot begin with '~' or '-'");
@@ -72,7 +72,7 @@ impl TensorName {
             return malformed("there is nothing between two slashes");
         }
         if text.split('/').any(|part| part == "." || part == "..") {
-            return malformed("'.' and '..' mean nothing here");
+            return malformed("'.' and '..' are not allowed as parts of a name");
         }
         Ok(Self(text))
     }

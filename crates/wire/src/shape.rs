@@ -14,7 +14,7 @@ pub struct Shape(Vec<u64>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// More dimensions than [`limits::DIMENSIONS`].
-    #[error("{0} dimensions; at most {max} are possible", max = limits::DIMENSIONS)]
+    #[error("{0} dimensions are too many; the limit is {max}", max = limits::DIMENSIONS)]
     TooManyDimensions(usize),
     /// A dimension is zero, so there is nothing to keep.
     #[error("shape {0} has no elements; a tensor needs at least one")]

@@ -6,14 +6,14 @@ use clap::Args;
 
 use super::JsonArg;
 
-/// Measure the pond beside the raw limits of this machine
+/// Measure the pond against the raw limits of this machine
 ///
-/// Every number stands beside its limit, measured in the same run: the request beside a bare
-/// socket between two processes, the attach beside the bare driver calls.
+/// Every number comes with its limit, measured in the same run: a request with a bare socket between
+/// two processes, an attach with the bare driver calls.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Starts ponds of its own in temporary folders, unless `--pond` says to measure the one that is
-there. Exits with 0 also where a goal was missed: the numbers are the answer.
+Starts its own ponds in temporary folders; `--pond` measures the running one instead. Exits with 0
+even if a goal was missed: the numbers are the answer.
 
 Examples:
   millpond bench
@@ -22,16 +22,16 @@ Examples:
   millpond bench --only '^(attach|get)/'
   millpond bench --pond --runtime-dir /run/millpond")]
 pub struct BenchArgs {
-    /// Fewer rounds, and fewer tensors and clients where there are many
+    /// Run fewer rounds, with fewer tensors and clients
     #[arg(long)]
     pub quick: bool,
-    /// Only rows whose name has a match of this regular expression
+    /// Run only benchmarks whose names match this regular expression
     #[arg(long, value_name = "REGEX")]
     pub only: Option<String>,
-    /// Draw the numbers into this file as well
+    /// Also draw the numbers to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Measure the pond that is there; nothing is killed then
+    /// Measure the running pond; nothing is killed
     #[arg(long)]
     pub pond: bool,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser};
+use clap::{Command, CommandFactory};
 
 use super::Cli;
 
@@ -129,7 +129,7 @@ fn named(text: &str) -> Vec<Vec<String>> {
 }
 
 fn understood(words: &[String]) -> Result<(), String> {
-    match Cli::try_parse_from(words) {
+    match super::parse(words.iter().map(std::ffi::OsString::from)) {
         Ok(_) => Ok(()),
         Err(error)
             if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) =>

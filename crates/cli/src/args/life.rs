@@ -9,15 +9,15 @@ use crate::span::Span;
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Life")]
 pub struct LifeArgs {
-    /// End it so long after it was made, as in `90s`, `10m`, `1h30m`
+    /// Delete it this long after creation, as in `90s`, `10m`, `1h30m`
     ///
-    /// Every end only stops new gets: whoever holds the tensor keeps it.
+    /// A deleted tensor takes no new readers; programs that hold it keep it.
     #[arg(long, value_name = "TIME")]
     ttl: Option<Span>,
-    /// End it so long after its last lease has ended
+    /// Delete it this long after its last lease has ended
     #[arg(long, value_name = "TIME")]
     linger: Option<Span>,
-    /// End it after so many gets
+    /// Delete it after this many gets
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_accesses: Option<u64>,
 }

@@ -6,27 +6,27 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use millpond_wire::GroupName;
 
-use super::JsonArg;
+use super::{JsonArg, Watch};
 use crate::size::Size;
 
-/// Run a program under a limit of GPU memory
+/// Run a program under a GPU memory limit
 ///
-/// The program is not changed: a library that is loaded before its own counts what it takes, and
-/// answers out of memory where the limit is. Inside, the limit is the size of the card. Processes
-/// that the program starts count too. Exit code and signals are the program's own.
+/// The program needs no change: a preloaded library counts what it allocates and answers "out of
+/// memory" at the limit. The program sees the limit as the size of the card. Its child processes
+/// count too. Exit code and signals are the program's own.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without `--group` the limit is for this program and what it starts. With it, for everything in the
-group; a new one needs `--limit`, and one that is there keeps its own: `millpond group set` changes
-it, also under running programs.
+Without `--group` the limit covers this program and its children; with it, everything in the group.
+A new group needs `--limit`. An existing one keeps its limit; `millpond group set` changes it, even
+while programs run.
 
-A pond is used if one answers. Without one the limit holds too, for this user's programs in the
-same group, or with the same limit where no group is named; `--min` and `--weight` need a pond.
+The limit also holds without a pond: for your programs in the same group, or with the same limit if
+no group is named. `--min` and `--weight` need a pond. A CUDA context alone takes about half a GiB.
 
-A program that is setuid or static is not limited: it does not load the library. That is said, and
-refused with `--strict`. The page docs/limits.md lists everything that can escape.
+Setuid and static programs do not load the library and escape the limit: `run` warns about them, and
+`--strict` refuses them. The page docs/limits.md lists everything that can escape.
 
-Exits with 127 if there is no such program, with 126 if it cannot be executed, like a shell.
+Like a shell, exits with 127 if the program does not exist and 126 if it cannot be executed.
 
 Examples:
   millpond run --limit 10G -- python train.py
@@ -34,19 +34,19 @@ Examples:
   millpond run --limit 20G --group team-a -- bash
   millpond run --group team-a -- python eval.py")]
 pub struct RunArgs {
-    /// At most so much on each GPU, as in `10G`, `512M` or `50%` of the card
+    /// Limit on each GPU, as in `2G`, `10G` or `50%` of the card
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub limit: Option<Size>,
-    /// Who shares the limit [default: a group of its own, which ends with its last process]
+    /// The group that shares the limit [default: one that ends with the program]
     #[arg(short, long, value_name = "NAME")]
     pub group: Option<GroupName>,
-    /// Only this GPU: its place in `millpond status`, or its UUID; the others are not seen
+    /// Show the program only this GPU: its index in `millpond status`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
-    /// So much is kept free for the group, whatever others want
+    /// Keep this much free for the group
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<Size>,
-    /// Who gives way first where not everybody's limit fits: groups with a smaller number [default: 1]
+    /// Groups with a smaller weight give way first when not all limits fit [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
     /// Refuse a program that would escape the limit
@@ -57,7 +57,7 @@ pub struct RunArgs {
     pub program: Vec<OsString>,
 }
 
-/// Groups of programs and their limits
+/// Manage groups of programs and their limits
 #[derive(Debug, Subcommand)]
 pub enum GroupCommand {
     #[command(visible_alias = "list")]
@@ -79,34 +79,36 @@ impl GroupCommand {
     }
 }
 
-/// List groups: their limits, what they use, who is in them
+/// List groups with their limits and what they use
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-LIMIT is what was set, EFFECTIVE what holds now: less where the card has no room for it because of
-what others hold or were promised. USED is what the group's programs were given, with their
-contexts; POND is what the pond holds for the group's users.
+LIMIT is what was set. EFFECTIVE is what holds now: less, if other programs hold the memory or were
+promised it. USED is what the group's programs have, including their contexts; POND is what the pond
+holds for the group's users.
 
 Examples:
   millpond group ls
   millpond group ls --json | jq '.groups[] | {name, devices}'")]
 pub struct GroupLsArgs {
-    /// Only these
+    /// List only these groups
     #[arg(value_name = "NAME")]
     pub names: Vec<GroupName>,
-    /// Show names and GPUs whole
+    /// Show every column, and names and GPUs whole
     #[arg(long)]
     pub no_trunc: bool,
     #[command(flatten)]
     pub json: JsonArg,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
-/// Make a group, or change its limit; running programs notice at their next allocation
+/// Create a group, or change its limit, even while programs run
 ///
-/// A larger limit can be used at once. A smaller one takes nothing away: programs that have more
-/// than that keep it, are told that nothing is free, and get no more until they are below.
+/// A change holds from the next allocation on. A smaller limit takes nothing away: programs that have
+/// more keep it, and get no more until they are below the limit.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-What is not named stays as it is.
+Options that are not given leave their settings as they are.
 
 Examples:
   millpond group set team-a --limit 12G
@@ -116,30 +118,32 @@ Examples:
 pub struct GroupSetArgs {
     /// The group: letters, digits, `.`, `_` and `-`
     pub name: GroupName,
-    /// At most so much on each GPU, as in `12G` or `50%`; `none` is no limit
+    /// Limit on each GPU, as in `12G` or `50%`; `none` removes it
     #[arg(short, long, value_name = "SIZE", allow_hyphen_values = true)]
     pub limit: Option<LimitArg>,
-    /// So much is kept free for the group, whatever others want; `0` is nothing
+    /// Keep this much free for the group; `0` for nothing
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub min: Option<MinArg>,
-    /// Who gives way first where not everybody's limit fits: groups with a smaller number [default: 1]
+    /// Groups with a smaller weight give way first when not all limits fit [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub weight: Option<u32>,
-    /// Who may run programs in it, and whose memory in the pond counts for it: a name or a number;
-    /// again for more. It replaces those of before; `none` is nobody
+    /// User who may run programs in the group and whose memory in the pond counts for it
+    ///
+    /// A name or a number; repeat the option for more users. The list replaces the earlier one;
+    /// `none` empties it.
     #[arg(long = "user", value_name = "USER")]
     pub users: Vec<UserArg>,
-    /// Only on this GPU: its place in `millpond status`, or its UUID [default: all]
+    /// Only on this GPU: its index in `millpond status`, or its UUID [default: all]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     #[command(flatten)]
     pub json: JsonArg,
 }
 
-/// Remove groups that nobody is in
+/// Remove groups without programs
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A group with programs in it stays: end them first, `millpond ps --group NAME` shows them.
+A group with programs is not removed. `millpond ps --group NAME` lists them.
 
 Examples:
   millpond group rm team-a")]
@@ -149,43 +153,43 @@ pub struct GroupRmArgs {
     pub names: Vec<GroupName>,
 }
 
-/// Print a line whenever something about a group changes, until Ctrl-C
+/// Print a line for every change of a group, until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A line has the time, the group, the GPU, what is used, the limit that holds and the one that was
-set, and how many processes there are. Events of the group, such as a limit below what is used with
-who holds most, come between. With `--json` every line is an object.
+A line has the time, the group, the GPU, the memory in use, the effective limit and the one that was
+set, and the number of processes. Events of the group appear between these lines. With `--json` every
+line is an object.
 
 Examples:
   millpond group watch team-a
   millpond group watch --json | jq -r 'select(.kind == \"account\") | .used_bytes'")]
 pub struct GroupWatchArgs {
-    /// Only these [default: all]
+    /// Watch only these groups [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<GroupName>,
     #[command(flatten)]
     pub json: JsonArg,
 }
 
-/// Show which functions of this driver are watched
+/// Show which driver functions the limits cover
 ///
-/// Lists what the driver's library exports: what is hooked, what is let through because it takes no
-/// memory of a GPU, what is watched on the card because no argument says how much it takes, and what
-/// a driver newer than this program may have brought.
+/// Lists the exports of the driver's library: those that are hooked, those that pass through because
+/// they take no GPU memory, those that are watched on the card because no argument tells how much they
+/// take, and those of a newer driver that this program does not know.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The library is the one that MILLPOND_DRIVER chooses, as for every command: the system's libcuda.so.1
-unless said. Exits with 1 if an unknown function looks as if it could take memory.
+MILLPOND_DRIVER chooses the library, as for every command; by default it is the system's
+libcuda.so.1. Exits with 1 if an unknown function looks as if it could take memory.
 
 Examples:
   millpond coverage
   millpond coverage --all
   millpond coverage --library /usr/lib/x86_64-linux-gnu/libcuda.so.1 --json")]
 pub struct CoverageArgs {
-    /// Another libcuda
+    /// Look at this libcuda instead
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
-    /// Every function with its class, not only the unknown ones
+    /// List every function with its class, not only the unknown ones
     #[arg(short, long)]
     pub all: bool,
     #[command(flatten)]

@@ -1,10 +1,13 @@
 //! The command line: one definition for `-h`, `--help`, man pages and completions.
 
+mod again;
 mod bench;
 mod demo;
 #[cfg(test)]
 mod docs;
+mod groups;
 mod hidden;
+mod layout;
 mod life;
 mod limits;
 mod model;
@@ -23,9 +26,11 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub use again::Watch;
 pub use bench::BenchArgs;
 pub use demo::DemoArgs;
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
+pub use layout::{command, parse};
 pub use life::LifeArgs;
 pub use limits::{
     CoverageArgs, GroupCommand, GroupLsArgs, GroupRmArgs, GroupSetArgs, GroupWatchArgs, LimitArg,
@@ -65,7 +70,7 @@ Examples:
   millpond serve                      start a pond and stay in the foreground
   millpond tensor create acts/x --dtype bf16 --shape 4096,4096
   millpond tensor put weights/w0 w0.npy
-  millpond tensor ls                  what there is
+  millpond tensor ls                  list the tensors
   millpond load llama ./checkpoint    a model's weights, once for all programs
   millpond run --limit 10G -- python train.py
   millpond ps                         who holds what
@@ -90,16 +95,25 @@ pub struct Global {
     /// Without it, `serve` takes `$XDG_RUNTIME_DIR/millpond` if the variable is set, else
     /// `/run/millpond` as root and `/dev/shm/millpond-UID/pond` as another user. Other commands take
     /// the first of the three that has a pond.
-    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, value_parser = path_or_nothing())]
+    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, hide_long_help = true, value_parser = path_or_nothing())]
     runtime_dir: Option<PathBuf>,
-    /// Say more, on standard error; twice: everything
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    /// More output; `-vv` for everything
+    #[arg(short, long, global = true, hide_long_help = true, action = ArgAction::Count)]
     pub verbose: u8,
-    /// Print only the bare answer: names in listings, no remarks
-    #[arg(short, long, global = true)]
+    /// Only the bare answer: names in listings
+    #[arg(short, long, global = true, hide_long_help = true)]
     pub quiet: bool,
-    /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_long_help = true,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub color: ColorChoice,
 }
 
@@ -241,8 +255,8 @@ impl Command {
 
 /// Check this machine: driver, GPUs, kernel, limits, folder
 ///
-/// Each check says ok, warn or fail, what was found and what to do. Works without a GPU: then the
-/// software driver will be used.
+/// Each check says ok, warn or fail, what was found and what to do. Works without a GPU, with the
+/// software driver.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Exits with 0 if a pond can run here, with 1 if something fails.
@@ -255,47 +269,58 @@ pub struct DoctorArgs {
     pub json: JsonArg,
 }
 
-/// List the programs that are connected and what they hold
+/// List programs and what they hold
 ///
-/// With `--group` the processes of a group instead: what each was given, and what the card says.
+/// One line for each process. With `--group`, lists the processes of a group and what they are
+/// charged with instead.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A program that lives but has lost its connection is silent: it keeps what it holds. A mover is the
-pond's own: it carries bytes between files and a GPU, and goes when it has nothing to do.
+A program that is alive but has no connection is `silent`; it keeps what it holds. A `mover` belongs
+to the pond: it copies bytes between files and a GPU, and ends when it has nothing to do.
 
-Of a group: CHARGED is what counts against the limit, CONTEXTS the part of it that contexts take,
-SHARED what is mapped and charged to others, NVML what the card says that the process has, DRIFT
-how much that is more than what it is charged with.
+With `--group`: CHARGED counts against the limit, CONTEXTS is the part of it that CUDA contexts take,
+SHARED is mapped here and charged to others, NVML is what the card reports for the process, and DRIFT
+is NVML less CHARGED.
 
 Examples:
   millpond ps
   millpond ps -q                      only process ids
+  millpond ps --watch 1               again every second, in place
   millpond ps --group team-a
   millpond ps --json")]
 pub struct PsArgs {
-    /// The processes of this group
+    /// List the processes of this group
     #[arg(short, long, value_name = "NAME")]
     pub group: Option<GroupName>,
     #[command(flatten)]
     pub json: JsonArg,
-    /// Show long cells whole
+    /// Show every column, and long cells whole
     #[arg(long)]
     pub no_trunc: bool,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
-/// Show the pond: its daemon, its driver, its GPUs and their accounts
+/// Show the pond, its GPUs and their memory
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Accounted and physical are two numbers: SLABS is what the pond has taken, GROUPS what programs with
-a limit are charged with; USED is what the driver says about the whole card, and OTHERS what of it
-belongs to nobody whom the pond knows.
+SLABS is what the pond has taken, TENSORS what is in use of it. GROUPS is what programs with a limit
+are charged with. USED is what the driver reports for the whole card, and OTHERS the part of it that
+belongs to neither; it is measured only while there are groups.
 
 Examples:
   millpond status
-  millpond status --json | jq .devices[0].slab_bytes")]
+  millpond status --watch             again every 2 seconds, in place
+  millpond status --json | jq .devices[0].slab_bytes
+  millpond status --json --watch 10   a line of JSON every 10 seconds")]
 pub struct StatusArgs {
     #[command(flatten)]
     pub json: JsonArg,
+    /// Show every column, and long cells whole
+    #[arg(long)]
+    pub no_trunc: bool,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
 /// Print a completion script
@@ -306,19 +331,19 @@ Examples:
   millpond completions zsh > ~/.zfunc/_millpond
   millpond completions fish > ~/.config/fish/completions/millpond.fish")]
 pub struct CompletionsArgs {
-    /// For which shell
+    /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
 
-/// Print the man page, or write all of them into a folder
+/// Print the man page, or write all pages to a folder
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   millpond man | man -l -
   millpond man ~/.local/share/man/man1")]
 pub struct ManArgs {
-    /// Where to write one page for each command
+    /// Folder for one page per command
     pub dir: Option<PathBuf>,
 }
 
@@ -329,7 +354,7 @@ pub struct VersionArgs {
     pub json: JsonArg,
 }
 
-/// Print help for a command, or about `exit-codes` or `environment`
+/// Print help for a command, or on `exit-codes` or `environment`
 #[derive(Debug, Args)]
 pub struct HelpArgs {
     /// A command such as `tensor ls`, `exit-codes` or `environment`

@@ -2,58 +2,61 @@
 
 use clap::Args;
 
-use super::JsonArg;
+use super::{JsonArg, Watch};
 use crate::span::Span;
 
 /// List models and their versions
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each line is a version. `*` marks the current one, which readers get, and `<` the one that a
-rollback leads to. SIZE is what its tensors take; OWN is the memory of its slabs that no other
-version has, SHARED the rest.
+Each line is a version. `*` marks the current one, which new readers get, and `<` the one that
+`rollback` returns to. SIZE is the size of its tensors, OWN the memory that no other version shares,
+SHARED the rest.
 
 Examples:
   millpond models
-  millpond models team/               only names that begin so
+  millpond models team/               only names with this prefix
+  millpond models --watch             again every 2 seconds, in place
   millpond models -q                  only names, as in llama@v1
   millpond models --json | jq '.models[].current'")]
 pub struct ModelsArgs {
-    /// Only names that begin so
+    /// List only names with this prefix
     #[arg(default_value = "", hide_default_value = true)]
     pub prefix: String,
-    /// Show long cells whole
+    /// Show every column, and long cells whole
     #[arg(long)]
     pub no_trunc: bool,
     #[command(flatten)]
     pub json: JsonArg,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
-/// Show everything about a model's version, or about a tensor, and who holds it
+/// Show all about a version or a tensor, and who holds it
 ///
-/// A name means the model's current version, or with `@` the version of that tag. Where there is no
-/// such model it means the tensor, as in `millpond tensor inspect`.
+/// A name means the model's current version; `llama@v1` names another one. If there is no such model,
+/// the name means a tensor, as in `millpond tensor inspect`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   millpond inspect llama              the current version
-  millpond inspect llama@v1 --tensors  with every tensor, its place and its hash
+  millpond inspect llama@v1 --tensors  with every tensor, its slab and its hash
   millpond inspect acts/x             a tensor
   millpond inspect '~1001/acts/x'     of another user
   millpond inspect llama --json")]
 pub struct InspectAnyArgs {
-    /// A model, a version as in `llama@v1`, a tensor's name or identity, or its first digits
+    /// A model, a version as in `llama@v1`, or a tensor's name or UUID
     pub name: String,
-    /// Also list the version's tensors
+    /// List the version's tensors too
     #[arg(long)]
     pub tensors: bool,
     #[command(flatten)]
     pub json: JsonArg,
 }
 
-/// Make another version of a model the current one
+/// Make another version of a model current
 ///
-/// It takes one step: whoever attaches from then on gets it, and whoever has the old one keeps it
-/// until it refreshes. The old one is kept for a rollback.
+/// New readers get it from then on; programs that have the old version keep it until they refresh. The
+/// old version is kept for a rollback.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -68,7 +71,7 @@ pub struct SwapArgs {
     pub json: JsonArg,
 }
 
-/// Make the version that was current before the current one again
+/// Return to the version that was current before
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -80,14 +83,15 @@ pub struct RollbackArgs {
     pub json: JsonArg,
 }
 
-/// Give up a version: no new readers, and its memory goes with the last one
+/// Retire a version; its memory is freed with its last reader
 ///
-/// Of the current version only if it is the model's only one and nobody reads it; otherwise swap to
-/// another one first. A version that is still being loaded is given up at once.
+/// The version takes no new readers. The current version can be retired only if it is the model's only
+/// one and nobody reads it; otherwise swap to another one first. A version that is still being loaded
+/// is given up at once.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With `--wait` the command ends when the memory is back, or with exit code 17 when the time is over
-before. A number without a unit means seconds.
+With `--wait` the command returns when the memory is free, or with exit code 17 when the time is over.
+A number without a unit means seconds.
 
 Examples:
   millpond retire llama v1
@@ -98,17 +102,17 @@ pub struct RetireArgs {
     pub model: String,
     /// The version
     pub version: Option<String>,
-    /// Wait until the last reader has gone, at most so long
+    /// Wait for the last reader, at most this long
     #[arg(long, value_name = "TIME", num_args = 0..=1, value_parser = wait)]
     pub wait: Option<Option<Span>>,
     #[command(flatten)]
     pub json: JsonArg,
 }
 
-/// Hash a version's bytes on the GPU and compare them with what was loaded
+/// Compare a version's bytes on the GPU with what was loaded
 ///
-/// Every tensor is read back and hashed by the pond's mover, and compared with the hash that it got
-/// when it was loaded. Exits with 1 if one differs, and names it.
+/// The pond's mover reads and hashes every tensor again and compares the hash with the one from the
+/// load. Exits with 1 and names the tensors that differ.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -107,9 +107,10 @@ impl ServeArgs {
 /// A setting's documentation and default, from the one table.
 fn doc(name: &str) -> String {
     let Some(key) = KEYS.iter().find(|key| key.name == name) else { return String::new() };
+    let env = format!("[env: {}]", key.environment);
     match key.default {
-        "" => key.doc.to_owned(),
-        default => format!("{} [default: {default}]", key.doc),
+        "" => format!("{} {env}", key.doc),
+        default => format!("{} [default: {default}] {env}", key.doc),
     }
 }
 
@@ -129,7 +130,10 @@ mod tests {
             let flag = key.flag();
             let long = flag.trim_start_matches('-');
             let arg = serve.get_arguments().find(|arg| arg.get_long() == Some(long));
-            assert!(arg.is_some_and(|arg| arg.get_help().is_some()), "{}", key.name);
+            let help = arg.and_then(|arg| arg.get_help()).map(ToString::to_string);
+            let variable = format!("[env: {}", key.environment);
+            let is_said = help.is_some_and(|help| help.contains(&variable));
+            assert!(is_said || long == "runtime-dir", "{}", key.name);
         }
     }
 }

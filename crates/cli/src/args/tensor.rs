@@ -6,7 +6,7 @@ use millpond_wire::{Audience, Dtype, Shape, TensorName};
 use super::transfer::{CopyArgs, GetArgs, PutArgs, ZeroArgs};
 use super::{ConsentArgs, JsonArg, LifeArgs};
 
-/// Make, fill, save, list and delete tensors
+/// Create, fill, save, list and delete tensors
 #[derive(Debug, Subcommand)]
 pub enum TensorCommand {
     Create(Box<CreateArgs>),
@@ -37,10 +37,10 @@ impl TensorCommand {
     }
 }
 
-/// Make a tensor
+/// Create a tensor
 ///
-/// The memory is taken from the GPU and stays there until the tensor is deleted, whoever exits
-/// meanwhile. Without `--zero` it waits in the state `writing` for a program that fills and
+/// The memory is taken from the GPU and stays there until the tensor is deleted, even if every
+/// program exits. Without `--zero` the tensor stays in the state `writing` until a program fills and
 /// publishes it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -52,7 +52,7 @@ Examples:
   millpond tensor create counts --dtype i64 --shape 128 --zero --share group
   millpond tensor create scratch --dtype u8 --shape 1048576 --ttl 1h")]
 pub struct CreateArgs {
-    /// A path-like name such as `acts/x`; under `public/` it is found by everybody
+    /// A path-like name such as `acts/x`; everybody finds names under `public/`
     pub name: TensorName,
     /// Element type, in safetensors', numpy's or torch's spelling
     #[arg(long, value_name = "DTYPE")]
@@ -60,16 +60,16 @@ pub struct CreateArgs {
     /// Dimensions, as in `4096,4096`
     #[arg(long, value_name = "N,N...")]
     pub shape: Shape,
-    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
+    /// The GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID [default: the first]
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
-    /// With whom it is shared
+    /// Who may use it
     #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
     /// Refused with the reason: it would end the tensor with this command
     #[arg(long, hide = true)]
     pub ephemeral: bool,
-    /// Fill it with zeroes, so that it is ready at once
+    /// Fill it with zeroes; it is ready at once
     #[arg(long)]
     pub zero: bool,
     #[command(flatten)]
@@ -109,13 +109,13 @@ Examples:
   millpond tensor ls 'q*'             names that match
   millpond tensor ls --json | jq '[.tensors[].bytes] | add'")]
 pub struct LsArgs {
-    /// Only names with this prefix, or that match this pattern
+    /// List only names with this prefix, or that match this pattern
     #[arg(default_value = "", hide_default_value = true, value_name = "PATTERN")]
     pub prefix: String,
-    /// Also show deleted tensors that programs still hold
+    /// List deleted tensors too, while programs still hold them
     #[arg(short, long)]
     pub all: bool,
-    /// Show names, identities and GPUs whole
+    /// Show every column, and names, UUIDs and GPUs whole
     #[arg(long)]
     pub no_trunc: bool,
     #[command(flatten)]
@@ -124,7 +124,7 @@ pub struct LsArgs {
 
 /// Delete tensors
 ///
-/// Nobody can get them any more at once; the memory is freed when the last program that holds
+/// They take no new readers from then on. The memory is freed when the last program that holds
 /// them lets go.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -135,7 +135,7 @@ Examples:
   millpond tensor rm acts/ --yes
   millpond tensor rm 'a*' --dry-run")]
 pub struct RmArgs {
-    /// Names, prefixes that end in `/`, patterns, or identities or their first digits
+    /// Names, prefixes that end in `/`, patterns, UUIDs or their first digits
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
     #[command(flatten)]
@@ -152,7 +152,7 @@ Examples:
   millpond tensor inspect '~1001/acts/x'  of another user
   millpond tensor inspect acts/x --json")]
 pub struct InspectArgs {
-    /// Its name or identity, or the first digits of that
+    /// A name or UUID, or the first digits of a UUID
     pub name: String,
     #[command(flatten)]
     pub json: JsonArg,

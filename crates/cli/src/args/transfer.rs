@@ -14,19 +14,19 @@ use crate::span::Span;
 pub enum Format {
     /// As numpy's `save` writes it
     Npy,
-    /// Nothing but the bytes
+    /// Just the bytes
     Raw,
 }
 
 /// Put a file into the pond as a tensor
 ///
-/// Nobody sees the tensor before all of its bytes are there, and if this command is ended before,
-/// nothing is left of it. With `--replace` it takes the place of another one in one step: whoever
-/// holds the old one keeps it. The pond's mover reads the file itself; this command needs no GPU.
+/// The tensor appears when all of its bytes have arrived; if the command is interrupted, nothing is
+/// left of it. `--replace` replaces a tensor of the same name in one step, and programs that hold the
+/// old one keep it. The pond's mover reads the file; this command itself needs no GPU.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A file that begins as numpy's do is read as such. Of any other the dtype must be said; without a
-shape it has one dimension.
+A numpy file is recognised by its first bytes. Any other file needs `--dtype`; without `--shape` the
+tensor has one dimension.
 
 Examples:
   millpond tensor put weights/w0 w0.npy
@@ -34,20 +34,20 @@ Examples:
   zstd -dc w0.npy.zst | millpond tensor put weights/w0 -
   millpond tensor put scratch x.npy --ttl 10m --share group")]
 pub struct PutArgs {
-    /// A path-like name such as `weights/w0`; under `public/` it is found by everybody
+    /// A path-like name such as `weights/w0`; everybody finds names under `public/`
     pub name: TensorName,
     /// The file; `-` is standard input
     pub file: PathBuf,
     /// Element type, in safetensors', numpy's or torch's spelling; a numpy file has its own
     #[arg(long, value_name = "DTYPE")]
     pub dtype: Option<Dtype>,
-    /// Extents, as in `4096,4096`; a numpy file has its own
+    /// Dimensions, as in `4096,4096`; a numpy file has its own
     #[arg(long, value_name = "N,N...")]
     pub shape: Option<Shape>,
-    /// What the file looks like, where its first bytes do not say it
+    /// Format of the file, where its first bytes do not tell
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Take the place of a tensor that has this name
+    /// Replace a tensor of this name
     #[arg(long)]
     pub replace: bool,
     #[command(flatten)]
@@ -61,61 +61,61 @@ pub struct PutArgs {
 /// Where a tensor is, and for whom.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
-    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
+    /// The GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
-    /// With whom it is shared
+    /// Who may use it
     #[arg(long, alias = "audience", value_name = "WHO", value_enum, default_value_t)]
     pub share: Share,
 }
 
 /// Save a tensor to a file
 ///
-/// The file appears under its name when it is complete. Whoever replaces or deletes the tensor
-/// meanwhile does not disturb this.
+/// The file appears under its name when it is complete. Replacing or deleting the tensor meanwhile
+/// has no effect on it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Written as numpy's `save` does, unless the file's name has another ending than `.npy`: then nothing
-but the bytes are written. `--format` says it outright.
+The format follows the file's name: a name without an ending or with `.npy` gets numpy's format, any
+other name just the bytes. `--format` overrides that.
 
 Examples:
   millpond tensor get weights/w0 -o w0.npy
   millpond tensor get weights/w0 -o w0.bin
   millpond tensor get acts/x -o - --wait 5s | python3 look.py")]
 pub struct GetArgs {
-    /// Its name or identity, or the first digits of that
+    /// A name or UUID, or the first digits of a UUID
     pub name: String,
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// What the file is to look like
+    /// Format of the file [default: from its name]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// How long to wait until the tensor is there and published, as in `5s`
+    /// Wait this long for the tensor to be published, as in `5s`
     #[arg(long, value_name = "TIME")]
     pub wait: Option<Span>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]
     pub json: JsonArg,
 }
 
-/// Copy a tensor, also to another GPU
+/// Copy a tensor, on its GPU or to another one
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The copy is on the GPU of the first one unless said. Nobody sees it before it is complete.
+By default the copy is on the same GPU. It appears when it is complete.
 
 Examples:
   millpond tensor copy weights/w0 backup/w0
   millpond tensor copy weights/w0 weights/w0-1 --device 1
   millpond tensor copy '~alice/acts/x' acts/x --replace")]
 pub struct CopyArgs {
-    /// What to copy: a name or identity, or the first digits of that
+    /// The tensor: a name or UUID, or the first digits of a UUID
     pub from: String,
     /// The name of the copy
     pub to: TensorName,
-    /// Take the place of a tensor that has this name
+    /// Replace a tensor of this name
     #[arg(long)]
     pub replace: bool,
     #[command(flatten)]
@@ -128,13 +128,13 @@ pub struct CopyArgs {
 
 /// Fill a tensor with zeroes and publish it
 ///
-/// Whoever has it mapped sees the zeroes come.
+/// Programs that have it mapped see the zeroes arrive.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   millpond tensor zero counts")]
 pub struct ZeroArgs {
-    /// Its name or identity, or the first digits of that
+    /// A name or UUID, or the first digits of a UUID
     pub name: String,
     #[command(flatten)]
     pub json: JsonArg,

@@ -6,14 +6,14 @@ use clap::Args;
 
 use super::JsonArg;
 
-/// Go on with another version of the program; clients do not notice
+/// Replace the running version; clients do not notice
 ///
-/// The keeper asks the program what it is, the daemon hands over, and a daemon of the program takes
-/// its place with everything that is held. What clients have asked for in between, they ask again
-/// by themselves. If the new one does not serve, the old one comes back.
+/// The keeper checks the new program, the old daemon hands over, and a new daemon takes its place with
+/// all memory. Clients repeat the requests that were not answered. If the new daemon does not serve,
+/// the old version returns.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The keeper stays as it is. It is replaced by one of the daemon's version when it ends.
+The keeper keeps running. When it ends, one of the new version replaces it.
 
 Exits with 1 if the old version is back.
 
@@ -21,7 +21,7 @@ Examples:
   millpond upgrade                    after an update of the package
   millpond upgrade --program ./target/release/millpond")]
 pub struct UpgradeArgs {
-    /// The program [default: the file that the keeper was started from, as it is now]
+    /// The new program [default: the file that the keeper was started from]
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     #[command(flatten)]

@@ -11,22 +11,21 @@ use crate::units::ByteSize;
 
 /// Load a checkpoint into the pond as a new version of a model
 ///
-/// Takes a safetensors file, a folder with an index or without, an index, or several files. They
-/// are checked whole before any memory is taken. Nobody sees the version before all of its bytes
-/// are there and no file has changed meanwhile; if this command is ended before, by Ctrl-C too,
-/// nothing is left of it and the current version stays as it was.
+/// Takes a safetensors file, a folder with or without an index, an index, or several files. All of
+/// them are checked before any memory is taken. The version appears when all of its bytes have
+/// arrived. If the command is interrupted, nothing is left of it and the current version stays.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A model's first version becomes its current one. A later one does with `--activate`; else
-`millpond swap` makes it so.
+A model's first version becomes the current one. A later version becomes current with `--activate`,
+or with `millpond swap`.
 
 `hf:ORG/NAME` is a repository that `hf download` has put into the local cache (`HF_HUB_CACHE`,
 `HF_HOME` or ~/.cache/huggingface). Nothing is downloaded.
 
-Where the tensors of the version that `--like` names lie in the same way, the files are compared
-with it first, slab by slab: a slab whose bytes are equal is shared, not loaded again.
+If the version that `--like` names has the same layout, the files are compared with it first, slab by
+slab: a slab with equal bytes is shared and not loaded again.
 
-A plan says which part of the checkpoint is loaded, as for one rank of several:
+A plan selects part of the checkpoint, for example for one rank of several:
   {\"rank\": 0, \"world\": 2, \"rules\": [
     {\"match\": \"*.q_proj.weight\", \"split\": \"column\"},
     {\"match\": \"*.o_proj.weight\", \"split\": \"row\"},
@@ -40,8 +39,8 @@ Examples:
   millpond load llama ./finetuned --like v1
   millpond load llama-0 ./checkpoint-dir --plan rank0.json --device 0")]
 pub struct LoadArgs {
-    /// The model's name, such as `llama`, or with the version as in `llama@v2`; under `public/` it is
-    /// found by everybody
+    /// The model's name, such as `llama`, or with the version as in `llama@v2`; everybody finds
+    /// names under `public/`
     pub model: NewVersion,
     /// Safetensors files, folders with them, an index, or `hf:ORG/NAME[@REVISION]`
     #[arg(required = true, value_name = "PATH")]
@@ -49,7 +48,7 @@ pub struct LoadArgs {
     /// The version's tag [default: the next of v1, v2, ...]
     #[arg(long, value_name = "TAG")]
     pub version: Option<VersionTag>,
-    /// Which GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
+    /// The GPU: its index in `millpond status` as `0` or `cuda:0`, or its UUID
     #[arg(long, value_name = "GPU")]
     pub device: Option<String>,
     /// Make it the current version
@@ -58,14 +57,14 @@ pub struct LoadArgs {
     /// Share equal slabs with this version, or with `none` [default: the current one]
     #[arg(long, value_name = "TAG|none")]
     pub like: Option<String>,
-    /// Load only what this file says
+    /// Load only what this plan selects
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// How large a slab is at most, unless one tensor is larger [default: as in the version that it
+    /// Largest size of a slab that holds more than one tensor [default: as in the version that it
     /// shares with, else 2GiB]
     #[arg(long, value_name = "BYTES")]
     pub slab_bytes: Option<ByteSize>,
-    /// With whom it is shared
+    /// Who may use it
     #[arg(long, visible_alias = "share", value_name = "WHO", value_enum, default_value_t)]
     pub audience: Share,
     #[command(flatten)]
@@ -95,13 +94,13 @@ impl std::str::FromStr for NewVersion {
 
 /// Save a version as a checkpoint
 ///
-/// Writes safetensors: one file if the path ends so, else a folder with one file, or with shards
-/// and their index. It appears under its name when it is complete, and what was written was
-/// compared with the version's hashes.
+/// Writes safetensors: one file if the path ends in `.safetensors`, otherwise a folder with one file
+/// or with shards and their index. Everything is compared with the version's hashes, and appears
+/// under its name when it is complete.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With `--force` a file is replaced; into a folder that is there the new files are moved, the index
-last, and other files in it stay.
+`--force` replaces an existing file. In an existing folder it replaces the files of the same names,
+the index last, and leaves all others.
 
 Examples:
   millpond save llama ./out
@@ -112,10 +111,10 @@ pub struct SaveArgs {
     pub name: String,
     /// The folder, or the file if it ends in `.safetensors`
     pub path: PathBuf,
-    /// Write shards of at most so many bytes of tensors
+    /// Write shards with at most this many bytes of tensors each
     #[arg(long, value_name = "BYTES")]
     pub shard_bytes: Option<ByteSize>,
-    /// Write over what is there
+    /// Overwrite existing files
     #[arg(short, long)]
     pub force: bool,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 
-use crate::args::{Cli, HelpArgs};
+use crate::args::{self, Cli, HelpArgs};
 use crate::error::{Outcome, Report};
 use crate::exit::{self, Code};
 use crate::printer::Printer;
@@ -37,14 +37,20 @@ fn environment(printer: &Printer) -> String {
 }
 
 fn command(path: &[&str], printer: &Printer) -> Outcome {
-    let mut root = Cli::command();
+    let mut root = args::command();
     root.build();
     let mut found = &mut root;
+    let (plain, mut known) = (Cli::command(), Vec::new());
     for word in path {
-        let next = found.find_subcommand_mut(word).filter(|command| !command.is_hide_set());
-        let Some(next) = next else {
+        let is_shown = known.iter().try_fold(&plain, |it, word| it.find_subcommand(word));
+        let is_shown = is_shown.and_then(|it| it.find_subcommand(word));
+        known.push(*word);
+        let next = found.find_subcommand_mut(word);
+        let Some(next) = next.filter(|_| is_shown.is_some_and(|it| !it.is_hide_set())) else {
             let message = format!("no command or topic '{}'", path.join(" "));
-            return Err(Report::new(Code::Usage, message).hint("millpond help").into());
+            return Err(Report::new(Code::Usage, message)
+                .hint("`millpond help` lists them")
+                .into());
         };
         found = next;
     }

@@ -8,7 +8,7 @@ use crate::error::Outcome;
 use crate::json::{DetailsJson, LeaseJson, TensorJson};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
-use crate::{pond, units, users};
+use crate::{moment, pond, units, users};
 
 /// Prints everything about one tensor.
 pub fn run(args: &InspectArgs, global: &Global, printer: &Printer) -> Outcome {
@@ -20,7 +20,7 @@ pub fn show(pond: &Pond, name: &str, printer: &Printer) -> Outcome {
     let details = pond.inspect(pond::target(pond, name)?)?;
     let (info, leases) = (details.info, details.leases);
     if printer.is_json() {
-        let leases = leases.iter().map(LeaseJson::from).collect();
+        let leases = leases.iter().map(|lease| LeaseJson::new(lease, None)).collect();
         return printer.json(&DetailsJson { tensor: TensorJson::from(&info), leases });
     }
     if printer.is_quiet() {
@@ -34,7 +34,7 @@ pub fn show(pond: &Pond, name: &str, printer: &Printer) -> Outcome {
         return Ok(());
     }
     printer.line("")?;
-    printer.line(holders(&leases).render())
+    printer.table(&holders(&leases))
 }
 
 fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
@@ -51,7 +51,7 @@ fn facts(info: &TensorInfo) -> Vec<(&'static str, String)> {
         ("device", info.device.to_string()),
         ("state", format!("{}, generation {}", info.state, info.generation)),
         ("life", life(info)),
-        ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
+        ("created", format!("{} ({age} ago)", moment::zoned(info.created_unix_ms))),
         ("slab", format!("{}, {} at offset {}", info.slab, exact(info.slab_bytes), info.offset)),
         ("leases", info.leases.to_string()),
     ]
@@ -78,7 +78,8 @@ pub fn holders(leases: &[LeaseInfo]) -> Table {
         ("MODE", Side::Left),
         ("SINCE", Side::Left),
         ("CLIENT", Side::Left),
-    ]);
+    ])
+    .dispensable(&["CLIENT"]);
     for lease in leases {
         table.row(vec![
             lease.pid.to_string(),

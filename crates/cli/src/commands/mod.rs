@@ -18,7 +18,7 @@ mod model;
 mod near_miss;
 pub mod objects;
 mod opener;
-mod ps;
+pub mod ps;
 mod run;
 mod serve;
 pub mod status;
@@ -28,6 +28,7 @@ mod transfer;
 mod upgrade;
 pub mod usage;
 mod version;
+mod watch;
 
 use crate::args::{Cli, Command, TensorCommand};
 use crate::error::Outcome;
@@ -65,7 +66,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Group(command) => group::run(command, global, printer),
         Command::Coverage(args) => coverage::run(args, printer),
         Command::Ps(args) => ps::run(args, global, printer),
-        Command::Status(_) => status::run(global, printer),
+        Command::Status(args) => status::run(args, global, printer),
         Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Events(args) => events::run(args, global, printer),
         Command::Gc(args) => gc::run(args, global, printer),

@@ -1,8 +1,8 @@
 //! `millpond status`.
 
-use millpond_wire::message::{MoverInfo, Status};
+use millpond_wire::message::{DeviceInfo, MoverInfo, Status};
 
-use crate::args::Global;
+use crate::args::{Global, StatusArgs};
 use crate::error::Outcome;
 use crate::json::StatusJson;
 use crate::printer::{Printer, Tone};
@@ -10,20 +10,24 @@ use crate::table::{Side, Table};
 use crate::{pond, units};
 
 /// Prints the pond.
-pub fn run(global: &Global, printer: &Printer) -> Outcome {
-    let status = pond::connect(global)?.status()?;
+pub fn run(args: &StatusArgs, global: &Global, printer: &Printer) -> Outcome {
+    let pond = pond::connect(global)?;
+    super::watch::run(args.watch, printer, |printer| show(&pond.status()?, args.no_trunc, printer))
+}
+
+fn show(status: &Status, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&StatusJson::from(&status));
+        return printer.json(&StatusJson::from(status));
     }
     if printer.is_quiet() {
         return printer.line(status.pond);
     }
-    for (name, value) in facts(&status) {
-        let name = printer.paint(Tone::Dim, format!("{name:<10}"));
-        printer.line(format_args!("{name} {value}"))?;
+    for (name, value) in facts(status) {
+        let name = format!("{} ", printer.paint(Tone::Dim, format!("{name:<10}")));
+        printer.hanging(&name, 11, &value, None)?;
     }
     printer.line("")?;
-    printer.line(devices(&status).render())?;
+    printer.table(&devices(status, no_trunc))?;
     if status.lost_tensors > 0 {
         let lost = units::count(u64::from(status.lost_tensors), "tensor");
         printer.note(format_args!("\nwarning: {lost} lost at the last recovery; see the log"));
@@ -39,6 +43,9 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
     };
     let clients = units::count(u64::from(status.clients), "client");
     let leases = units::count(u64::from(status.leases), "lease");
+    let sum = |of: fn(&DeviceInfo) -> u32| status.devices.iter().map(of).map(u64::from).sum();
+    let tensors = units::count(sum(|device| device.tensors), "tensor");
+    let slabs = units::count(sum(|device| device.slabs), "slab");
     let mut facts = vec![
         ("pond", status.pond.to_string()),
         ("folder", status.runtime_dir.clone()),
@@ -56,6 +63,7 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
         ("keeper", keeper(status)),
         ("driver", format!("{}{driver}", driver_name(status))),
         ("in use by", format!("{clients}{silent}, {leases}")),
+        ("holds", format!("{tensors} in {slabs}")),
         ("movers", movers(status)),
         ("journal", units::bytes(status.journal_bytes)),
     ];
@@ -101,7 +109,7 @@ fn movers(status: &Status) -> String {
     if movers.is_empty() { "none".to_owned() } else { movers.join("; ") }
 }
 
-fn devices(status: &Status) -> Table {
+fn devices(status: &Status, no_trunc: bool) -> Table {
     let mut table = Table::new(&[
         ("GPU", Side::Right),
         ("NAME", Side::Left),
@@ -114,7 +122,9 @@ fn devices(status: &Status) -> Table {
         ("GROUPS", Side::Right),
         ("OTHERS", Side::Right),
         ("USED", Side::Right),
-    ]);
+    ])
+    .dispensable(&["UUID", "RECYCLED", "GROUPS", "OTHERS", "TOTAL", "TENSORS"])
+    .no_trunc(no_trunc);
     for device in &status.devices {
         table.row(vec![
             device.index.to_string(),
@@ -122,8 +132,8 @@ fn devices(status: &Status) -> Table {
             device.device.to_string(),
             units::bytes(device.total_bytes),
             units::bytes(device.capacity_bytes),
-            format!("{} in {}", units::bytes(device.slab_bytes), device.slabs),
-            format!("{} in {}", units::bytes(device.tensor_bytes), device.tensors),
+            units::bytes(device.slab_bytes),
+            units::bytes(device.tensor_bytes),
             units::bytes(device.recycled_bytes),
             device.charged_bytes.map_or("-".to_owned(), units::bytes),
             device.other_bytes.map_or("-".to_owned(), units::bytes),

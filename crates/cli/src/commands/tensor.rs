@@ -77,7 +77,7 @@ pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
     if printer.is_quiet() {
         return tensors.iter().try_for_each(|info| printer.line(shown_name(info)));
     }
-    printer.line(table(&tensors, args.no_trunc).render())
+    printer.table(&table(&tensors, args.no_trunc))
 }
 
 /// The name as it can be typed: with its owner where that is somebody else, or the identity.
@@ -108,6 +108,7 @@ fn table(tensors: &[TensorInfo], no_trunc: bool) -> Table {
         ("LEASES", Side::Right),
         ("CREATED", Side::Left),
     ])
+    .dispensable(&["SHARE", "USER", "GPU", "ID", "CREATED", "LEASES"])
     .no_trunc(no_trunc);
     for info in tensors {
         let name = match &info.name {

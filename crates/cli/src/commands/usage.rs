@@ -84,7 +84,7 @@ fn help_of(words: impl Iterator<Item = String>) -> String {
 }
 
 fn command_of(words: impl Iterator<Item = String>) -> clap::Command {
-    let mut root = crate::args::Cli::command();
+    let mut root = crate::args::command();
     root.build();
     words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found)).clone()
 }
@@ -101,7 +101,8 @@ fn report(error: &clap::Error, words: impl Iterator<Item = String>) -> Report {
     let message = first.strip_prefix("error: ").unwrap_or(first).trim();
     let command = command_of(words.take_while(|word| word != "--"));
     let name = command.get_bin_name().unwrap_or("millpond");
-    Report::new(Code::Usage, message).hint(name.replacen("millpond", "millpond help", 1))
+    let help = name.replacen("millpond", "millpond help", 1);
+    Report::new(Code::Usage, message).hint(format!("`{help}` lists what there is"))
 }
 
 #[cfg(test)]
@@ -137,7 +138,7 @@ mod tests {
         let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
         let said = report(&error, std::iter::empty()).failure;
         assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
-        assert_eq!(said.hint.as_deref(), Some("millpond help"));
+        assert_eq!(said.hint.as_deref(), Some("`millpond help` lists what there is"));
     }
 
     #[test]
@@ -145,6 +146,7 @@ mod tests {
         let line = ["millpond", "-q", "group", "set", "x", "--json", "--limit", "0"];
         let error = crate::args::Cli::try_parse_from(line).unwrap_err();
         let words = line.iter().skip(1).map(|word| (*word).to_owned());
-        assert_eq!(report(&error, words).failure.hint.as_deref(), Some("millpond help group set"));
+        let hint = report(&error, words).failure.hint.unwrap();
+        assert!(hint.starts_with("`millpond help group set` "), "{hint}");
     }
 }

@@ -22,7 +22,7 @@ mod upgrade;
 use serde::Serialize;
 
 pub use bench::{BenchJson, RowJson, Unit};
-pub use client::{ClientJson, ClientsJson, LeaseJson, held_bytes};
+pub use client::{ClientJson, ClientsJson, LeaseJson, ProcessJson};
 pub use coverage::{CoverageJson, ExportJson};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};

@@ -105,7 +105,9 @@ impl Stage {
         let tail: Vec<&str> = log.lines().rev().take(12).collect();
         let tail: Vec<&str> = tail.into_iter().rev().collect();
         let message = format!("the pond ended at once ({status}):\n{}", tail.join("\n"));
-        Some(Report::new(Code::Failed, message).hint("millpond doctor").into())
+        Some(
+            Report::new(Code::Failed, message).hint("`millpond doctor` checks this machine").into(),
+        )
     }
 
     /// A new connection to the pond.

@@ -153,7 +153,7 @@ pub enum Error {
         expected: String,
     },
     /// The socket's path does not fit the kernel's address structure.
-    #[error("socket path '{}' is too long: {length} bytes, at most 107 are possible", path.display())]
+    #[error("socket path '{}' is too long: {length} bytes; the limit is 107", path.display())]
     PathTooLong {
         /// The path.
         path: PathBuf,

@@ -25,8 +25,7 @@ impl Error {
             Error::Version { hint, .. } => return hint.clone(),
             // Somebody listens, so there is a keeper; who answers is the daemon.
             Error::Timeout { what: HELLO, .. } => {
-                "the pond's daemon hangs, or dies again and again; the log of `millpond serve` says \
-                 why"
+                "the pond's daemon hangs or keeps dying; the log of `millpond serve` says why"
                     .to_owned()
             }
             Error::NoPond { path, .. } => starting(path, &runtime_dir::candidates()),
@@ -41,7 +40,7 @@ impl Error {
             }
             Error::ReadOnly { .. } => "get it with `GetOptions::read_write()`".to_owned(),
             Error::DeviceNotVisible { .. } => {
-                "look at CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
+                "check CUDA_VISIBLE_DEVICES and MILLPOND_DRIVER; `millpond status` shows the \
                  pond's driver and GPUs"
                     .to_owned()
             }
@@ -99,7 +98,7 @@ impl fmt::Debug for Error {
 /// that only another terminal knows.
 fn starting(socket: &Path, looked_for: &[std::path::PathBuf]) -> String {
     let command = serving(socket, looked_for);
-    let other = format!("; if one runs, {} names its folder", runtime_dir::ENVIRONMENT);
+    let other = format!("; if one is running, set {} to its folder", runtime_dir::ENVIRONMENT);
     format!("start one with `{command}`{}", if command == SERVE { &other } else { "" })
 }
 
@@ -160,7 +159,7 @@ mod tests {
         assert_eq!(command("/tmp/pond/sock"), "millpond serve --runtime-dir /tmp/pond");
         assert_eq!(command("/a b/c's/sock"), r"millpond serve --runtime-dir '/a b/c'\''s'");
         let hint = |socket: &str| starting(Path::new(socket), &looked_for);
-        assert!(hint("/run/millpond/sock").ends_with("MILLPOND_RUNTIME_DIR names its folder"));
+        assert!(hint("/run/millpond/sock").ends_with("set MILLPOND_RUNTIME_DIR to its folder"));
         assert_eq!(
             hint("/tmp/pond/sock"),
             "start one with `millpond serve --runtime-dir /tmp/pond`"

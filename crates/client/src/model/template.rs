@@ -21,7 +21,7 @@ pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)], slab_bytes: u64) -
     for (name, _, dims) in tensors {
         if name.is_empty() || name.len() > limits::NAME_BYTES {
             let (length, most) = (name.len(), limits::NAME_BYTES);
-            let message = format!("a tensor's name has {length} bytes; 1 to {most} are possible");
+            let message = format!("a tensor's name has {length} bytes; it must have 1 to {most}");
             return Err(Error::version(ErrorKind::Invalid, message, None));
         }
         shapes.push(Shape::new_or_empty(dims.clone())?);

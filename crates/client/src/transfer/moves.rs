@@ -14,11 +14,9 @@ use crate::link::{Ask, Link};
 use crate::{Error, Result, cancel};
 
 const WHAT: &str = "a move";
-/// One move of a file: long enough that its start and end do not count, short enough to be fair
-/// and to be repeated.
-pub(super) const MOVE_BYTES: u64 = limits::MOVE_BYTES;
-/// So many are under way at once: one is moved, one waits behind it, one is being answered.
-const IN_FLIGHT: usize = 3;
+/// One move of a file: long enough that its start and end do not count, short enough to be fair, to
+/// be repeated, and to show progress several times a second from a slow disk.
+pub(super) const MOVE_BYTES: u64 = limits::MOVE_BYTES / 4;
 /// A move whose mover died is tried so often; a mover that dies of it would do so for ever.
 const ATTEMPTS: u32 = 3;
 /// Pauses before asking again while too many moves are under way: the first, and the longest.
@@ -142,8 +140,8 @@ pub(crate) fn all(
         let bytes = job.bytes;
         one(link, job, file).map(|_| bytes)
     };
-    let lanes = usize::try_from(total.div_ceil(MOVE_BYTES)).unwrap_or(IN_FLIGHT).min(IN_FLIGHT);
-    lanes::run(lanes, jobs, move_one, |bytes| {
+    let moves = usize::try_from(total.div_ceil(MOVE_BYTES)).unwrap_or(usize::MAX);
+    lanes::run(lanes::lanes(moves, total), jobs, move_one, |bytes| {
         done += bytes;
         told(Progress { done, total });
         ControlFlow::Continue(())

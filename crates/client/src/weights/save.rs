@@ -187,7 +187,7 @@ impl Goal {
     }
 
     fn taken(&self) -> Error {
-        let what = if self.is_file { "is there already" } else { "is a folder with files" };
+        let what = if self.is_file { "already exists" } else { "is a folder with files" };
         let message = format!("'{}' {what}", self.path.display());
         Error::File { message, reason: Some(std::io::ErrorKind::AlreadyExists) }
     }

@@ -47,7 +47,7 @@ impl Stop {
         if self.flow().is_continue() {
             return Ok(());
         }
-        let message = "it was ended by whoever began it".to_owned();
+        let message = "the load was cancelled".to_owned();
         Err(Error::version(ErrorKind::Later, message, None))
     }
 }

@@ -98,7 +98,7 @@ impl Shelf {
             let message =
                 format!("group '{name}' has {}{place}, not {}", words(has), words(wanted));
             return Err(Failure::new(ErrorKind::Exists, message).hint(format!(
-                "leave the limit away to join it, or change it for all with `millpond group set \
+                "leave out `--limit` to join it, or change it for all with `millpond group set \
                  {name} --limit ...`"
             )));
         }

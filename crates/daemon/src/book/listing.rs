@@ -110,6 +110,9 @@ impl Shelf {
         let on = || {
             members.iter().filter_map(|member| member.devices.iter().find(|it| it.device == device))
         };
+        let living = members
+            .iter()
+            .filter(|member| member.alive && member.devices.iter().any(|it| it.device == device));
         let sum = |of: fn(&MemberDevice) -> u64| on().map(of).fold(0, u64::saturating_add);
         Some(GroupDevice {
             device,
@@ -122,7 +125,7 @@ impl Shelf {
             context_bytes: sum(|it| it.context_bytes),
             folded_bytes: sum(|it| it.folded_bytes),
             shared_bytes: sum(|it| it.shared_bytes),
-            processes: count(on().count()),
+            processes: count(living.count()),
         })
     }
 

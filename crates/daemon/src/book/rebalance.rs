@@ -39,6 +39,7 @@ impl Standing {
 impl Shelf {
     /// Writes every limit that has changed.
     pub fn rebalance(&mut self) {
+        self.reap_ended();
         let cards: Vec<(GpuUuid, Card, bool)> =
             self.cards.iter().map(|it| (it.uuid, it.card, it.read)).collect();
         for (device, card, read) in cards {

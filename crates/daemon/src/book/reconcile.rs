@@ -26,7 +26,13 @@ impl Shelf {
             }
             self.look_at(&name, &account, &members);
         }
-        let readings = self.group_readings();
+        self.tell_readings();
+    }
+
+    /// Says what the groups have on the cards, if that has changed. Without a group there is nothing
+    /// to say: nobody reads the cards then, and an old number would be taken for a new one.
+    pub fn tell_readings(&mut self) {
+        let readings = if self.is_empty() { Vec::new() } else { self.group_readings() };
         if readings != self.last_readings {
             self.last_readings.clone_from(&readings);
             self.told.push(Told::Readings(readings));

@@ -161,7 +161,7 @@ impl Shelf {
                 ErrorKind::Invalid,
                 format!("a limit of less than {UNIT} bytes lets nothing run"),
             )
-            .hint("write it as 10G, 512M or 50%"));
+            .hint("write it as 10G, 2G or 50%"));
         }
         Ok(units)
     }

@@ -199,8 +199,7 @@ impl Shelf {
         for name in ended {
             match self.folders.remove(&name) {
                 Ok(()) => {
-                    self.groups.remove(&name);
-                    self.payers_changed();
+                    self.forget(&name);
                     self.event(EventKind::GroupGone, &name, None, "its last process ended");
                 }
                 Err(error) => tracing::error!(group = %name, "it cannot be removed: {error}"),
@@ -236,11 +235,38 @@ impl Shelf {
         self.folders.remove(name).map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be removed: {error}"))
         })?;
-        self.groups.remove(name);
-        self.payers_changed();
+        self.forget(name);
         self.rebalance();
         self.event(EventKind::GroupGone, name, Some(by.user), "it was removed");
         Ok(ReplyBody::Done)
+    }
+
+    /// A group's folder is gone.
+    fn forget(&mut self, name: &GroupName) {
+        self.groups.remove(name);
+        self.payers_changed();
+        if self.is_empty() {
+            self.tell_readings();
+        }
+    }
+
+    /// Gives back what ended processes had, once the driver has it too. Called with every look at
+    /// the limits, so that no group is charged for longer than that takes.
+    pub fn reap_ended(&mut self) {
+        for group in self.groups.values_mut() {
+            let Ok(account) = group.account.clone() else { continue };
+            let (mut here, mut ended) = (false, false);
+            let _ = account.book.members(|member| {
+                here = true;
+                ended |= !member.alive;
+            });
+            self.has_members |= here;
+            if ended {
+                let reaped =
+                    account.locked_in_turn(&self.waits, |book, patience| book.reap(patience));
+                group.note(&reaped);
+            }
+        }
     }
 
     /// Says who pays for whom, after groups or their users have changed.
@@ -265,8 +291,8 @@ impl Shelf {
     }
 
     pub fn no_such(&self, name: &GroupName) -> Failure {
-        let mut failure = Failure::new(ErrorKind::NotFound, format!("group '{name}' is not there"))
-            .hint(format!(
+        let mut failure =
+            Failure::new(ErrorKind::NotFound, format!("no group '{name}'")).hint(format!(
                 "`millpond group ls` shows all; `millpond group set {name} --limit 10G` makes it"
             ));
         let near =

@@ -210,7 +210,7 @@ impl Cards {
     fn make(&self, uuid: GpuUuid, bytes: u64) -> Result<SharedFd, DriverFailure> {
         let device = self.devices.get(&uuid).ok_or_else(|| DriverFailure {
             out_of_memory: false,
-            text: format!("{uuid} is not there"),
+            text: format!("{uuid} not found"),
             over_limit: None,
         })?;
         let made = Allocation::create(device, bytes).and_then(|allocation| {

@@ -44,6 +44,9 @@ pub struct Client<F> {
     pub unclaimed: bool,
     /// It is in the journal and its pidfd is held: from its first lease on.
     pub recorded: bool,
+    /// Its first hold was an event, so its end is one too. A client that never holds anything makes
+    /// neither: commands that only look would push everything else out of the events that are kept.
+    pub announced: bool,
     /// What it holds.
     pub leases: BTreeMap<LeaseId, Lease>,
     /// A mover, of this daemon or an earlier one.

@@ -113,7 +113,7 @@ fn gap(wanted: u64, first: u64) -> Event {
             format!("{missing} {verb} missing: more happened than is kept")
         }
         Some(_) => "events of an earlier daemon are missing".to_owned(),
-        None => "this pond has not come so far: its events from their beginning".to_owned(),
+        None => "no event has that number yet; showing all that are kept".to_owned(),
     };
     Event {
         // Whoever has the gap has not had the event after it yet.

@@ -85,14 +85,12 @@ impl<P: Ports> Pond<P> {
             conn: Some(conn),
             unclaimed: hello.claims,
             recorded: false,
+            announced: false,
             leases: std::collections::BTreeMap::new(),
             mover: false,
             caller,
         };
-        let (user, text) =
-            (client.owner().user, format!("{} (pid {})", client.program, client.pid));
         self.clients.insert(hello.client, client);
-        self.happened(ports, EventKind::ClientConnected, None, None, Some(user), text);
         Ok(())
     }
 
@@ -125,6 +123,11 @@ impl<P: Ports> Pond<P> {
             return Err(from_port(error));
         }
         client.recorded = true;
+        if !std::mem::replace(&mut client.announced, true) {
+            let text = format!("{} (pid {})", client.program, client.pid);
+            let user = client.owner().user;
+            self.happened(ports, EventKind::ClientConnected, None, None, Some(user), text);
+        }
         Ok(())
     }
 
@@ -273,9 +276,11 @@ impl<P: Ports> Pond<P> {
             }
             ports.let_go(Held::Client(id), client.pidfd);
         }
-        let text = format!("{} (pid {}): {why}", client.program, client.pid);
-        let user = client.caller.owner.user;
-        self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
+        if client.announced {
+            let text = format!("{} (pid {}): {why}", client.program, client.pid);
+            let user = client.caller.owner.user;
+            self.happened(ports, EventKind::ClientGone, None, None, Some(user), text);
+        }
         self.free_deleted(ports);
         if client.mover {
             self.mover_gone(ports, id);

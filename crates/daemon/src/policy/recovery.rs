@@ -155,6 +155,7 @@ impl<P: Ports> Pond<P> {
                         conn: None,
                         unclaimed: true,
                         recorded: true,
+                        announced: true,
                         leases: BTreeMap::new(),
                         mover: seen.mover,
                     },

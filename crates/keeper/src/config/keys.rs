@@ -262,7 +262,7 @@ pub const KEYS: &[Key] = &[
         name: "watchdog_seconds",
         environment: "MILLPOND_WATCHDOG_SECONDS",
         default: "10",
-        doc: "A daemon that answers nothing for so long is killed and started again, 1 to 3600; clients wait 15 s for it",
+        doc: "Kill and restart a daemon that does not answer for this long, 1 to 3600; clients wait 15 s for it",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.watchdog_seconds = seconds)
         },
@@ -271,7 +271,7 @@ pub const KEYS: &[Key] = &[
         name: "mover_seconds",
         environment: "MILLPOND_MOVER_SECONDS",
         default: "30",
-        doc: "A mover that says nothing for so long, and for what its work may take, is killed, 1 to 3600",
+        doc: "Kill a mover that is silent for this long beyond what its work may take, 1 to 3600",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.mover_seconds = seconds)
         },
@@ -280,7 +280,7 @@ pub const KEYS: &[Key] = &[
         name: "mover_idle_seconds",
         environment: "MILLPOND_MOVER_IDLE_SECONDS",
         default: "60",
-        doc: "A mover without work is ended after so long and gives its memory back, 1 to 3600",
+        doc: "End a mover that has had no work for this long, which frees its memory, 1 to 3600",
         set: |config, input| {
             input.number(1, MOST_SECONDS).map(|seconds| config.mover_idle_seconds = seconds)
         },

@@ -14,11 +14,6 @@ use crate::settings::{self, Source};
 use crate::state::{self, CHARGED, Context, Device, State};
 use crate::types::{Status, status};
 
-/// What a context is taken for until somebody has measured one: more than any that was seen, and
-/// less on cards so small that only the software driver has them.
-const GUESS: u64 = 640 << 20;
-const GUESS_PART: u64 = 16;
-
 /// A context's place in the table plus one, or 0: who owns what is allocated now.
 #[inline]
 pub(crate) fn current_number() -> u16 {
@@ -80,7 +75,7 @@ fn charge_primary(account: Account, device: &Device) {
 
 /// What a context is taken for.
 fn expected_units(account: Account, known: Option<u64>) -> u32 {
-    let guess = || (account::real_total(account.ordinal()) / GUESS_PART).min(GUESS);
+    let guess = || crate::context_bytes(account::real_total(account.ordinal()));
     units_for(known.unwrap_or_else(guess))
 }
 

@@ -65,7 +65,7 @@ pub enum CheckpointError {
         shard: String,
     },
     /// The index names a file that is not there.
-    #[error("{}: the index names {}, which is not there", .index.display(), .shard.display())]
+    #[error("{}: the index names {}, which does not exist", .index.display(), .shard.display())]
     MissingShard {
         /// The index.
         index: PathBuf,

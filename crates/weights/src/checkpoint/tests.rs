@@ -129,7 +129,7 @@ fn an_index_says_which_files_count() {
         (with(&index(&[("a", "/etc/passwd")])), "not a plain file name"),
         (with(&index(&[("a", "..")])), "not a plain file name"),
         (with(&index(&[("a", "")])), "not a plain file name"),
-        (with(&index(&[("a", "s3.safetensors")])), "s3.safetensors, which is not there"),
+        (with(&index(&[("a", "s3.safetensors")])), "s3.safetensors, which does not exist"),
         (
             with(&index(&[("a", "s2.safetensors")])),
             "says that tensor 'a' is in s2.safetensors, where it is not",

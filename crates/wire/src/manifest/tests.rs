@@ -86,7 +86,10 @@ fn a_tensor_that_cannot_be_is_not_handed_out() {
     let cases: [(Change, &str); 9] = [
         (|m| m.tensors[0].bytes = 25, "'a.weight' of the manifest has more or fewer bytes"),
         (|m| m.tensors[0].offset = 8, "'a.weight' of the manifest does not begin at a multiple"),
-        (|m| m.tensors[0].slab = 2, "'a.weight' of the manifest lies in a slab that is not there"),
+        (
+            |m| m.tensors[0].slab = 2,
+            "'a.weight' of the manifest lies in a slab that does not exist",
+        ),
         (|m| m.tensors[2].offset = 256, "'c é' of the manifest does not fit its slab"),
         (|m| m.tensors[0].offset = u64::MAX - 255, "'a.weight' of the manifest does not fit"),
         (|m| m.tensors[1].name = "a.weight".to_owned(), "is not in the order of names"),

@@ -238,7 +238,7 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
         let slab = usize::try_from(tensor.slab()?).unwrap_or(usize::MAX);
         let slab_bytes = match self.slabs.get(slab) {
             Some(slab) => slab.bytes,
-            None => return Err(refuse(name, "lies in a slab that is not there")),
+            None => return Err(refuse(name, "lies in a slab that does not exist")),
         };
         let offset = tensor.offset()?;
         if !offset.is_multiple_of(TENSOR_ALIGN) {

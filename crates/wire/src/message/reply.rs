@@ -348,11 +348,11 @@ small_enum! {
         3 TensorDeleted "tensor_deleted",
         /// A tensor's memory was given back.
         4 TensorFreed "tensor_freed",
-        /// A client connected.
+        /// A client holds something for the first time.
         5 ClientConnected "client_connected",
         /// A client hung up but lives.
         6 ClientSilent "client_silent",
-        /// A client's process is gone, or it said goodbye, or it hung up and never held anything.
+        /// A client that held something said goodbye, or its process is gone.
         7 ClientGone "client_gone",
         /// The daemon recovered.
         8 Recovered "recovered",

@@ -24,8 +24,10 @@ pub fn run(args: &BenchArgs, global: &Global, printer: &Printer) -> Outcome {
     let wanted = Wanted::new(args.only.as_deref())?;
     if wanted.subjects(args.pond).next().is_none() {
         let names: Vec<&str> = SUBJECTS.iter().flat_map(|subject| subject.names).copied().collect();
-        let message = format!("no row is named so; there are: {}", names.join(", "));
-        return Err(Report::new(Code::Usage, message).hint("millpond bench --help").into());
+        let message = format!("no such benchmark; there are {}", names.join(", "));
+        return Err(Report::new(Code::Usage, message)
+            .hint("`millpond bench --help` explains `--only`")
+            .into());
     }
     let mut bench = if args.pond {
         Bench::on(crate::pond::connect(global)?, args.quick)?

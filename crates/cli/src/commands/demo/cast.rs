@@ -113,12 +113,12 @@ impl<'a> Cast<'a> {
         self.look_at_the_daemon()?;
         match until("the account", look) {
             Ok(((), time)) => {
-                self.story.claim(true, format_args!("account as it must be: {expected}"))?;
+                self.story.claim(true, format_args!("account is right: {expected}"))?;
                 Ok(Some(time))
             }
             Err(CommandError::Failed(_)) => {
                 let is = self.account()?;
-                let text = format!("account as it must be: {expected}, but it is {is}");
+                let text = format!("account should be {expected}, but is {is}");
                 self.story.claim(false, text)?;
                 Ok(None)
             }

@@ -36,8 +36,8 @@ impl Plan {
         let asked = size.unwrap_or_else(|| default.min(total_bytes / 2));
         let size = asked / PAGE * PAGE;
         if size < LEAST {
-            let message = format!("{} is too little to show anything", units::bytes(asked));
-            let hint = format!("millpond demo --size {}M", LEAST / MIB);
+            let message = format!("{} is too small for the demo", units::bytes(asked));
+            let hint = format!("try `millpond demo --size {}M`", LEAST / MIB);
             return Err(Report::new(Code::Usage, message).hint(hint).into());
         }
         let large = ("demo/weights".to_owned(), size - SMALL * SMALL_COUNT);

@@ -25,7 +25,7 @@ pub fn checks() -> Vec<Check> {
         Ok(devices) if devices.is_empty() => checks.push(Check::fail(
             "GPUs",
             "the driver has none",
-            "look at CUDA_VISIBLE_DEVICES; MILLPOND_DRIVER=soft runs without a GPU",
+            "check CUDA_VISIBLE_DEVICES; MILLPOND_DRIVER=soft runs without a GPU",
         )),
         Ok(devices) => {
             for device in &devices {
@@ -54,7 +54,7 @@ fn no_gpus(driver: &Driver, error: &CudaError) -> Check {
         None => Check::fail(
             "GPUs",
             error.to_string(),
-            "is `nvidia-smi` fine? MILLPOND_DRIVER=soft runs without a GPU",
+            "check that `nvidia-smi` works; MILLPOND_DRIVER=soft runs without a GPU",
         ),
     }
 }
@@ -93,7 +93,7 @@ fn chosen(choice: &DriverChoice, driver: &Driver) -> Check {
             Check::warn(
                 DRIVER,
                 format!("no NVIDIA driver ({why}): the software driver will be used"),
-                "nothing, if this machine has no GPU; else install the NVIDIA driver",
+                "nothing to do if this machine has no GPU; otherwise install the NVIDIA driver",
             )
         }
     }
@@ -123,7 +123,7 @@ fn virtual_memory(device: &Device, gpu: &str) -> Check {
         .and_then(|page| Allocation::create(device, page).map(|memory| memory.bytes()));
     match (claimed, tried) {
         (Ok(1), Ok(page)) => {
-            Check::ok(name, format!("supported, and {} were made", units::bytes(page)))
+            Check::ok(name, format!("supported; {} allocated", units::bytes(page)))
         }
         (claimed, Ok(_)) => Check::ok(name, format!("works (the attribute says {claimed:?})")),
         (_, Err(error)) if error.is_out_of_memory() => Check::warn(
@@ -175,7 +175,7 @@ fn nvml(driver: &Driver) -> Check {
         Err(error) => Check::warn(
             "NVML",
             chain(&error),
-            "install libnvidia-ml.so.1; without it nobody sees what other programs use",
+            "install libnvidia-ml.so.1; without it the memory of other programs is unknown",
         ),
     }
 }

@@ -51,8 +51,8 @@ fn closed(path: &Path) -> Option<Check> {
     let errno = rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).err()?;
     let group = std::fs::metadata(path).ok().map(|found| users::group_name(found.gid()));
     let advice = match group {
-        Some(group) => format!("be in its group: `sudo usermod -aG {group} $USER`, then log in"),
-        None => "ask whoever runs this machine".to_owned(),
+        Some(group) => format!("join its group: `sudo usermod -aG {group} $USER`, then log in"),
+        None => "ask the administrator of this machine".to_owned(),
     };
     Some(Check::fail(NAME, format!("{}: {errno}", path.display()), advice))
 }

@@ -44,10 +44,11 @@ fn print(checks: &[Check], printer: &Printer) -> Outcome {
         }
         // Padded before it is painted: colour has no width.
         let mark = printer.paint(check.verdict.tone(), format_args!("{:<4}", check.verdict.name()));
-        printer.line(format_args!("{mark}  {:<width$}  {}", check.name, check.found))?;
+        let label = format!("{mark}  {:<width$}  ", check.name);
+        printer.hanging(&label, width + 8, &check.found, None)?;
         if let Some(advice) = &check.advice {
-            let advice = printer.paint(Tone::Hint, advice);
-            printer.line(format_args!("      {:<width$}  -> {advice}", ""))?;
+            let label = format!("{}-> ", " ".repeat(width + 8));
+            printer.hanging(&label, width + 11, advice, Some(Tone::Hint))?;
         }
     }
     let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count() as u64;
@@ -55,7 +56,7 @@ fn print(checks: &[Check], printer: &Printer) -> Outcome {
     let text = match (fail, warn) {
         (0, 0) => "a pond can run here".to_owned(),
         (0, warn) => format!("a pond can run here; {}", units::count(warn, "warning")),
-        (fail, _) => format!("{} to put right first", units::count(fail, "thing")),
+        (fail, _) => format!("{} to fix first", units::count(fail, "thing")),
     };
     printer.note(format_args!("\n{text}"));
     Ok(())

@@ -58,7 +58,7 @@ fn missing(folder: &Path) -> Check {
     let parent = existing_parent(folder);
     let (shown, above) = (folder.display(), parent.display());
     match rustix::fs::access(&parent, Access::WRITE_OK | Access::EXEC_OK) {
-        Ok(()) => Check::ok(FOLDER, format!("{shown} does not exist yet; `serve` makes it")),
+        Ok(()) => Check::ok(FOLDER, format!("{shown} does not exist yet; `serve` creates it")),
         Err(errno) => Check::fail(
             FOLDER,
             format!("{shown} does not exist, and {above} cannot be written: {errno}"),
@@ -121,7 +121,7 @@ fn pond(folder: &Path) -> (Check, Option<Status>) {
         Err(error) => Check::fail(
             "pond",
             error.to_string(),
-            error.hint().unwrap_or_else(|| "look at the log of `millpond serve`".to_owned()),
+            error.hint().unwrap_or_else(|| "see the log of `millpond serve`".to_owned()),
         ),
     };
     (check, status.ok())

@@ -102,7 +102,9 @@ impl Alone {
         let name = &set.group;
         if set.min_bytes.is_some() || set.weight.is_some() || set.users.is_some() {
             let message = "`--min`, `--weight` and `--user` need a pond, which keeps groups apart";
-            return Err(Failure::new(ErrorKind::NoPond, message).hint("`millpond serve`").into());
+            return Err(Failure::new(ErrorKind::NoPond, message)
+                .hint("start one with `millpond serve`")
+                .into());
         }
         let wrong = |error: LedgerError| failed(format!("group '{name}'"), error);
         let book = open(&self.path(name)).map_err(wrong)?;
@@ -183,7 +185,7 @@ impl Alone {
         if living > 0 {
             let count = crate::units::count(living, "process");
             let message = format!("group '{name}' has {count}");
-            let hint = format!("end them first: `millpond ps --group {name}`");
+            let hint = format!("end them first; `millpond ps --group {name}` lists them");
             return Err(Failure::new(ErrorKind::InUse, message).hint(hint).into());
         }
         // Under the group's lock, for as long as somebody may still be coming or just going.
@@ -287,6 +289,11 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             let devices = details.members.iter().flat_map(|member| &member.devices);
             devices.filter(|device| device.device == card.device)
         };
+        let is_here = |device: &MemberDevice| device.device == card.device;
+        let living = details
+            .members
+            .iter()
+            .filter(|member| member.alive && member.devices.iter().any(is_here));
         let sum = |part: fn(&MemberDevice) -> u64| here().map(part).fold(0u64, u64::saturating_add);
         details.info.devices.push(GroupDevice {
             device: card.device,
@@ -299,7 +306,7 @@ fn read(book: &Book, cards: &[Card], details: &mut GroupDetails) -> Result<(), L
             context_bytes: sum(|device| device.context_bytes),
             folded_bytes: sum(|device| device.folded_bytes),
             shared_bytes: sum(|device| device.shared_bytes),
-            processes: u32::try_from(here().count()).unwrap_or(u32::MAX),
+            processes: u32::try_from(living.count()).unwrap_or(u32::MAX),
         });
     }
     Ok(())
@@ -366,7 +373,7 @@ fn boot_unix_ms() -> Option<u64> {
 /// A limit that no program can do anything with; a pond says the same.
 pub fn nothing_runs() -> Failure {
     let message = format!("a limit of less than {UNIT} bytes lets nothing run");
-    Failure::new(ErrorKind::Invalid, message).hint("write it as 10G, 512M or 50%")
+    Failure::new(ErrorKind::Invalid, message).hint("write it as 10G, 2G or 50%")
 }
 
 fn unknown(name: &GroupName) -> CommandError {

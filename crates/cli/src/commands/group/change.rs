@@ -16,7 +16,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     if nothing && args.users.is_empty() {
         let report = Report::new(Code::Usage, "nothing to set");
         return Err(report
-            .hint("`--limit`, `--min`, `--weight` or `--user`; `millpond help group set`")
+            .hint("give `--limit`, `--min`, `--weight` or `--user`; see `millpond help group set`")
             .into());
     }
     let known = Groups::open(global)?;

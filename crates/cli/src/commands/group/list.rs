@@ -4,6 +4,7 @@ use millpond_wire::message::{GroupDevice, GroupInfo};
 
 use super::{Groups, short};
 use crate::args::{Global, GroupLsArgs};
+use crate::commands::watch;
 use crate::error::Outcome;
 use crate::json::{GroupJson, GroupsJson, used_bytes};
 use crate::printer::Printer;
@@ -13,6 +14,10 @@ use crate::units;
 /// Prints groups and their accounts.
 pub fn run(args: &GroupLsArgs, global: &Global, printer: &Printer) -> Outcome {
     let known = Groups::open(global)?;
+    watch::run(args.watch, printer, |printer| once(args, &known, printer))
+}
+
+fn once(args: &GroupLsArgs, known: &Groups, printer: &Printer) -> Outcome {
     let groups = if args.names.is_empty() {
         known.list()?
     } else {
@@ -23,7 +28,7 @@ pub fn run(args: &GroupLsArgs, global: &Global, printer: &Printer) -> Outcome {
         return printer.json(&GroupsJson { groups: groups.iter().map(GroupJson::from).collect() });
     }
     if known.pond.is_none() {
-        printer.note("no pond: these are your programs with a limit of their own");
+        printer.note("no pond: these are the groups of your own programs");
     }
     show(&groups, args.no_trunc, printer)
 }
@@ -33,7 +38,7 @@ pub fn show(groups: &[GroupInfo], no_trunc: bool, printer: &Printer) -> Outcome 
     if printer.is_quiet() {
         return groups.iter().try_for_each(|group| printer.line(&group.name));
     }
-    printer.line(table(groups, no_trunc).render())
+    printer.table(&table(groups, no_trunc))
 }
 
 fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
@@ -49,6 +54,7 @@ fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
         ("PROCESSES", Side::Right),
         ("STATE", Side::Left),
     ])
+    .dispensable(&["WEIGHT", "MIN", "POND", "GPU", "EFFECTIVE"])
     .no_trunc(no_trunc);
     for group in groups {
         if group.devices.is_empty() {

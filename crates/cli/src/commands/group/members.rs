@@ -4,7 +4,8 @@ use millpond::GroupName;
 use millpond_wire::message::{GroupDetails, GroupDevice, MemberDevice};
 
 use super::{Groups, list, short};
-use crate::args::Global;
+use crate::args::{Global, PsArgs};
+use crate::commands::watch;
 use crate::error::Outcome;
 use crate::json::{GroupDetailsJson, used_bytes};
 use crate::printer::Printer;
@@ -12,15 +13,19 @@ use crate::table::{Side, Table};
 use crate::units;
 
 /// Prints the processes of a group and what they are charged with.
-pub fn run(name: &GroupName, no_trunc: bool, global: &Global, printer: &Printer) -> Outcome {
-    let details = Groups::open(global)?.inspect(name)?;
+pub fn run(name: &GroupName, args: &PsArgs, global: &Global, printer: &Printer) -> Outcome {
+    let groups = Groups::open(global)?;
+    watch::run(args.watch, printer, |printer| show(&groups.inspect(name)?, args.no_trunc, printer))
+}
+
+fn show(details: &GroupDetails, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&GroupDetailsJson::from(&details));
+        return printer.json(&GroupDetailsJson::from(details));
     }
     if printer.is_quiet() {
-        return pids(&details).try_for_each(|pid| printer.line(pid));
+        return pids(details).try_for_each(|pid| printer.line(pid));
     }
-    printer.line(table(&details, no_trunc).render())
+    printer.table(&table(details, no_trunc))
 }
 
 /// What can be handed to `kill`: neither a pid of another namespace, nor that of a process which has
@@ -41,6 +46,7 @@ fn table(details: &GroupDetails, no_trunc: bool) -> Table {
         ("NVML", Side::Right),
         ("DRIFT", Side::Right),
     ])
+    .dispensable(&["SHARED", "CONTEXTS", "SINCE", "NVML"])
     .no_trunc(no_trunc);
     for member in &details.members {
         let alive = if member.alive { "" } else { " (ended)" };

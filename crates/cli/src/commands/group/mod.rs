@@ -87,7 +87,8 @@ impl Groups {
         match &self.pond {
             Some(pond) => pond::device(pond, text),
             None => text.parse().map_err(|_| {
-                let message = format!("'{text}' is no UUID of a GPU, and no pond knows its number");
+                let message =
+                    format!("'{text}' is not the UUID of a GPU; only a pond knows GPUs by index");
                 Report::new(Code::Usage, message).hint("`nvidia-smi -L` shows UUIDs").into()
             }),
         }
@@ -131,14 +132,12 @@ impl Groups {
 fn known_hint(names: &[String], has_pond: bool) -> String {
     match names {
         [] if has_pond => {
-            "there is no group yet; `millpond group set NAME --limit SIZE` makes one".to_owned()
+            "there are no groups yet; `millpond group set NAME --limit SIZE` creates one".to_owned()
         }
         // Without a pond a group is what its programs have made.
-        [] => {
-            "there is no pond and nobody is in a group; `millpond run --limit SIZE --group NAME` \
-               makes one, `millpond serve` a pond"
-                .to_owned()
-        }
+        [] => "there is no pond and no group; `millpond run --limit SIZE --group NAME` creates a \
+               group, `millpond serve` starts a pond"
+            .to_owned(),
         names => {
             let (shown, more) = names.split_at(names.len().min(SHOWN));
             let more = match more.len() {
@@ -148,7 +147,7 @@ fn known_hint(names: &[String], has_pond: bool) -> String {
             let how = if has_pond {
                 "`millpond group ls`"
             } else {
-                "without a pond `millpond run --limit SIZE --group NAME` makes another"
+                "without a pond `millpond run --limit SIZE --group NAME` creates another"
             };
             format!("there are {}{more}; {how}", shown.join(", "))
         }
@@ -224,7 +223,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_what_can_be_done() {
         let names = |count: usize| (1..=count).map(|n| format!("g{n}")).collect::<Vec<_>>();
-        assert!(known_hint(&[], true).contains("group set NAME --limit SIZE` makes one"));
+        assert!(known_hint(&[], true).contains("group set NAME --limit SIZE` creates one"));
         let alone = known_hint(&[], false);
         assert!(alone.contains("millpond run") && !alone.contains("group set"), "{alone}");
         assert_eq!(known_hint(&names(2), true), "there are g1, g2; `millpond group ls`");

@@ -13,7 +13,7 @@ use crate::commands::events;
 use crate::error::{CommandError, Outcome};
 use crate::json::{AccountJson, used_bytes};
 use crate::printer::{Printer, Tone};
-use crate::units;
+use crate::{moment, units};
 
 /// How often accounts are looked at; the daemon adds them up as often.
 const LOOK: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ fn tell(happened: &mut Events, wanted: impl Fn(&str) -> bool, printer: &Printer)
     while let Some(event) = happened.next_timeout(patience)? {
         let name = event.name.as_ref().map(ToString::to_string).unwrap_or_default();
         if is_of_groups(&event) && (event.kind == EventKind::Gap || wanted(&name)) {
-            events::print(&event, printer)?;
+            events::print(&event, false, printer)?;
         }
         patience = Duration::ZERO;
     }
@@ -90,7 +90,7 @@ fn changes(group: &GroupInfo, seen: &mut Seen, printer: &Printer) -> Outcome {
             let json = AccountJson::new(group.name.as_str(), device, state, units::now_unix_ms());
             printer.json_line(&json)?;
         } else {
-            let time = printer.paint(Tone::Dim, units::moment(units::now_unix_ms()));
+            let time = printer.paint(Tone::Dim, moment::plain(units::now_unix_ms()));
             printer.line(format_args!("{time}  {}", words(group, device, state)))?;
         }
     }

@@ -31,7 +31,7 @@ fn say(swapped: &Swap, printer: &Printer) -> Outcome {
     }
     printer.line(shown(&swapped.current))?;
     if let Some(replaced) = replaced.filter(|tag| *tag != swapped.current.tag.to_string()) {
-        printer.detail(format_args!("it takes the place of {replaced}"));
+        printer.detail(format_args!("it replaces {replaced}"));
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ pub fn retire(args: &RetireArgs, global: &Global, printer: &Printer) -> Outcome 
     printer.line(shown(&info))?;
     if gone.is_none() && info.readers > 0 {
         let readers = units::count(info.readers.into(), "reader");
-        printer.note(format_args!("note: its memory goes when the last of {readers} lets go"));
+        printer.note(format_args!("note: its memory is freed when the last of {readers} lets go"));
     }
     Ok(())
 }

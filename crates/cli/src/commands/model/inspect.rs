@@ -11,7 +11,7 @@ use crate::error::{CommandError, Outcome};
 use crate::json::{LeaseJson, ModelVersionJson, SlabJson, VersionDetailsJson, WeightJson};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
-use crate::{pond, units, users};
+use crate::{moment, pond, units, users};
 
 /// Prints everything about a version, or about a tensor where there is no such model.
 pub fn inspect(args: &InspectAnyArgs, global: &Global, printer: &Printer) -> Outcome {
@@ -63,13 +63,14 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     let rollback_to = rollback_to(pond, &info)?;
     if printer.is_json() {
         let weights = |manifest: &Manifest| manifest.tensors.iter().map(WeightJson::from).collect();
+        let tag = info.tag.to_string();
         return printer.json(&VersionDetailsJson {
             version: ModelVersionJson::from(&info),
             rollback_to,
             slabs: SlabJson::all(&parts, manifest.as_ref()),
             metadata: manifest.as_ref().map(|it| it.metadata.clone()).unwrap_or_default(),
             tensors: manifest.as_ref().filter(|_| tensors).map(weights),
-            leases: leases.iter().map(LeaseJson::from).collect(),
+            leases: leases.iter().map(|lease| LeaseJson::new(lease, Some(tag.clone()))).collect(),
         });
     }
     if printer.is_quiet() {
@@ -81,7 +82,7 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     }
     if !leases.is_empty() {
         printer.line("")?;
-        printer.line(holders(&leases).render())?;
+        printer.table(&holders(&leases))?;
     }
     if let (true, Some(manifest)) = (tensors, &manifest) {
         printer.line("")?;
@@ -125,7 +126,7 @@ fn facts(info: &VersionInfo, rollback_to: Option<&str>) -> Vec<(&'static str, St
         ("layout hash", hash(info.layout)),
         ("content hash", hash(info.content)),
         ("source", crate::shown::printable(&info.source).into_owned()),
-        ("created", format!("{} ({age} ago)", units::moment(info.created_unix_ms))),
+        ("created", format!("{} ({age} ago)", moment::zoned(info.created_unix_ms))),
         ("rollback to", rollback_to.unwrap_or("-").to_owned()),
         ("readers", info.readers.to_string()),
     ];

@@ -4,6 +4,7 @@ use millpond::{ModelInfo, VersionInfo};
 
 use super::{shown, shown_model};
 use crate::args::{Global, ModelsArgs};
+use crate::commands::watch;
 use crate::error::Outcome;
 use crate::json::ModelsJson;
 use crate::printer::Printer;
@@ -12,15 +13,21 @@ use crate::{pond, units};
 
 /// Lists models.
 pub fn list(args: &ModelsArgs, global: &Global, printer: &Printer) -> Outcome {
-    let models = pond::connect(global)?.models(&args.prefix)?;
+    let pond = pond::connect(global)?;
+    watch::run(args.watch, printer, |printer| {
+        show(&pond.models(&args.prefix)?, args.no_trunc, printer)
+    })
+}
+
+fn show(models: &[ModelInfo], no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&ModelsJson::from(models.as_slice()));
+        return printer.json(&ModelsJson::from(models));
     }
     if printer.is_quiet() {
         let mut versions = models.iter().flat_map(|model| &model.versions);
         return versions.try_for_each(|info| printer.line(shown(info)));
     }
-    printer.line(table(&models, args.no_trunc).render())
+    printer.table(&table(models, no_trunc))
 }
 
 fn table(models: &[ModelInfo], no_trunc: bool) -> Table {
@@ -35,6 +42,7 @@ fn table(models: &[ModelInfo], no_trunc: bool) -> Table {
         ("READERS", Side::Right),
         ("CREATED", Side::Left),
     ])
+    .dispensable(&["TENSORS", "OWN", "CREATED", "SHARED"])
     .no_trunc(no_trunc);
     for model in models {
         for info in &model.versions {

@@ -63,7 +63,7 @@ fn like(text: Option<&str>) -> Result<Like, CommandError> {
         Some(tag) => {
             let tag = VersionTag::new(tag).map_err(|error| {
                 let report = Report::new(Code::Usage, error.to_string());
-                CommandError::from(report.hint("`--like v1`, or `--like none`"))
+                CommandError::from(report.hint("write `--like v1` or `--like none`"))
             })?;
             Like::Version(tag)
         }
@@ -78,7 +78,7 @@ fn plan(path: &Path) -> Result<Plan, CommandError> {
     })?;
     Plan::parse(&text).map_err(|error| {
         let report = Report::new(Code::Kind(ErrorKind::Invalid), format!("'{shown}': {error}"));
-        report.hint("`millpond help load` shows a plan").into()
+        report.hint("`millpond help load` shows an example").into()
     })
 }
 

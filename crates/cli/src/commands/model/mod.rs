@@ -46,9 +46,9 @@ fn named(model: &str, version: Option<&str>) -> Result<(String, String), Command
     match (model.split_once('@'), version) {
         (None, Some(version)) => Ok((model.to_owned(), version.to_owned())),
         (Some((model, version)), None) => Ok((model.to_owned(), version.to_owned())),
-        (None, None) => Err(usage(format!("which version of '{model}'? Write '{model}@v1'"))),
+        (None, None) => Err(usage(format!("no version of '{model}' given; write '{model}@v1'"))),
         (Some(_), Some(version)) => {
-            Err(usage(format!("'{model}' names a version already, and so does '{version}'")))
+            Err(usage(format!("two versions given: '{model}' and '{version}'")))
         }
     }
 }
@@ -62,7 +62,7 @@ mod tests {
         let expected = ("llama".to_owned(), "v1".to_owned());
         assert_eq!(named("llama", Some("v1")).unwrap(), expected);
         assert_eq!(named("llama@v1", None).unwrap(), expected);
-        assert!(named("llama", None).unwrap_err().to_string().contains("which version"));
+        assert!(named("llama", None).unwrap_err().to_string().contains("no version of"));
         assert!(named("llama@v1", Some("v2")).is_err());
     }
 

@@ -25,6 +25,6 @@ pub fn save(args: &SaveArgs, global: &Global, printer: &Printer) -> Outcome {
     saved.files.iter().try_for_each(|path| printer.line(path.display()))?;
     let (size, time) = (units::bytes(saved.bytes), units::time(saved.elapsed));
     let rate = units::rate(saved.bytes, saved.elapsed);
-    printer.detail(format_args!("{size} in {time} ({rate})"));
+    printer.note(format_args!("{size} in {time} ({rate})"));
     Ok(())
 }

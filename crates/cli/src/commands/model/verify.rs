@@ -30,7 +30,7 @@ pub fn verify(args: &VerifyArgs, global: &Global, printer: &Printer) -> Outcome 
         let tensors = units::count(info.tensors.into(), "tensor");
         let (size, time) = (units::bytes(verified.bytes), units::time(verified.elapsed));
         let rate = units::rate(verified.bytes, verified.elapsed);
-        printer.note(format_args!("{tensors} as they were loaded, {size} in {time} ({rate})"));
+        printer.note(format_args!("{tensors} unchanged, {size} in {time} ({rate})"));
         return Ok(());
     }
     let mut names: Vec<String> =
@@ -40,5 +40,5 @@ pub fn verify(args: &VerifyArgs, global: &Global, printer: &Printer) -> Outcome 
     }
     let count = units::count(differing.len() as u64, "tensor");
     let message = format!("{count} of {name} not as loaded: {}", names.join(", "));
-    Err(Report::new(Code::Failed, message).hint("load it again; `--json` names all").into())
+    Err(Report::new(Code::Failed, message).hint("load it again; `--json` lists all of them").into())
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use millpond::{GroupName, GroupSet, Pond};
 use millpond_ledger::UNIT;
+use millpond_preload::context_bytes;
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, RunArgs};
@@ -51,8 +52,8 @@ pub fn join(
 ) -> Result<Membership, CommandError> {
     if args.limit.is_none() && args.group.is_none() {
         return Err(usage(
-            "no limit",
-            "`--limit 10G`, or `--group NAME` of a group that has one; `millpond group ls`",
+            "no limit given",
+            "give `--limit 10G`, or `--group NAME` of a group that has one (`millpond group ls`)",
         ));
     }
     match pond::connect(global) {
@@ -68,6 +69,9 @@ fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership,
     let device = args.device.as_deref().map(|text| pond::device(pond, text)).transpose()?;
     if let Some(limit) = args.limit {
         pond::warn_if_larger(pond, limit, device, printer)?;
+        let cards = pond.status()?.devices.into_iter();
+        let cards = cards.filter(|card| device.is_none_or(|device| card.device == device));
+        warn_if_nothing_starts(limit, cards.map(|card| card.total_bytes).min(), printer);
     }
     let limit = args.limit.map(Size::limit);
     let min_bytes = args.min.map(|min| pond::bytes_on_cards(pond, min, device)).transpose()?;
@@ -100,11 +104,25 @@ fn of_pond(pond: &Pond, args: &RunArgs, printer: &Printer) -> Result<Membership,
     Ok(Membership { account, visible, library: library.file })
 }
 
+/// Says so where a limit leaves no room for a CUDA context. A card that has not been read, or that
+/// nobody knows, is taken for a large one.
+fn warn_if_nothing_starts(limit: Size, card_bytes: Option<u64>, printer: &Printer) {
+    let card = card_bytes.filter(|bytes| *bytes > 0).unwrap_or(u64::MAX);
+    let least = context_bytes(card);
+    if limit.on_card(card) < least {
+        let least = crate::units::bytes(least);
+        printer.note(format_args!(
+            "warning: a limit of {limit} has no room for a CUDA context, which takes up to {least}: \
+             most CUDA programs will not start; try `--limit 2G`"
+        ));
+    }
+}
+
 /// Without a pond the first process makes the group, and the files of the group are the limit.
 fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, CommandError> {
     if args.min.is_some() || args.weight.is_some() {
         let message = "`--min` and `--weight` need a pond, which keeps room between groups";
-        return Err(Report::new(why.code, message).hint("`millpond serve`").into());
+        return Err(Report::new(why.code, message).hint("start one with `millpond serve`").into());
     }
     let library = preload::choose(None)?.file;
     let groups = Alone::new();
@@ -117,7 +135,7 @@ fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, 
         }
         let group = group.map(ToString::to_string).unwrap_or_default();
         let message = format!("group '{group}' needs a limit: {}", why.failure.message);
-        let hint = "`--limit 10G`; or start a pond, which knows its groups: `millpond serve`";
+        let hint = "give `--limit 10G`, or start a pond, which knows its groups: `millpond serve`";
         return Err(Report::new(why.code, message).hint(hint).into());
     };
     if limit.on_card(u64::MAX) < UNIT {
@@ -126,6 +144,7 @@ fn alone(args: &RunArgs, why: &Report, printer: &Printer) -> Result<Membership, 
     if let Some(group) = &args.group {
         groups.agree(group, limit)?;
     }
+    warn_if_nothing_starts(limit, None, printer);
     printer.note(format_args!(
         "no pond: the limit of {limit} holds for this user's programs with the same {}",
         if args.group.is_some() { "group" } else { "limit" }
@@ -141,13 +160,16 @@ fn visible(text: &str) -> Result<String, CommandError> {
         return Ok(text.to_owned());
     }
     let Ok(index) = text.strip_prefix("cuda:").unwrap_or(text).parse::<usize>() else {
-        let message = format!("'{text}' is neither a GPU's number nor its UUID");
-        return Err(usage(message, "`nvidia-smi -L` shows both"));
+        let message = format!("'{text}' is neither the index nor the UUID of a GPU");
+        return Err(usage(message, "`nvidia-smi -L` lists both"));
     };
     let seen = std::env::var("CUDA_VISIBLE_DEVICES").ok();
     nth_visible(index, seen.as_deref()).ok_or_else(|| {
         let seen = seen.unwrap_or_default();
-        usage(format!("no GPU {index}: CUDA_VISIBLE_DEVICES is '{seen}'"), "`nvidia-smi -L`")
+        usage(
+            format!("no GPU {index}: CUDA_VISIBLE_DEVICES is '{seen}'"),
+            "`nvidia-smi -L` lists the GPUs",
+        )
     })
 }
 

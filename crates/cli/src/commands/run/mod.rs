@@ -18,15 +18,16 @@ use crate::printer::Printer;
 /// Becomes the program.
 pub fn run(args: &RunArgs, global: &Global, printer: &Printer) -> Outcome {
     let Some((name, rest)) = args.program.split_first() else {
-        return Err(Report::new(Code::Usage, "no program").hint("millpond help run").into());
+        return Err(Report::new(Code::Usage, "no program to run")
+            .hint("`millpond help run` shows examples")
+            .into());
     };
     // What is wrong with the program is said before a group is made for it.
     let file = program::find(name)?;
     if let Some(escape) = program::escape(&file) {
         if args.strict {
             let report = Report::new(Code::NotExecutable, escape.to_string());
-            let hint =
-                "without `--strict` it runs, unlimited; docs/limits.md says how to close this";
+            let hint = "without `--strict` it runs without a limit; docs/limits.md says how to prevent that";
             return Err(report.hint(hint).into());
         }
         printer.note(format_args!("warning: {escape}"));

@@ -27,8 +27,8 @@ pub fn find(name: &OsStr) -> Result<PathBuf, CommandError> {
     search(name, &path).map_err(|missing| {
         let name = name.display();
         let report = match missing {
-            Missing::Nowhere => Report::new(Code::NoProgram, format!("'{name}': no such program"))
-                .hint("`millpond run [OPTIONS] -- PROGRAM ARGS...`; is it in PATH?"),
+            Missing::Nowhere => Report::new(Code::NoProgram, format!("no program '{name}'"))
+                .hint("check PATH; the order is `millpond run [OPTIONS] -- PROGRAM ARGS...`"),
             Missing::NotExecutable(file) => {
                 Report::new(Code::NotExecutable, format!("'{}' cannot be executed", file.display()))
                     .hint(format!("`chmod +x {}`, or name its interpreter", file.display()))

@@ -121,19 +121,20 @@ fn numpy(args: &PutArgs, header: &Header, label: &str) -> Result<(Dtype, Shape),
 fn raw(args: &PutArgs, source: &Source<'_>, label: &str) -> Result<(Dtype, Shape), CommandError> {
     let usage = |message: String| Report::new(Code::Usage, message);
     let Some(dtype) = args.dtype else {
-        let message = format!("{label} is not a numpy file, so it must be said what it holds");
-        return Err(usage(message).hint("`--dtype bf16 --shape 4096,4096`").into());
+        let message = format!("{label} is not a numpy file");
+        return Err(usage(message).hint("say what it holds: `--dtype f32 --shape 512,512`").into());
     };
     if let Some(shape) = &args.shape {
         return Ok((dtype, shape.clone()));
     }
     let Some(bytes) = source.length() else {
-        let message = format!("how much comes from {label} is not known beforehand");
-        return Err(usage(message).hint("`--shape 4096,4096`").into());
+        let message = format!("the size of {label} is not known in advance");
+        return Err(usage(message).hint("say it: `--shape 512,512`").into());
     };
     let bits = bytes.checked_mul(8).filter(|bits| bits.is_multiple_of(dtype.bits()));
     let Some(bits) = bits else {
-        let message = format!("{label} has {bytes} bytes, which are no whole elements of {dtype}");
+        let message =
+            format!("{label} has {bytes} bytes, which is not a whole number of {dtype} elements");
         return Err(file(message).into());
     };
     let shape = Shape::new([bits / dtype.bits()]).map_err(millpond::Error::from)?;
@@ -150,6 +151,6 @@ fn not_read(label: &str, error: &io::Error) -> CommandError {
 
 fn not_numpy(label: &str, error: &NpyError) -> CommandError {
     let report = file(format!("{label}: {error}"));
-    let raw = "`--format raw` with `--dtype` and `--shape` takes the bytes as they are";
+    let raw = "`--format raw` with `--dtype` and `--shape` reads the bytes as they are";
     report.hint(error.hint().unwrap_or(raw)).into()
 }

@@ -79,7 +79,7 @@ fn put_from(
     let mut bar = Bar::new(printer, name);
     let put = pond.put(spec, source, |progress| bar.at(progress));
     let info = put.map_err(|error| {
-        let hint = format!("`--replace` takes its place; or `millpond tensor rm {name}` first");
+        let hint = format!("`--replace` replaces it, `millpond tensor rm {name}` deletes it");
         CommandError::from(error).hint_for(ErrorKind::Exists, hint)
     })?;
     drop(bar);
@@ -91,7 +91,7 @@ fn say(info: &TensorInfo, elapsed: Duration, printer: &Printer) -> Outcome {
         return printer.json(&TransferJson::new(TensorJson::from(info), None, elapsed));
     }
     printer.line(shown_name(info))?;
-    printer.detail(speed(info, elapsed));
+    printer.note(speed(info, elapsed));
     Ok(())
 }
 

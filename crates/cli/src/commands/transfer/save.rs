@@ -23,8 +23,10 @@ use crate::progress::Bar;
 pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
     let to_stdout = is_stdout(&args.output);
     if to_stdout && io::stdout().is_terminal() {
-        let message = "a terminal is no place for a tensor's bytes";
-        return Err(Report::new(Code::Usage, message).hint("`-o FILE`, or a pipe").into());
+        let message = "refusing to write binary data to a terminal";
+        return Err(Report::new(Code::Usage, message)
+            .hint("write to a file with `-o FILE`, or to a pipe")
+            .into());
     }
     let pond = pond::connect(global)?;
     let wait = args.wait.map_or(Duration::ZERO, |span| span.0);
@@ -45,7 +47,9 @@ pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
     if to_stdout {
         let file = io::stdout().as_fd().try_clone_to_owned().map(File::from);
         let file = file.map_err(|error| not_written("standard output", &error))?;
-        return save(&lease, &file, "standard output", &header, bar);
+        save(&lease, &file, "standard output", &header, bar)?;
+        printer.note(super::speed(lease.info(), begun.elapsed()));
+        return Ok(());
     }
     let output = Output::create(&args.output, args.force)?;
     let label = format!("'{}'", args.output.display());
@@ -68,7 +72,7 @@ fn header(args: &GetArgs, info: &TensorInfo) -> Result<Vec<u8>, CommandError> {
         Format::Raw => Ok(Vec::new()),
         Format::Npy => npy::write_header(info.dtype, &info.shape).map_err(|error| {
             let report = Report::new(Code::Kind(ErrorKind::Invalid), error.to_string());
-            report.hint("`--format raw` writes nothing but the bytes").into()
+            report.hint("`--format raw` writes just the bytes").into()
         }),
     }
 }
@@ -99,7 +103,7 @@ fn say(
         return printer.json(&TransferJson::new(TensorJson::from(info), file_bytes, elapsed));
     }
     printer.line(path.display())?;
-    printer.detail(super::speed(info, elapsed));
+    printer.note(super::speed(info, elapsed));
     Ok(())
 }
 

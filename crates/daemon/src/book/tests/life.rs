@@ -165,3 +165,40 @@ fn whoever_comes_later_gets_a_place() {
     assert_eq!(has[..3], [300, 200, 133]);
     assert!(has.iter().all(|own| *own > 0) && all < FOR_USERS, "{has:?}");
 }
+
+#[test]
+fn without_groups_nothing_is_said_about_what_others_have_on_the_card() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    play.card_says(3 * GIB, 0);
+    play.ask(GroupWork::List).unwrap();
+    assert_eq!(play.readings[0].outside_bytes, 3 * GIB);
+    assert_eq!(play.ask(GroupWork::Remove(name("team"))), Ok(ReplyBody::Done));
+    assert_eq!(play.readings, [], "nobody reads the card any more");
+    // A reading that was under way does not bring it back.
+    play.card_says(2 * GIB, 0);
+    play.ask(GroupWork::List).unwrap();
+    assert_eq!(play.readings, []);
+    play.make("team", GIB);
+    play.card_says(2 * GIB, 0);
+    play.ask(GroupWork::List).unwrap();
+    assert_eq!(play.readings[0].outside_bytes, 2 * GIB);
+}
+
+/// Limits are looked at ten times a second; nothing else is called here.
+#[test]
+fn an_ended_process_is_shown_no_more_and_what_it_had_is_given_back_within_two_looks() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    let (member, device) = play.member("team");
+    member.reserve(device, units(512 * MIB)).unwrap();
+    assert_eq!(play.inspect("team").info.devices[0].processes, 1);
+    drop(member);
+    let shown = play.inspect("team").info;
+    assert_eq!((shown.processes, shown.devices[0].processes), (0, 0));
+    play.shelf.rebalance();
+    // What the driver needs, and a little.
+    std::thread::sleep(Duration::from_millis(60));
+    play.shelf.rebalance();
+    assert_eq!(play.inspect("team").info.devices[0].process_bytes, 0);
+}

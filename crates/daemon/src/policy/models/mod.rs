@@ -327,7 +327,7 @@ impl<P: Ports> Pond<P> {
                     shared.iter().map(|version| version.tag.to_string()).collect();
                 let message = format!("model '{}' has no version {tag}", name.model);
                 let mut failure = Failure::new(ErrorKind::NotFound, message)
-                    .hint(format!("versions there: {}", tags.join(", ")));
+                    .hint(format!("available: {}", tags.join(", ")));
                 failure.similar = tags;
                 failure.similar.truncate(millpond_wire::limits::FAILURE_LIST);
                 failure

@@ -74,6 +74,7 @@ impl<P: Ports> Pond<P> {
                 conn: None,
                 unclaimed: false,
                 recorded: false,
+                announced: true,
                 leases: BTreeMap::new(),
                 mover: true,
             },
