@@ -31,7 +31,6 @@ mod users;
 
 use std::process::ExitCode;
 
-
 use crate::printer::Printer;
 
 fn main() -> ExitCode {

@@ -3,10 +3,9 @@
 //! A closed pipe is not an error: `millpond tensor ls | head -1` has what it wants. `println!`
 //! would panic there, so it is forbidden in this program and every line goes through here.
 
-use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
@@ -56,7 +55,11 @@ pub struct Printer {
     verbose: bool,
     json: bool,
     /// Where lines go instead of standard output, for what is drawn anew again and again.
-    frame: Option<Rc<RefCell<String>>>,
+    frame: Option<Arc<Mutex<String>>>,
+}
+
+fn locked(frame: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
+    frame.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Printer {
@@ -109,12 +112,16 @@ impl Printer {
 
     /// The same printer, with its lines kept for [`Printer::frame`]; JSON is one line there.
     pub fn framed(&self) -> Self {
-        Self { frame: Some(Rc::default()), ..self.clone() }
+        Self { frame: Some(Arc::default()), ..self.clone() }
     }
 
     /// The lines that were kept, without a line end at the end.
     pub fn frame(&self) -> String {
-        let kept = self.frame.as_ref().map(|frame| frame.take()).unwrap_or_default();
+        let kept = self
+            .frame
+            .as_ref()
+            .map(|frame| std::mem::take(&mut *locked(frame)))
+            .unwrap_or_default();
         kept.trim_end_matches('\n').to_owned()
     }
 
@@ -130,7 +137,7 @@ impl Printer {
     pub fn line(&self, text: impl Display) -> Outcome {
         match &self.frame {
             Some(frame) => {
-                let mut frame = frame.borrow_mut();
+                let mut frame = locked(frame);
                 frame.push_str(&text.to_string());
                 frame.push('\n');
                 Ok(())
