@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use millpond::{Dtype, TensorSpec};
 use millpond_tests::process::limit;
 use millpond_tests::stderr::pipe;
-use millpond_tests::{Options, Process, Raw, Said, Stderr, TestPond, eventually, namespace, skip};
+use millpond_tests::{
+    Folder, Options, Process, Raw, Said, Stderr, TestPond, eventually, namespace, skip,
+};
 use rustix::process::{Pid, Resource, Signal};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -149,8 +151,8 @@ fn a_log_whose_reader_is_replaced_ends_nobody() {
 
 #[test]
 fn a_log_file_has_lines_of_all_processes_and_follows_its_path() {
-    let pond = TestPond::prepare(Options::new());
-    let folder = pond.path("logs");
+    let place = Folder::new();
+    let folder = place.join("logs");
     fs::create_dir(&folder).unwrap();
     let path = folder.join("pond.log");
     let pond = TestPond::start(
