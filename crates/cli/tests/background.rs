@@ -92,7 +92,8 @@ fn a_pond_in_the_background_says_where_it_is_and_stops_on_order() {
 #[test]
 fn a_pond_that_cannot_start_in_the_background_says_why() {
     let place = Place::new();
-    let ran = place.run(&["serve", "-d", "--log-file", "log", "--devices", "7"]);
+    let log = place.path().join("log").display().to_string();
+    let ran = place.run(&["serve", "-d", "--log-file", &log, "--devices", "7"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("`devices` names GPU 7"), "{}", ran.stderr);
     assert!(ran.stderr.contains("hint: "), "{}", ran.stderr);
