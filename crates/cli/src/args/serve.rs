@@ -7,7 +7,7 @@ use millpond_keeper::config::{ConfigOverrides, KEYS};
 
 use super::{named, path_or_nothing};
 
-/// Start a pond, in the foreground or with `--detach` in the background
+/// Start a pond; `--detach` runs it in the background
 ///
 /// Holds the memory and starts the daemon, again and again if need be. Ctrl-C or SIGTERM stops it:
 /// then the memory is given back. Settings come from flags, the environment (`millpond help
