@@ -239,9 +239,11 @@ pub(crate) struct Status {
     daemon_pid: u32,
     keeper_pid: u32,
     driver: String,
+    software: bool,
     driver_ready: bool,
     started_unix_ms: u64,
     runtime_dir: String,
+    preload_library: Option<String>,
     clients: u32,
     silent_clients: u32,
     leases: u32,
@@ -249,12 +251,24 @@ pub(crate) struct Status {
     lost_tensors: u32,
     movers: Vec<MoverInfo>,
     program: String,
+    service: Option<String>,
+    user_service: bool,
+    log_file: Option<String>,
+    loading: Option<String>,
     devices: Vec<DeviceInfo>,
 }
 
 impl From<millpond::Status> for Status {
     fn from(status: millpond::Status) -> Self {
+        let said = |text: String| Some(text).filter(|text| !text.is_empty());
+        let software = |device: &millpond::DeviceInfo| millpond_softgpu::is_software(&device.name);
         Self {
+            software: status.devices.iter().any(software),
+            preload_library: status.preload_library,
+            user_service: status.service.as_ref().is_some_and(|service| service.user),
+            service: status.service.map(|service| service.unit),
+            log_file: said(status.log_file),
+            loading: said(status.loading),
             pond: status.pond.to_string(),
             epoch: status.epoch.0,
             version: status.daemon_version.clone(),

@@ -35,11 +35,12 @@ def test_what_is_not_found_says_what_is_like_it(name):
 
 def test_a_full_gpu_says_who_holds_it(name):
     big = millpond.create(name, 100 << 20, "uint8")
-    with pytest.raises(millpond.GpuFull) as caught:
-        millpond.create(None, 4 << 30, "uint8")
+    everything = millpond.status().devices[0].capacity_bytes
+    with pytest.raises(millpond.GpuFull, match="has no room") as caught:
+        millpond.create(None, everything, "uint8")
     error = caught.value
     assert isinstance(error, MemoryError)
-    assert error.requested >= 4 << 30 and 0 < error.free < error.capacity
+    assert error.requested == everything == error.capacity and 0 < error.free < error.capacity
     assert error.holders[0].bytes >= 100 << 20 and error.holders[0].tensors >= 1
     assert "Holder(user=" in repr(error.holders[0])
     # As from a worker process to the one that waits for it.
@@ -48,6 +49,9 @@ def test_a_full_gpu_says_who_holds_it(name):
     assert (again.code, again.free) == ("gpu_full", error.free)
     assert again.holders[0].bytes == error.holders[0].bytes
     millpond.delete(big)
+    with pytest.raises(millpond.GpuFull, match="never fits") as caught:
+        millpond.create(None, everything + 1, "uint8")
+    assert caught.value.requested > everything and not caught.value.holders
 
 
 def test_no_pond_says_how_to_start_one(tmp_path):

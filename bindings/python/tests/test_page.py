@@ -30,9 +30,11 @@ def test_its_lines_are_python(page):
         ast.parse(block)
 
 
-def test_its_lines_about_watching_the_pond_work(page, capsys):
+def test_its_lines_about_watching_the_pond_work(page, capsys, name):
+    millpond.put(name, b"abcd")
     section = page.split("\n## Watch the pond\n")[1].split("\n## ")[0]
     (lines,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     names = {}
     exec(compile(lines, str(PAGE), "exec"), names)
-    assert "client_connected" in capsys.readouterr().out and names["event"] is None
+    assert f"tensor_published {name}" in capsys.readouterr().out and names["event"] is None
+    millpond.delete(name)

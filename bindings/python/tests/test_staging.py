@@ -136,9 +136,9 @@ def test_what_cannot_be_staged(model):
         millpond.stage(model, "v2", like="v1")
     with pytest.raises(millpond.Invalid, match="unknown dtype"):
         millpond.stage(model, tensors={"x": ("float7", 3)})
-    with pytest.raises(millpond.GpuFull) as caught:
+    with pytest.raises(millpond.GpuFull, match="never fits") as caught:
         millpond.stage(model, tensors={"x": ("uint8", 1 << 40)})
-    assert caught.value.requested >= 1 << 40 and caught.value.holders
+    assert caught.value.requested >= 1 << 40
 
 
 def test_a_killed_stager_leaves_nothing(model, python):

@@ -25,7 +25,7 @@ pub mod profiles;
 
 pub use config::{Config, ConfigError, ENVIRONMENT, EnvironmentVariable, configuration};
 pub use engine::refusal;
-pub use profiles::MARK;
+pub use profiles::{MARK, is_software};
 
 /// The driver as a part of this program: no shared library needed.
 pub static PROVIDER: millpond_cuda::sys::Provider = millpond_cuda::sys::Provider {

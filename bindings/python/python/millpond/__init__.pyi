@@ -73,6 +73,8 @@ EventKind = Literal[
     "group_lying",
     "group_stuck",
     "group_gone",
+    "renamed",
+    "start_failed",
 ]
 """What happened."""
 
@@ -246,9 +248,13 @@ class Status:
     daemon_pid: int
     keeper_pid: int
     driver: str
+    software: bool
+    """Whether this is the software driver: host memory, no GPU."""
     driver_ready: bool
     started_unix_ms: int
     runtime_dir: str
+    preload_library: str | None
+    """The library that ``millpond run`` preloads."""
     clients: int
     silent_clients: int
     leases: int
@@ -256,6 +262,12 @@ class Status:
     lost_tensors: int
     movers: _list[MoverInfo]
     program: str
+    service: str | None
+    """The systemd unit that runs the pond; ``user_service`` if it is one of the user's own manager."""
+    user_service: bool
+    log_file: str | None
+    loading: str | None
+    """The model of the configuration that is being loaded."""
     devices: _list[DeviceInfo]
 
 @final

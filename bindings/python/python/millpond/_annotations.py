@@ -41,6 +41,8 @@ EventKind = Literal[
     "group_lying",
     "group_stuck",
     "group_gone",
+    "renamed",
+    "start_failed",
 ]
 
 

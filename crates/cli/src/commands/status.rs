@@ -92,7 +92,7 @@ fn driver_name(status: &Status) -> String {
 
 /// Whether its GPUs are those of the software driver, linked in or as a library.
 pub fn is_software(status: &Status) -> bool {
-    status.devices.iter().any(|device| device.name.ends_with(millpond_softgpu::MARK))
+    status.devices.iter().any(|device| millpond_softgpu::is_software(&device.name))
 }
 
 fn movers(status: &Status) -> String {

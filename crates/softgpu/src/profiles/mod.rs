@@ -7,6 +7,12 @@ mod small;
 /// What the name of every device ends with: nobody shall take it for a card.
 pub const MARK: &str = " (software)";
 
+/// Whether a device of this name is one of the software driver, linked in or as a library.
+#[must_use]
+pub fn is_software(name: &str) -> bool {
+    name.ends_with(MARK)
+}
+
 /// The description of one GPU model.
 #[derive(Debug)]
 pub struct Profile {
