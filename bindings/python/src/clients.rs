@@ -1,11 +1,11 @@
 //! Who is connected, and what happens.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use millpond::{EventKind, TensorName};
+use millpond::{EventKind, TensorId, TensorName};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -19,6 +19,7 @@ use crate::interrupt::{Interrupt, ask};
 pub(crate) struct LeaseInfo {
     tensor: String,
     name: Option<String>,
+    version: Option<String>,
     mode: &'static str,
     bytes: u64,
     since_unix_ms: u64,
@@ -27,9 +28,13 @@ pub(crate) struct LeaseInfo {
     program: String,
 }
 
-impl From<millpond::LeaseInfo> for LeaseInfo {
-    fn from(lease: millpond::LeaseInfo) -> Self {
+/// The tags of versions, by the identity that their leases name.
+type Tags = HashMap<TensorId, String>;
+
+impl LeaseInfo {
+    fn new(lease: millpond::LeaseInfo, tags: &Tags) -> Self {
         Self {
+            version: tags.get(&lease.tensor).cloned(),
             tensor: lease.tensor.to_string(),
             name: lease.name.map(|name| name.to_string()),
             mode: lease.mode.name(),
@@ -64,8 +69,8 @@ pub(crate) struct ClientInfo {
     leases: Vec<LeaseInfo>,
 }
 
-impl From<millpond::ClientInfo> for ClientInfo {
-    fn from(client: millpond::ClientInfo) -> Self {
+impl ClientInfo {
+    fn new(client: millpond::ClientInfo, tags: &Tags) -> Self {
         let mut seen = HashSet::new();
         // What several leases are on counts once.
         let once = client.leases.iter().filter(|lease| seen.insert(lease.tensor));
@@ -78,7 +83,7 @@ impl From<millpond::ClientInfo> for ClientInfo {
             since_unix_ms: client.since_unix_ms,
             silent: client.silent,
             mover: client.mover,
-            leases: client.leases.into_iter().map(LeaseInfo::from).collect(),
+            leases: client.leases.into_iter().map(|lease| LeaseInfo::new(lease, tags)).collect(),
         }
     }
 }
@@ -305,6 +310,13 @@ impl Events {
 
 /// Everybody who is connected, or silent and alive.
 pub(crate) fn list(py: Python<'_>, pond: &millpond::Pond) -> PyResult<Vec<ClientInfo>> {
-    let clients = ask(py, || pond.clients())?;
-    Ok(clients.into_iter().map(ClientInfo::from).collect())
+    let (clients, tags) = ask(py, || {
+        let clients = pond.clients()?;
+        let holds_any = clients.iter().any(|client| !client.leases.is_empty());
+        let models = if holds_any { pond.models("")? } else { Vec::new() };
+        let versions = models.iter().flat_map(|model| &model.versions);
+        let tags = versions.map(|info| (TensorId(info.version.0), info.tag.to_string()));
+        Ok((clients, tags.collect::<Tags>()))
+    })?;
+    Ok(clients.into_iter().map(|client| ClientInfo::new(client, &tags)).collect())
 }

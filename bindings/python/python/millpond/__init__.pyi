@@ -295,6 +295,8 @@ class LeaseInfo:
 
     tensor: str
     name: str | None
+    version: str | None
+    """The tag of the version, where the lease is on one."""
     mode: Mode
     bytes: int
     since_unix_ms: int
