@@ -17,8 +17,7 @@ const MIB: u64 = 1 << 20;
 fn a_program_ends_as_it_ended() {
     let place = Place::new();
     for code in [0, 7] {
-        let said =
-            place.cli(&["run", "--limit", "512M", "--", "sh", "-c", &format!("exit {code}")]);
+        let said = place.cli(&["run", "--limit", "2G", "--", "sh", "-c", &format!("exit {code}")]);
         assert_eq!((said.code, said.stderr.as_str()), (Some(code), ""));
     }
     let status =

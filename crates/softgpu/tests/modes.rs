@@ -200,7 +200,7 @@ fn devices_are_as_configured_and_the_same_for_everybody() {
     ];
     let folder = Folder::new();
     let answer = folder.ask("devices", &env);
-    assert!(answer.starts_with("2 33554432 Millpond Small ["), "{answer}");
+    assert!(answer.starts_with("2 33554432 Millpond Small (software) ["), "{answer}");
     assert_eq!(folder.ask("devices", &env), answer);
     assert_ne!(Folder::new().ask("devices", &env), answer, "another folder, another card");
 }

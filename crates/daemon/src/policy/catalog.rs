@@ -47,10 +47,8 @@ pub struct Tensor {
     pub published: Option<Token>,
     /// Some before it, with their generations; the next daemon knows only the last one.
     pub earlier_publishes: Vec<(Token, u64)>,
-    /// The last rename.
-    pub renamed: Option<Token>,
-    /// Some before it; the next daemon knows only the last one.
-    pub earlier_renames: Vec<Token>,
+    /// Behind a pointer: most tensors keep their name, and a pond may have a million of them.
+    pub renames: Option<Box<Renames>>,
     /// Ends with its creator's process.
     pub ephemeral: bool,
     /// Who made it.
@@ -84,7 +82,30 @@ pub struct Tensor {
 impl Tensor {
     /// Whether a rename is a repeat.
     pub(super) fn was_renamed_by(&self, token: Token) -> bool {
-        self.renamed == Some(token) || self.earlier_renames.contains(&token)
+        let is_one = |renames: &Renames| renames.last == token || renames.earlier.contains(&token);
+        self.renames.as_deref().is_some_and(is_one)
+    }
+}
+
+/// The renames of a tensor whose repeats are recognised.
+#[derive(Clone, Debug)]
+pub struct Renames {
+    last: Token,
+    /// The next daemon knows only the last one.
+    earlier: Vec<Token>,
+}
+
+impl Renames {
+    /// A tensor that had this rename last, if any.
+    pub(super) fn recorded(last: Option<Token>) -> Option<Box<Renames>> {
+        last.map(|last| Box::new(Renames { last, earlier: Vec::new() }))
+    }
+
+    fn add(&mut self, token: Token) {
+        if self.earlier.len() == EARLIER_RENAMES {
+            self.earlier.remove(0);
+        }
+        self.earlier.push(std::mem::replace(&mut self.last, token));
     }
 }
 
@@ -213,11 +234,9 @@ impl Catalog {
             self.names.insert(key(owner, &name), id);
         }
         tensor.name = Some(name);
-        if let Some(last) = tensor.renamed.replace(token) {
-            if tensor.earlier_renames.len() == EARLIER_RENAMES {
-                tensor.earlier_renames.remove(0);
-            }
-            tensor.earlier_renames.push(last);
+        match &mut tensor.renames {
+            Some(renames) => renames.add(token),
+            none => *none = Renames::recorded(Some(token)),
         }
     }
 
@@ -379,7 +398,7 @@ pub(super) fn record_of(id: TensorId, tensor: &Tensor) -> TensorRecord {
         linger_ms: tensor.linger_ms,
         accesses_left: tensor.accesses_left,
         part: tensor.part,
-        renamed: tensor.renamed,
+        renamed: tensor.renames.as_ref().map(|renames| renames.last),
     }
 }
 
@@ -407,8 +426,7 @@ mod tests {
             generation: 1,
             published: None,
             earlier_publishes: Vec::new(),
-            renamed: None,
-            earlier_renames: Vec::new(),
+            renames: None,
             ephemeral: false,
             creator: ClientId::random(),
             created_ms: 0,

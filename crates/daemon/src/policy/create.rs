@@ -8,7 +8,7 @@ use millpond_wire::{
     Audience, ErrorKind, Failure, GpuUuid, Mode, SlabId, TensorId, TensorName, page,
 };
 
-use super::catalog::Tensor;
+use super::catalog::{Renames, Tensor};
 use super::get::lost;
 use super::owner::{Caller, Owner};
 use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_port};
@@ -496,8 +496,7 @@ pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
         generation: record.generation,
         published: record.published,
         earlier_publishes: Vec::new(),
-        renamed: record.renamed,
-        earlier_renames: Vec::new(),
+        renames: Renames::recorded(record.renamed),
         ephemeral: record.ephemeral,
         creator: record.creator,
         created_ms: record.created_unix_ms,
