@@ -51,7 +51,13 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
             "wait=SECONDS waits for its publish; mode=\"rw\" maps it to be written".to_owned()
         }
         (Call::Copy { .. }, ErrorKind::NotReady) => "publish it first".to_owned(),
-        (Call::Attach { name }, ErrorKind::NotFound) => return file(name),
+        (Call::Attach { name }, ErrorKind::NotFound) => {
+            return file(name).or_else(|| listed(error, "millpond.models() lists what exists"));
+        }
+        (Call::Get, ErrorKind::NotFound) => {
+            return listed(error, "millpond.list() lists what exists");
+        }
+        (_, ErrorKind::GpuFull) => return room(error),
         (Call::Make { name, version: Some(tag) }, ErrorKind::Exists) => {
             format!(
                 "take another version=, or give that one up: millpond.retire({name:?}, {tag:?})"
@@ -64,6 +70,24 @@ pub(crate) fn hint(call: Call<'_>, error: &Error) -> Option<String> {
         ),
         (Call::Group, ErrorKind::NotFound) => "create=True makes it".to_owned(),
         _ => return None,
+    })
+}
+
+/// Where several names are similar, or none: a single one is the pond's own hint.
+fn listed(error: &Error, call: &str) -> Option<String> {
+    (error.failure()?.similar.len() != 1).then(|| call.to_owned())
+}
+
+/// The way to room on a GPU, if there is one.
+fn room(error: &Error) -> Option<String> {
+    let failure = error.failure()?;
+    let fits = failure.requested_bytes? <= failure.capacity_bytes?;
+    Some(if fits {
+        "millpond.list() and millpond.models() show what can go: millpond.delete(NAME), \
+         millpond.retire(NAME, VERSION); millpond.gc() gives back what nobody uses"
+            .to_owned()
+    } else {
+        "`capacity` in the pond's configuration is the limit; millpond.status() shows it".to_owned()
     })
 }
 

@@ -42,6 +42,7 @@ def test_a_full_gpu_says_who_holds_it(name):
     error = caught.value
     assert isinstance(error, MemoryError)
     assert error.requested == everything <= error.capacity and 0 < error.free < everything
+    assert "millpond.gc()" in error.hint
     assert error.holders[0].bytes >= 100 << 20 and error.holders[0].tensors >= 1
     assert "Holder(user=" in repr(error.holders[0])
     # As from a worker process to the one that waits for it.
@@ -52,6 +53,7 @@ def test_a_full_gpu_says_who_holds_it(name):
     millpond.delete(big)
     with pytest.raises(millpond.GpuFull, match="never fits") as caught:
         millpond.create(None, everything + (2 << 20), "uint8")
+    assert "millpond.status()" in caught.value.hint
     assert caught.value.requested > everything and not caught.value.holders
 
 
