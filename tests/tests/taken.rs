@@ -47,7 +47,7 @@ fn the_second_pond_ends_and_says_who_has_the_gpu_whoever_of_it_was_killed() {
         let said = said.unwrap_or_else(|| panic!("no kill of '{victim:?}' was quick enough"));
         let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error: ")).collect();
         assert!(errors.iter().any(|error| error.contains(&has_it)), "{said}");
-        assert!(said.contains("--devices"), "it says what to do: {said}");
+        assert!(said.contains("need another MILLPOND_SOFT_DIR"), "it says what to do: {said}");
         assert_eq!(
             errors.last(),
             Some(&"error: the daemon could not start (ended: exit status: 1)")

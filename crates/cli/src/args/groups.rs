@@ -9,7 +9,7 @@ use super::styles::STYLES;
 /// Which commands belong together. A command that is in none of them is listed last.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Pond", &["serve", "stop", "status", "ps", "events", "logs", "upgrade"]),
-    ("Tensors", &["tensor", "ls", "mv", "rm", "gc"]),
+    ("Tensors and models", &["ls", "rm", "mv", "tensor", "gc"]),
     ("Models", &["load", "models", "inspect", "swap", "rollback", "retire", "verify", "save"]),
     ("Limits", &["run", "group", "coverage"]),
     ("Tools", &["demo", "doctor", "bench", "completions", "man", "version", "help"]),
