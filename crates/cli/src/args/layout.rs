@@ -169,10 +169,9 @@ mod tests {
         for line in ["millpond --help", "millpond -h"] {
             let help = parse(words(line)).unwrap_err().render().to_string();
             let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text} in {help}"));
-            assert!(at("\nPond:\n  serve") < at("\nTensors:\n"));
-            assert!(
-                at("\nTensors:\n") < at("\nModels:\n") && at("\nModels:\n") < at("\nLimits:\n")
-            );
+            let both = at("\nTensors and models:\n  ls");
+            assert!(at("\nPond:\n  serve") < both && both < at("\nModels:\n"));
+            assert!(at("\nModels:\n") < at("\nLimits:\n"));
             assert!(at("\nLimits:\n") < at("\nTools:\n") && at("\nTools:\n") < at("\nOptions:\n"));
             assert!(
                 help.contains("Usage: millpond [OPTIONS] <COMMAND>") && !help.contains("janitor")
