@@ -4,8 +4,8 @@ use millpond_keeper::channel::{HoldKey, Message};
 use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, Life, MoveWork,
-    MoverInfo, Rename, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate, TensorGet,
-    TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
+    MoverInfo, Rename, Reply, ReplyBody, Request, RequestBody, Status, Target, TensorCreate,
+    TensorGet, TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId,
@@ -173,8 +173,14 @@ pub fn replies(folder: &Folder) {
         ("done", ReplyBody::Done),
         ("welcome", ReplyBody::Welcome(welcome)),
         ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
-        ("tensor", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None, existed: true })),
-        ("grant", ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted, existed: false })),
+        (
+            "tensor",
+            ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None, existed: true }),
+        ),
+        (
+            "grant",
+            ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted, existed: false }),
+        ),
         ("published", ReplyBody::Published { generation: 4 }),
         ("moved", ReplyBody::Moved { bytes: 4096, hashes: Vec::new() }),
         (

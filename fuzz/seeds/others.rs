@@ -82,7 +82,14 @@ fn records() -> Vec<(&'static str, Record)> {
         ("slab-gone", Record::SlabGone(slab)),
         ("client-gone", Record::ClientGone(client)),
         ("device", Record::DeviceSeen(device)),
-        ("renamed", Record::Renamed { object: tensor, name: TensorName::new("c").expect("a name"), token: Token(ID) }),
+        (
+            "renamed",
+            Record::Renamed {
+                object: tensor,
+                name: TensorName::new("c").expect("a name"),
+                token: Token(ID),
+            },
+        ),
     ]
 }
 

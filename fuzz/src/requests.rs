@@ -1,9 +1,9 @@
 //! Requests out of the fuzzer's decisions, with identities that meet again.
 
 use millpond_wire::message::{
-    Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename, RequestBody,
-    Target, TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit, VersionGet,
-    VersionStage, WAIT_FOREVER,
+    Claim, GroupJoin, GroupLimit, GroupSet, LeaseClaim, Life, MoveWork, PartSpec, Rename,
+    RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish, VersionCommit,
+    VersionGet, VersionStage, WAIT_FOREVER,
 };
 use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, GroupName, LeaseId, Mode, Shape, TensorId, TensorName,
