@@ -61,7 +61,7 @@ fn who_asks_without_an_end_does_not_stop_the_daemon_from_looking() {
             }
         }
     }
-    book.ask(Ask::Stop);
+    assert!(book.end(Ask::Stop, PATIENCE));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn processes_are_read_also_where_a_reading_takes_longer_than_the_time_between_tw
         assert!(began.elapsed() < PATIENCE, "processes were never read");
         std::thread::sleep(Duration::from_millis(10));
     }
-    book.ask(Ask::Stop);
+    assert!(book.end(Ask::Stop, PATIENCE));
 }
 
 /// Cards that keep whoever asks until they are let go.
