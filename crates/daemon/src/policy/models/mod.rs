@@ -106,6 +106,8 @@ impl Model {
         self.history.retain(|other| *other != id);
         if self.current == Some(id) {
             self.current = None;
+            // The journal says of swaps only what leads to a current version.
+            self.swaps.clear();
         }
     }
 }

@@ -78,6 +78,25 @@ fn a_whole_model_can_be_removed_and_its_readers_keep_it() {
 }
 
 #[test]
+fn a_model_without_a_current_version_has_no_swaps_that_only_one_daemon_knows() {
+    let mut play = Play::new();
+    let (loader, _) = play.client(1);
+    play.load(loader, "m", "v1", true);
+    play.load(loader, "m", "v2", true);
+    play.ask(loader, swapping("m", Some("v1"), Token::random()));
+    assert_eq!(play.ask(loader, RequestBody::VersionRemove(target("m@v1"))), ReplyBody::Done);
+    play.world.records = play.pond.snapshot();
+    play.load(loader, "m", "v3", true);
+    let swaps = |play: &Play| -> Vec<Record> {
+        let records = play.pond.snapshot().into_iter();
+        records.filter(|record| matches!(record, Record::VersionCurrent { .. })).collect()
+    };
+    let known = swaps(&play);
+    play.restart();
+    assert_eq!(swaps(&play), known);
+}
+
+#[test]
 fn of_two_first_loads_the_one_that_ends_first_is_current() {
     let mut play = Play::new();
     let (loader, _) = play.client(1);
