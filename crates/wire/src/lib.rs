@@ -30,6 +30,8 @@ pub mod page;
 pub mod process;
 pub mod record;
 pub mod runtime_dir;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
 mod shape;
 pub mod socket;
 

@@ -202,14 +202,8 @@ impl<P: Ports> Pond<P> {
         let request = match message {
             Ok(request) => request,
             Err((number, error)) => {
-                let kind = match error {
-                    DecodeError::Name(_)
-                    | DecodeError::Model(_)
-                    | DecodeError::Group(_)
-                    | DecodeError::Shape(_) => ErrorKind::Invalid,
-                    _ => ErrorKind::Protocol,
-                };
-                self.refuse(ports, conn, number, Failure::new(kind, error.to_string()));
+                let failure = Failure::new(error.kind(), error.to_string());
+                self.refuse(ports, conn, number, failure);
                 return;
             }
         };
@@ -217,11 +211,7 @@ impl<P: Ports> Pond<P> {
         self.now_ms = ports.monotonic_ms();
         // Nobody gets what has come to its end, however busy the loop is.
         self.end_lives(ports);
-        let wants_fd = match &request.body {
-            RequestBody::TensorMove(what) => what.work.has_file(),
-            RequestBody::VersionCommit(_) => true,
-            _ => false,
-        };
+        let wants_fd = request.body.descriptors() > 0;
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
             self.refuse(ports, conn, number, Failure::new(ErrorKind::Protocol, message));
@@ -233,22 +223,7 @@ impl<P: Ports> Pond<P> {
             self.refuse(ports, conn, number, Failure::new(ErrorKind::TooMany, message));
             return;
         }
-        let may_wait = matches!(
-            request.body,
-            RequestBody::TensorCreate(_)
-                | RequestBody::TensorGet(_)
-                | RequestBody::TensorMove(_)
-                | RequestBody::TensorList { .. }
-                | RequestBody::VersionStage(_)
-                | RequestBody::VersionPart { .. }
-                | RequestBody::VersionGet(_)
-                | RequestBody::PondStatus
-                | RequestBody::GroupSet(_)
-                | RequestBody::GroupJoin(_)
-                | RequestBody::GroupList
-                | RequestBody::GroupInspect { .. }
-                | RequestBody::GroupRemove { .. }
-        );
+        let may_wait = request.body.may_wait();
         match self.dispatch(ports, conn, request, fd) {
             Ok(Some((body, fds))) => ports.reply(conn, Reply { number, body }, fds),
             Ok(None) => {
