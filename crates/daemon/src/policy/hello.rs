@@ -254,6 +254,12 @@ impl<P: Ports> Pond<P> {
             self.taint_recovered(ports, &caller);
         }
         for lease in leases {
+            if ending == Ending::Released
+                && let Err(error) = self.record_release(ports, id, lease)
+            {
+                // The next daemon does not know the client any more, and so no lease of its.
+                tracing::error!(client = %id, "could not record the end of a lease: {error}");
+            }
             self.end_lease(ports, id, lease, ending);
         }
         let Some(client) = self.clients.remove(id) else { return };

@@ -14,7 +14,7 @@ use super::catalog::Tensor;
 use super::clients::Lease;
 use super::owner::Caller;
 use super::pond::{Pond, from_port};
-use super::ports::Ports;
+use super::ports::{PortError, Ports};
 use super::words::span;
 
 /// When an end is tried again that could not be recorded.
@@ -225,16 +225,18 @@ impl<P: Ports> Pond<P> {
         Ok(true)
     }
 
-    /// A counted lease was released. The next daemon must not take it for one whose answer was lost.
-    pub(super) fn count_release(&self, ports: &mut P, id: TensorId, lease: CountedLease) {
+    /// A counted lease ends. The next daemon must not take it for one whose answer was lost.
+    pub(super) fn count_release(
+        &self,
+        ports: &mut P,
+        id: TensorId,
+        lease: CountedLease,
+    ) -> Result<(), PortError> {
         let Some(left) = self.catalog.get(id).and_then(|tensor| tensor.accesses_left) else {
-            return;
+            return Ok(());
         };
         let record = Record::TensorAccessed { tensor: id, accesses_left: left, lease: Some(lease) };
-        if let Err(error) = ports.journal(&record) {
-            // After a restart it would end with its client.
-            tracing::error!(tensor = %id, "could not record the end of a lease: {error}");
-        }
+        ports.journal(&record)
     }
 
     /// The counted leases on a tensor, for a new journal.

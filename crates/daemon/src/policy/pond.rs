@@ -309,12 +309,7 @@ impl<P: Ports> Pond<P> {
             RequestBody::TensorDelete { tensor } => self.delete(ports, &caller, tensor),
             RequestBody::TensorInspect(target) => self.inspect(ports, &caller, &target),
             RequestBody::TensorList { prefix } => self.list(ports, (conn, number), caller, prefix),
-            RequestBody::LeaseRelease { leases } => {
-                for lease in leases {
-                    self.end_lease(ports, client, lease, super::release::Ending::Released);
-                }
-                done()
-            }
+            RequestBody::LeaseRelease { leases } => self.release(ports, client, &leases),
             RequestBody::Subscribe { from } => {
                 ports.reply(conn, Reply { number, body: ReplyBody::Done }, Vec::new());
                 self.subscribe(ports, conn, from);

@@ -2,11 +2,13 @@
 
 use millpond_wire::message::{Event, EventKind};
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, VersionId};
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, GpuUuid, LeaseId, SlabId, TensorId, VersionId,
+};
 
 use super::owner::Caller;
-use super::pond::Pond;
-use super::ports::{Held, Ports};
+use super::pond::{Answer, Pond, done};
+use super::ports::{Held, PortError, Ports};
 use super::words::count;
 
 /// How a lease ended.
@@ -19,6 +21,45 @@ pub(super) enum Ending {
 }
 
 impl<P: Ports> Pond<P> {
+    /// A client has unmapped these. All of them are tried: one whose end cannot be recorded stays,
+    /// and the client repeats the release.
+    pub(super) fn release(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        leases: &[LeaseId],
+    ) -> Answer<P::Fd> {
+        let mut unrecorded = None;
+        for lease in leases {
+            match self.record_release(ports, client, *lease) {
+                Ok(()) => self.end_lease(ports, client, *lease, Ending::Released),
+                Err(error) => unrecorded = Some(error),
+            }
+        }
+        match unrecorded {
+            None => done(),
+            Some(error) => {
+                let message = format!("the end of a lease could not be made durable: {error}");
+                Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"))
+            }
+        }
+    }
+
+    /// Makes the end of a counted lease durable, before it ends: the next daemon would take it for
+    /// one whose answer was lost. The end of any other needs no record.
+    pub(super) fn record_release(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        lease: LeaseId,
+    ) -> Result<(), PortError> {
+        let holder = self.clients.clients.get(&client);
+        let known = holder.and_then(|client| client.leases.get(&lease)).copied();
+        let Some(known) = known.filter(|known| known.counted) else { return Ok(()) };
+        let counted = CountedLease { client, lease, mode: known.mode, ended: true };
+        self.count_release(ports, known.tensor, counted)
+    }
+
     pub(super) fn end_lease(
         &mut self,
         ports: &mut P,
@@ -38,14 +79,9 @@ impl<P: Ports> Pond<P> {
             return;
         };
         tensor.leases.remove(&(client, lease));
-        let slab = tensor.slab;
-        match ending {
-            Ending::Died => self.taint(ports, slab),
-            Ending::Released if !ended.counted => {}
-            Ending::Released => {
-                let counted = CountedLease { client, lease, mode: ended.mode, ended: true };
-                self.count_release(ports, ended.tensor, counted);
-            }
+        if ending == Ending::Died {
+            let slab = tensor.slab;
+            self.taint(ports, slab);
         }
         self.unleased(ports, ended.tensor);
         self.free_if_unused(ports, ended.tensor);
