@@ -1,13 +1,14 @@
 //! Leases end, and memory is given back: never under a reader, never to another owner.
 
-use millpond_wire::message::{Event, EventKind};
+use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{
-    ClientId, ErrorKind, Failure, GpuUuid, LeaseId, SlabId, TensorId, VersionId,
-};
+use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, LeaseId, SlabId, TensorId};
 
+use super::answer::{Answer, done};
+use super::events::happening;
+use super::leases::LeaseTarget;
 use super::owner::Caller;
-use super::pond::{Answer, Pond, done};
+use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
 use super::words::count;
 
@@ -53,11 +54,12 @@ impl<P: Ports> Pond<P> {
         client: ClientId,
         lease: LeaseId,
     ) -> Result<(), PortError> {
-        let holder = self.clients.clients.get(&client);
-        let known = holder.and_then(|client| client.leases.get(&lease)).copied();
-        let Some(known) = known.filter(|known| known.counted) else { return Ok(()) };
+        let Some(known) = self.leases.get(client, lease) else { return Ok(()) };
+        let (LeaseTarget::Tensor(tensor), true) = (known.target, known.counted) else {
+            return Ok(());
+        };
         let counted = CountedLease { client, lease, mode: known.mode, ended: true };
-        self.count_release(ports, known.tensor, counted)
+        self.count_release(ports, tensor, counted)
     }
 
     pub(super) fn end_lease(
@@ -67,28 +69,26 @@ impl<P: Ports> Pond<P> {
         lease: LeaseId,
         ending: Ending,
     ) {
-        let Some(ended) =
-            self.clients.clients.get_mut(&client).and_then(|client| client.leases.remove(&lease))
-        else {
-            // Already ended: a repeat gets the same answer.
-            return;
+        // Already ended: a repeat gets the same answer.
+        let Some(ended) = self.leases.end(client, lease) else { return };
+        let id = match ended.target {
+            LeaseTarget::Tensor(id) => id,
+            LeaseTarget::Version(id) => {
+                self.version_lease_ended(ports, id, ending);
+                return;
+            }
         };
-        let Some(tensor) = self.catalog.get_mut(ended.tensor) else {
-            let version = VersionId(ended.tensor.0);
-            self.version_lease_ended(ports, version, (client, lease), ending);
-            return;
-        };
-        tensor.leases.remove(&(client, lease));
+        let Some(tensor) = self.catalog.get(id) else { return };
         if ending == Ending::Died {
             let slab = tensor.slab;
             self.taint(ports, slab);
         }
-        self.unleased(ports, ended.tensor);
-        self.free_if_unused(ports, ended.tensor);
+        self.unleased(ports, id);
+        self.free_if_unused(ports, id);
     }
 
     pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
-        if self.slabs.taint(slab) || self.slabs.untold.contains(&slab) {
+        if self.slabs.taint(slab) || self.slabs.is_untold(slab) {
             self.record_taint(ports, slab);
         }
         self.drop_slab_if_useless(ports, slab);
@@ -98,13 +98,10 @@ impl<P: Ports> Pond<P> {
     /// is freed, and who died with it stays known.
     fn record_taint(&mut self, ports: &mut P, slab: SlabId) -> bool {
         let recorded = ports.journal(&Record::SlabTainted(slab));
-        match &recorded {
-            Ok(()) => self.slabs.untold.remove(&slab),
-            Err(error) => {
-                tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
-                self.slabs.untold.insert(slab)
-            }
-        };
+        self.slabs.taint_is_recorded(slab, recorded.is_ok());
+        if let Err(error) = &recorded {
+            tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
+        }
         recorded.is_ok()
     }
 
@@ -114,7 +111,7 @@ impl<P: Ports> Pond<P> {
             .slabs
             .iter()
             .filter(|(_, slab)| {
-                slab.recovered && caller.may_use(&slab.pool.owner, slab.pool.audience)
+                slab.recovered && caller.may_use(&slab.class.owner, slab.class.audience)
             })
             .map(|(id, _)| id)
             .collect();
@@ -125,18 +122,18 @@ impl<P: Ports> Pond<P> {
 
     pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
         let Some(tensor) = self.catalog.get(id) else { return };
-        if !tensor.deleted || !tensor.leases.is_empty() {
+        if !tensor.is_deleted() || self.leases.are_on(id) {
             return;
         }
         let slab_id = tensor.slab;
         let recovered = tensor.recovered;
-        let Some(pool) = self.slabs.get(slab_id).map(|slab| slab.pool.clone()) else { return };
-        self.unfreed.forget(&pool, id);
+        let Some(class) = self.slabs.get(slab_id).map(|slab| slab.class.clone()) else { return };
+        self.unfreed.forget(&class, id);
         if recovered && self.may_be_held(slab_id) {
-            self.unfreed.wait_for_claims(&pool, id);
+            self.unfreed.wait_for_claims(&class, id);
             return;
         }
-        if self.slabs.untold.contains(&slab_id) && !self.record_taint(ports, slab_id) {
+        if self.slabs.is_untold(slab_id) && !self.record_taint(ports, slab_id) {
             self.unfreed.wait_for_journal(id);
             return;
         }
@@ -145,11 +142,11 @@ impl<P: Ports> Pond<P> {
             self.unfreed.wait_for_journal(id);
             return;
         }
-        let owner = pool.owner;
+        let owner = class.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
-        let public = self.public(id, user);
-        self.unschedule(id);
+        let public = self.public(id.into(), user);
+        self.catalog.unschedule(id);
         let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
         let tainted = self.slabs.get(slab_id).is_some_and(|slab| slab.tainted);
@@ -163,38 +160,32 @@ impl<P: Ports> Pond<P> {
             (true, false, false) => "its slab is given back",
             (true, false, true) => "its slab is given back, because a process died with it",
         };
-        if tensor.part {
+        if tensor.is_part() {
             // Its version told of it.
             return;
         }
-        let event = Event {
-            sequence: 0,
-            unix_ms: ports.now_ms(),
-            kind: EventKind::TensorFreed,
-            tensor: Some(id),
-            name: tensor.name,
-            user,
-            text: format!("{}; {became}", count(tensor.bytes, "byte")),
-        };
+        let text = format!("{}; {became}", count(tensor.bytes, "byte"));
+        let on = Some(id.into());
+        let event = happening(ports, EventKind::TensorFreed, on, tensor.name, user, text);
         self.tell(ports, event, public);
     }
 
     /// Whether a client that has not claimed yet may hold this slab.
     pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
         self.slabs.get(slab).is_some_and(|slab| {
-            let pool = &slab.pool;
-            self.clients.may_be_held(|caller| caller.may_use(&pool.owner, pool.audience))
+            let class = &slab.class;
+            self.clients.may_be_held(|caller| caller.may_use(&class.owner, class.audience))
         })
     }
 
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
         let Some(slab) = self.slabs.get(id) else { return };
-        let device = slab.pool.device;
+        let device = slab.class.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         let is_lost = slab.fd.is_none();
-        let is_charged = self.charged_users.contains(&slab.pool.owner.user);
+        let is_charged = self.charged_users.contains(&slab.class.owner.user);
         // The slab itself is among the recycled ones now.
-        if slab.tainted || is_lost || is_charged || recycled > self.limits.recycle_bytes {
+        if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {
             self.drop_slab(ports, id);
         }
     }
@@ -211,8 +202,7 @@ impl<P: Ports> Pond<P> {
             tracing::error!(slab = %id, "could not record that a slab is gone: {error}");
             return;
         }
-        if let Some(slab) = self.slabs.remove(id) {
-            self.gave_back_ms = Some(ports.monotonic_ms());
+        if let Some(slab) = self.slabs.give_back(id, ports.monotonic_ms()) {
             ports.let_go(Held::Slab(id), slab.fd);
         }
     }
@@ -239,7 +229,7 @@ impl<P: Ports> Pond<P> {
     /// Drops every recycled slab of a user on a GPU. Returns their bytes.
     pub(super) fn drop_recycled_of(&mut self, ports: &mut P, device: GpuUuid, user: u32) -> u64 {
         let theirs = self.slabs.recycled_on(device);
-        let theirs = theirs.filter(|(_, slab)| slab.pool.owner.user == user);
+        let theirs = theirs.filter(|(_, slab)| slab.class.owner.user == user);
         let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
         let mut dropped = 0;
         for (id, bytes) in theirs {

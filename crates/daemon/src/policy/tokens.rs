@@ -3,12 +3,20 @@
 use std::hash::Hasher;
 
 use millpond_wire::message::LeaseToken;
-use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
+use millpond_wire::{ClientId, LeaseId, Mode};
 use siphasher::sip128::{Hasher128, SipHasher24};
+
+use super::leases::LeaseTarget;
 
 /// The key of one pond; it lives in the journal, which no client sees.
 #[derive(Clone, Copy)]
-pub struct TokenKey(pub [u8; 16]);
+pub(super) struct TokenKey(pub [u8; 16]);
+
+impl std::fmt::Debug for TokenKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TokenKey")
+    }
+}
 
 impl TokenKey {
     /// The token of a lease: a keyed hash over everything that the lease is.
@@ -17,14 +25,14 @@ impl TokenKey {
         &self,
         client: ClientId,
         lease: LeaseId,
-        tensor: TensorId,
+        target: LeaseTarget,
         mode: Mode,
         user: u32,
     ) -> LeaseToken {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write(client.0.as_bytes());
         hasher.write_u64(lease.0);
-        hasher.write(tensor.0.as_bytes());
+        hasher.write(target.uuid().as_bytes());
         hasher.write_u8(mode.code());
         hasher.write_u32(user);
         hasher.finish128().as_bytes()
@@ -39,12 +47,14 @@ impl TokenKey {
 
 #[cfg(test)]
 mod tests {
+    use millpond_wire::TensorId;
+
     use super::*;
 
     #[test]
     fn every_part_changes_the_token() {
         let key = TokenKey([1; 16]);
-        let (client, tensor) = (ClientId::random(), TensorId::random());
+        let (client, tensor) = (ClientId::random(), TensorId::random().into());
         let token = key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 5);
         assert!(TokenKey::matches(
             &token,
@@ -53,7 +63,7 @@ mod tests {
         for other in [
             key.token(ClientId::random(), LeaseId(1), tensor, Mode::ReadOnly, 5),
             key.token(client, LeaseId(2), tensor, Mode::ReadOnly, 5),
-            key.token(client, LeaseId(1), TensorId::random(), Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), TensorId::random().into(), Mode::ReadOnly, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadWrite, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 6),
             TokenKey([2; 16]).token(client, LeaseId(1), tensor, Mode::ReadOnly, 5),

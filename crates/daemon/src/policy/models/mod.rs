@@ -15,17 +15,17 @@ mod swap;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use millpond_wire::message::{VersionGet, VersionStage, VersionState};
+use millpond_wire::message::VersionState;
 use millpond_wire::record::ReadyRecord;
 use millpond_wire::{
-    Audience, ClientId, ErrorKind, Failure, GpuUuid, LeaseId, TensorId, TensorName, TensorRef,
-    Token, VersionId, VersionTag, VersionTarget,
+    Audience, ClientId, ErrorKind, Failure, GpuUuid, TensorId, TensorName, TensorRef, Token,
+    VersionId, VersionTag, VersionTarget,
 };
 
-use super::catalog::{NameKey, key};
+use super::catalog::NameKey;
 use super::owner::{Caller, Owner};
 use super::pond::Pond;
-use super::ports::{ConnId, Ports};
+use super::ports::Ports;
 use making::Making;
 pub(super) use making::MakingKey;
 
@@ -56,14 +56,12 @@ pub(super) struct Version<F> {
     pub manifest: Option<F>,
     /// Older than this daemon.
     pub recovered: bool,
-    /// Who holds it.
-    pub leases: BTreeSet<(ClientId, LeaseId)>,
 }
 
 impl<F> Version<F> {
     /// As people write it.
     pub(super) fn label(&self) -> String {
-        format!("{}@{}", self.model.2, self.tag)
+        format!("{}@{}", self.model.name, self.tag)
     }
 
     /// Everything that must not go before this version does.
@@ -112,34 +110,15 @@ impl Model {
     }
 }
 
-/// A get that waits until there is a version for it.
-#[derive(Clone, Debug)]
-pub(super) struct VersionWaiter {
-    pub conn: ConnId,
-    pub number: u64,
-    pub get: VersionGet,
-    pub until_ms: u64,
-}
-
-/// A stage that came before the driver had said which GPUs there are.
-#[derive(Clone, Debug)]
-pub(super) struct PendingStage {
-    pub conn: ConnId,
-    pub number: u64,
-    pub stage: VersionStage,
-}
-
 /// All models.
 #[derive(Debug)]
 pub(super) struct Models<F> {
-    pub versions: BTreeMap<VersionId, Version<F>>,
-    pub models: BTreeMap<NameKey, Model>,
+    versions: BTreeMap<VersionId, Version<F>>,
+    models: BTreeMap<NameKey, Model>,
     /// Which versions have a part, or had it and may still have it mapped.
-    pub(super) having: BTreeMap<TensorId, BTreeSet<VersionId>>,
-    /// Slabs that are being made: for a version that begins, or for one place in one.
-    pub making: BTreeMap<(VersionId, Option<usize>), Making>,
-    pub before_driver: Vec<PendingStage>,
-    pub waiters: Vec<VersionWaiter>,
+    having: BTreeMap<TensorId, BTreeSet<VersionId>>,
+    /// Slabs that are being made.
+    making: BTreeMap<MakingKey, Making>,
 }
 
 impl<F> Default for Models<F> {
@@ -149,13 +128,48 @@ impl<F> Default for Models<F> {
             models: BTreeMap::new(),
             having: BTreeMap::new(),
             making: BTreeMap::new(),
-            before_driver: Vec::new(),
-            waiters: Vec::new(),
         }
     }
 }
 
 impl<F> Models<F> {
+    pub(super) fn get(&self, id: VersionId) -> Option<&Version<F>> {
+        self.versions.get(&id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.versions.len()
+    }
+
+    pub(super) fn model(&self, key: &NameKey) -> Option<&Model> {
+        self.models.get(key)
+    }
+
+    /// The model of a version.
+    pub(super) fn of_version(&self, id: VersionId) -> Option<(&NameKey, &Model)> {
+        self.models.get_key_value(&self.versions.get(&id)?.model)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.versions.is_empty() && self.models.is_empty() && self.making.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_making(&self) -> bool {
+        !self.making.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> usize {
+        self.having.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn manifests(&self) -> impl Iterator<Item = VersionId> {
+        self.versions.iter().filter(|(_, it)| it.manifest.is_some()).map(|(id, _)| *id)
+    }
+
     /// Adds a version to its model, which is made if it is the first.
     fn insert(&mut self, id: VersionId, version: Version<F>) {
         let owner = version.owner.clone();
@@ -243,11 +257,11 @@ impl<F> Models<F> {
     /// that was written.
     fn resolve(&self, caller: &Caller, name: &TensorRef) -> Option<(&NameKey, &Model)> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let found = self.models.get_key_value(&key(&own, &name.name));
+        let found = self.models.get_key_value(&NameKey::new(&own, &name.name));
         if found.is_some() || name.user.is_some() {
             return found;
         }
-        self.models.get_key_value(&key(&own, &name.name.in_public()?))
+        self.models.get_key_value(&NameKey::new(&own, &name.name.in_public()?))
     }
 
     /// How many versions a user has, those that are being made included.
@@ -255,7 +269,7 @@ impl<F> Models<F> {
         let theirs = |other: &Owner| other.tenant == owner.tenant && other.user == owner.user;
         let versions = self.versions.values().filter(|version| theirs(&version.owner)).count();
         let making = self.making.values();
-        versions + making.filter(|it| it.stage.is_some() && theirs(&it.pool.owner)).count()
+        versions + making.filter(|it| it.stage.is_some() && theirs(&it.class.owner)).count()
     }
 }
 
@@ -263,21 +277,22 @@ impl<P: Ports> Pond<P> {
     /// Whether this identity is a version, there or about to be.
     pub(super) fn is_version(&self, id: TensorId) -> bool {
         let id = VersionId(id.0);
-        self.models.versions.contains_key(&id) || self.models.making.contains_key(&(id, None))
+        let begins = MakingKey { version: id, place: None };
+        self.models.versions.contains_key(&id) || self.models.making.contains_key(&begins)
     }
 
     /// Whether slabs are being made for a new version of this model.
     pub(super) fn makes_version_of(&self, model: &NameKey) -> bool {
         self.models.making.values().any(|making| {
             let stage = making.stage.as_ref();
-            stage.is_some_and(|stage| key(&making.pool.owner, &stage.model) == *model)
+            stage.is_some_and(|stage| NameKey::new(&making.class.owner, &stage.model) == *model)
         })
     }
 
     /// Whether memory or manifest of a version did not survive.
     pub(super) fn is_lost(&self, version: &Version<P::Fd>) -> bool {
         let there = |part: &TensorId| {
-            let tensor = self.catalog.get(*part).filter(|tensor| tensor.part);
+            let tensor = self.catalog.get(*part).filter(|tensor| tensor.is_part());
             let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
             slab.is_some_and(|slab| slab.fd.is_some())
         };
@@ -373,7 +388,7 @@ impl<P: Ports> Pond<P> {
 
     /// The answer to a request that takes a version's slab for a tensor.
     pub(super) fn not_a_part(&self, id: TensorId) -> Result<(), Failure> {
-        if !self.catalog.get(id).is_some_and(|tensor| tensor.part) {
+        if !self.catalog.get(id).is_some_and(|tensor| tensor.is_part()) {
             return Ok(());
         }
         let message = match self.models.with_part(id).next() {
@@ -394,11 +409,11 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(), Failure> {
         let mut denied = None;
         let mut with = 0;
-        for (_, version) in self.models.with_part(id) {
+        for (version_id, version) in self.models.with_part(id) {
             with += 1;
             let label = version.label();
             let stages = version.state == VersionState::Staging && version.creator == client;
-            let leased = version.leases.iter().any(|(holder, _)| *holder == client);
+            let leased = self.leases.holds(client, version_id);
             let may = match version.state {
                 _ if writes => stages,
                 VersionState::Staging => stages,

@@ -80,7 +80,7 @@ impl<P: Ports> Pond<P> {
         let staged = versions.filter(|version| version.state == VersionState::Staging);
         let gone: Vec<ClientId> = staged
             .map(|version| version.creator)
-            .filter(|creator| !self.clients.clients.contains_key(creator))
+            .filter(|creator| !self.clients.knows(*creator))
             .collect();
         for creator in gone {
             self.give_up_staged(ports, creator);
@@ -90,7 +90,7 @@ impl<P: Ports> Pond<P> {
             self.trim(ports, &model);
         }
         self.let_versions_go(ports);
-        let parts = self.catalog.iter().filter(|(_, tensor)| tensor.part).map(|(id, _)| id);
+        let parts = self.catalog.iter().filter(|(_, tensor)| tensor.is_part()).map(|(id, _)| id);
         let unused: Vec<TensorId> = parts.filter(|id| !self.models.keep(*id)).collect();
         for part in unused {
             self.drop_part_if_unused(ports, part);
@@ -135,7 +135,7 @@ impl<P: Ports> Pond<P> {
             }
             // A rename to the name that it has changes nothing, but is remembered.
             if let Some((id, version)) = versions().next() {
-                let name = &version.model.2;
+                let name = &version.model.name;
                 let renames = model.renames.iter().map(|token| Record::Renamed {
                     object: TensorId(id.0),
                     name: name.clone(),

@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_keeper::bytes::format_bytes;
-use millpond_wire::message::{EventKind, PartSpec, ReplyBody, VersionStage, VersionState};
+use millpond_wire::message::{EventKind, PartSpec, VersionStage, VersionState};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{
     Audience, ClientId, ErrorKind, Failure, GpuUuid, LeaseId, Mode, TensorId, VersionId,
     VersionTag, limits,
 };
 
-use super::making::Making;
-use super::{PendingStage, Version};
-use crate::policy::catalog::{NameKey, key};
+use super::Version;
+use super::making::{Making, MakingKey};
+use crate::policy::answer::{Answer, Answered, from_port, gone};
+use crate::policy::catalog::NameKey;
 use crate::policy::owner::Owner;
-use crate::policy::pond::{Answer, Pond, from_port};
+use crate::policy::parked::{RequestId, Until, Wish};
+use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
-use crate::policy::slabs::{GRANULARITY, Pool, SlabClass};
+use crate::policy::slab_class::{GRANULARITY, SlabClass, SlabSize};
 use crate::policy::words::count;
 
 /// Versions that are named when a GPU is full.
@@ -26,22 +28,22 @@ impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn stage(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
+        by: RequestId,
         mut stage: VersionStage,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(by.conn)?;
         let id = stage.version;
-        if self.models.making.contains_key(&(id, None)) {
-            return self.join_making(ports, conn, number, (id, None));
+        let begins = MakingKey { version: id, place: None };
+        if self.models.making.contains_key(&begins) {
+            return self.join_making(ports, by, begins);
         }
         if let Some(version) = self.models.versions.get(&id) {
             if version.creator != client {
                 let message = format!("version {id} is another process's");
                 return Err(Failure::new(ErrorKind::Denied, message));
             }
-            return self.answer_stage(ports, conn, id, stage.lease);
+            return self.answer_stage(ports, by.conn, id, stage.lease);
         }
         if self.catalog.is_buried(TensorId(id.0)) {
             let message = format!("version {id} was staged and is gone");
@@ -51,31 +53,35 @@ impl<P: Ports> Pond<P> {
             let message = format!("{id} is a tensor");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
-        let Some(device) = self.device_for(stage.device)? else {
-            self.models.before_driver.push(PendingStage { conn, number, stage });
-            return Ok(None);
+        let Some(device) = self.gpus.choose(stage.device)? else {
+            self.parked.park(by, Wish::Stage(stage), None);
+            return Ok(Answered::Parked);
         };
         let owner = caller.owner.clone();
         if stage.model.is_public() {
             stage.audience = Audience::Everybody;
         }
-        let model = key(&owner, &stage.model);
+        let model = NameKey::new(&owner, &stage.model);
         stage.tag = Some(self.free_tag(&model, &owner, stage.tag.take())?);
-        let pool =
-            Pool { device, owner: owner.clone(), audience: stage.audience, class: SlabClass::Own };
-        let wanted = self.check_parts(&mut stage, &pool)?;
+        let class = SlabClass {
+            device,
+            owner: owner.clone(),
+            audience: stage.audience,
+            size: SlabSize::Own,
+        };
+        let wanted = self.check_parts(&mut stage, &class)?;
         let versions = self.models.count_of(&owner);
-        if versions >= self.limits.versions_per_user {
+        if versions >= self.caps.versions_per_user {
             let what = format!("{versions} versions of models");
-            return Err(self.limit_reached(ports, &owner, &what, "limits.versions_per_user"));
+            return Err(self.cap_reached(ports, &owner, &what, "limits.versions_per_user"));
         }
-        if self.catalog.len() + wanted.len() > self.limits.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.limits.tensors);
+        if self.catalog.len() + wanted.len() > self.caps.tensors {
+            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }
         if let Some(lease) = stage.lease {
-            let on = (TensorId(id.0), Mode::ReadWrite);
+            let on = (id.into(), Mode::ReadWrite);
             self.room_for_lease(ports, client, lease, Some(on))?;
         }
         // Its end must be noticed by whichever daemon there is then.
@@ -84,46 +90,35 @@ impl<P: Ports> Pond<P> {
             self.models.having.entry(part).or_default().insert(id);
         }
         let making = Making {
-            conn,
-            number,
             client,
-            pool,
+            class,
             stage: Some(stage),
             has: BTreeMap::new(),
             awaits: BTreeMap::new(),
         };
-        self.make_slabs(ports, (id, None), making, wanted)
-    }
-
-    /// Once more, now that the driver has said which GPUs there are.
-    pub(in crate::policy) fn retry_stage(&mut self, ports: &mut P, pending: PendingStage) {
-        let PendingStage { conn, number, stage } = pending;
-        let answer = self.stage(ports, conn, number, stage);
-        self.answer_making(ports, conn, number, answer);
+        self.make_slabs(ports, by, begins, making, wanted)
     }
 
     /// A repeat waits for the same slabs.
     pub(super) fn join_making(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
-        key: super::making::MakingKey,
+        by: RequestId,
+        key: MakingKey,
     ) -> Answer<P::Fd> {
-        let (client, _) = self.client_of(conn)?;
-        let Some(making) = self.models.making.get_mut(&key) else { return Ok(None) };
+        let (client, _) = self.client_of(by.conn)?;
+        let Some(making) = self.models.making.get(&key) else {
+            return Err(gone("version", key.version));
+        };
         if making.client != client {
-            let message = format!("version {} is another process's", key.0);
+            let message = format!("version {} is another process's", key.version);
             return Err(Failure::new(ErrorKind::Denied, message));
         }
-        let before = std::mem::replace(&mut making.conn, conn);
-        let earlier = std::mem::replace(&mut making.number, number);
-        if self.clients.conns.contains_key(&before) {
-            let message = "the same was asked for again; that request gets the answer";
-            let body = ReplyBody::Failure(Failure::new(ErrorKind::Invalid, message));
-            self.answer_later(ports, before, earlier, body, Vec::new());
-        }
-        Ok(None)
+        let message = "the same was asked for again; that request gets the answer";
+        let earlier = self.parked.first(Until::Slabs(key));
+        self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
+        self.parked.park(by, Wish::Slabs(key), None);
+        Ok(Answered::Parked)
     }
 
     /// The tag that a new version of a model gets.
@@ -133,18 +128,18 @@ impl<P: Ports> Pond<P> {
         owner: &Owner,
         wanted: Option<VersionTag>,
     ) -> Result<VersionTag, Failure> {
-        let name = &model.2;
+        let name = &model.name;
         let making = || {
             let stages = self.models.making.values();
             stages.filter_map(|making| {
                 let stage = making.stage.as_ref()?;
-                let same = key(&making.pool.owner, &stage.model) == *model;
+                let same = NameKey::new(&making.class.owner, &stage.model) == *model;
                 same.then_some((making, stage.tag.as_ref()?))
             })
         };
         let known = self.models.models.get(model);
         let of_another = known.is_some_and(|model| model.owner.user != owner.user)
-            || making().any(|(making, _)| making.pool.owner.user != owner.user);
+            || making().any(|(making, _)| making.class.owner.user != owner.user);
         if of_another {
             let message = format!("model '{name}' belongs to another user");
             return Err(Failure::new(ErrorKind::Denied, message)
@@ -157,7 +152,7 @@ impl<P: Ports> Pond<P> {
             let numbers = all.filter_map(|tag| tag.as_str().strip_prefix('v')?.parse::<u32>().ok());
             return Ok(VersionTag::numbered(u64::from(numbers.max().unwrap_or(0)) + 1));
         };
-        let pid = |client: ClientId| self.clients.clients.get(&client).map(|client| client.pid);
+        let pid = |client: ClientId| self.clients.get(client).map(|client| client.pid);
         let taken = known.and_then(|model| self.models.tagged(model, &tag));
         let state = match taken.and_then(|id| self.models.versions.get(&id)) {
             Some(version) if version.state == VersionState::Staging => Err(pid(version.creator)),
@@ -181,7 +176,7 @@ impl<P: Ports> Pond<P> {
     fn check_parts(
         &self,
         stage: &mut VersionStage,
-        pool: &Pool,
+        class: &SlabClass,
     ) -> Result<Vec<(usize, u64)>, Failure> {
         let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
         if !(1..=limits::PARTS).contains(&stage.parts.len()) {
@@ -207,7 +202,7 @@ impl<P: Ports> Pond<P> {
                 Some(id) if !seen.insert(id) => {
                     return invalid(format!("slab {place} is in the version already"));
                 }
-                Some(id) => self.may_share(place, id, part, pool)?,
+                Some(id) => self.may_share(place, id, part, class)?,
             }
         }
         if sum > limits::TENSOR_ELEMENTS {
@@ -221,16 +216,16 @@ impl<P: Ports> Pond<P> {
         place: usize,
         id: TensorId,
         spec: &PartSpec,
-        pool: &Pool,
+        class: &SlabClass,
     ) -> Result<(), Failure> {
         let invalid = |why: String| {
             let message = format!("slab {place} cannot be shared: {why}");
             Err(Failure::new(ErrorKind::Invalid, message).hint("load it instead"))
         };
-        let found = self.catalog.get(id).filter(|tensor| tensor.part && !tensor.deleted);
+        let found = self.catalog.get(id).filter(|it| it.is_part() && !it.is_deleted());
         let found = found.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
         // What another user has is not told.
-        let Some((tensor, slab)) = found.filter(|(_, slab)| slab.pool.owner == pool.owner) else {
+        let Some((tensor, slab)) = found.filter(|(_, slab)| slab.class.owner == class.owner) else {
             return invalid(format!("no version of yours has {id}"));
         };
         if self.models.with_part(id).next().is_none() {
@@ -239,12 +234,12 @@ impl<P: Ports> Pond<P> {
         if slab.fd.is_none() {
             return invalid("its memory is lost".to_owned());
         }
-        if slab.pool.device != pool.device {
-            return invalid(format!("it lies on {}", slab.pool.device));
+        if slab.class.device != class.device {
+            return invalid(format!("it lies on {}", slab.class.device));
         }
-        if slab.pool.audience != pool.audience {
-            let audience = slab.pool.audience;
-            return invalid(format!("it is shared with {audience}, not {}", pool.audience));
+        if slab.class.audience != class.audience {
+            let audience = slab.class.audience;
+            return invalid(format!("it is shared with {audience}, not {}", class.audience));
         }
         if tensor.bytes != spec.bytes {
             return invalid(format!("it has {} bytes, not {}", tensor.bytes, spec.bytes));
@@ -256,10 +251,11 @@ impl<P: Ports> Pond<P> {
     pub(super) fn staged(
         &mut self,
         ports: &mut P,
+        by: Option<RequestId>,
         id: VersionId,
         mut making: Making,
     ) -> Answer<P::Fd> {
-        let Some(stage) = making.stage.clone() else { return Ok(None) };
+        let Some(stage) = making.stage.clone() else { return Err(gone("version", id)) };
         let mut parts = Vec::new();
         let mut made = Vec::new();
         let mut result = Ok(());
@@ -288,10 +284,10 @@ impl<P: Ports> Pond<P> {
             version: id,
             model: stage.model.clone(),
             tag: stage.tag.clone().unwrap_or_else(|| VersionTag::numbered(1)),
-            tenant: making.pool.owner.tenant.to_string(),
-            user: making.pool.owner.user,
-            group: making.pool.owner.group,
-            device: making.pool.device,
+            tenant: making.class.owner.tenant.to_string(),
+            user: making.class.owner.user,
+            group: making.class.owner.group,
+            device: making.class.device,
             audience: stage.audience,
             parts,
             creator: making.client,
@@ -304,20 +300,18 @@ impl<P: Ports> Pond<P> {
             for part in made {
                 self.drop_part_if_unused(ports, part);
             }
-            self.unmake(ports, (id, None), making);
+            self.unmake(ports, MakingKey { version: id, place: None }, making);
             return Err(failure);
         }
-        let version = version_of(&record, making.pool.owner.clone(), false);
-        let (owner, name) = (version.owner.clone(), version.model.2.clone());
+        let version = version_of(&record, making.class.owner.clone(), false);
+        let (owner, name) = (version.owner.clone(), version.model.name.clone());
         self.models.insert(id, version);
         let text = self.staged_text(id, stage.parts.len() - made.len());
-        let on = Some(TensorId(id.0));
+        let on = Some(id.into());
         self.happened(ports, EventKind::VersionStaged, on, Some(name), Some(owner.user), text);
-        if !self.clients.conns.contains_key(&making.conn) {
-            // The repeat finds it.
-            return Ok(None);
-        }
-        self.answer_stage(ports, making.conn, id, stage.lease)
+        // If nobody waits any more, the repeat finds it.
+        let Some(by) = by else { return Ok(Answered::Sent) };
+        self.answer_stage(ports, by.conn, id, stage.lease)
     }
 
     fn staged_text(&self, id: VersionId, shared: usize) -> String {
@@ -328,7 +322,7 @@ impl<P: Ports> Pond<P> {
         if shared > 0 {
             text.push_str(&format!(", {shared} of them shared"));
         }
-        if let Some(by) = self.clients.clients.get(&version.creator) {
+        if let Some(by) = self.clients.get(version.creator) {
             text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
         }
         text
@@ -342,7 +336,7 @@ impl<P: Ports> Pond<P> {
         lease: Option<LeaseId>,
     ) -> Answer<P::Fd> {
         match lease {
-            Some(lease) => self.grant_version(ports, conn, id, (lease, Mode::ReadWrite)),
+            Some(lease) => self.grant_version(ports, conn, id.into(), (lease, Mode::ReadWrite)),
             None => self.answer_version(id),
         }
     }
@@ -351,13 +345,12 @@ impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn own_part(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
+        by: RequestId,
         id: VersionId,
         index: u32,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(by.conn)?;
         let version = self.staged_by(client, &caller, id)?;
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(part) = version.parts.get(place).copied() else {
@@ -367,9 +360,9 @@ impl<P: Ports> Pond<P> {
         };
         let (owner, audience, device) = (version.owner.clone(), version.audience, version.device);
         let label = version.label();
-        let key = (id, Some(place));
+        let key = MakingKey { version: id, place: Some(place) };
         if self.models.making.contains_key(&key) {
-            return self.join_making(ports, conn, number, key);
+            return self.join_making(ports, by, key);
         }
         let wanted_by_others = self.models.having.get(&part).is_some_and(|having| having.len() > 1);
         if !wanted_by_others {
@@ -379,16 +372,16 @@ impl<P: Ports> Pond<P> {
             let message = format!("slab {index} of {label} is lost");
             return Err(Failure::new(ErrorKind::Lost, message));
         };
-        if self.catalog.len() >= self.limits.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.limits.tensors);
+        if self.catalog.len() >= self.caps.tensors {
+            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }
-        self.device_for(Some(device))?;
-        let pool = Pool { device, owner, audience, class: SlabClass::Own };
+        self.gpus.choose(Some(device))?;
+        let class = SlabClass { device, owner, audience, size: SlabSize::Own };
         let (has, awaits) = (BTreeMap::new(), BTreeMap::new());
-        let making = Making { conn, number, client, pool, stage: None, has, awaits };
-        self.make_slabs(ports, key, making, vec![(place, bytes)])
+        let making = Making { client, class, stage: None, has, awaits };
+        self.make_slabs(ports, by, key, making, vec![(place, bytes)])
     }
 
     /// The slab is there: it takes the place of the shared one.
@@ -402,7 +395,7 @@ impl<P: Ports> Pond<P> {
         let staged = self.models.versions.get(&id);
         let staged = staged.filter(|version| version.state == VersionState::Staging);
         let (Some(version), Some(reserved)) = (staged, making.has.get(&place).copied()) else {
-            self.unmake(ports, (id, Some(place)), making);
+            self.unmake(ports, MakingKey { version: id, place: Some(place) }, making);
             return Err(Failure::new(ErrorKind::Retired, format!("version {id} was given up")));
         };
         let mut record = record_of(id, version);
@@ -420,7 +413,7 @@ impl<P: Ports> Pond<P> {
             }
         });
         if let Err(failure) = made {
-            self.unmake(ports, (id, Some(place)), making);
+            self.unmake(ports, MakingKey { version: id, place: Some(place) }, making);
             return Err(failure);
         }
         self.models.set_parts(id, record.parts);
@@ -460,14 +453,14 @@ impl<P: Ports> Pond<P> {
         if failure.kind != ErrorKind::GpuFull {
             return failure;
         }
-        let owner = &making.pool.owner;
-        let caller = self.clients.clients.get(&making.client).map(|client| client.caller.clone());
+        let owner = &making.class.owner;
+        let caller = self.clients.get(making.client).map(|client| client.caller.clone());
         let caller = caller.unwrap_or_else(|| crate::policy::owner::Caller {
             owner: owner.clone(),
             groups: [].into(),
             admin: false,
         });
-        let on = |version: &&Version<P::Fd>| is_on(version, making.pool.device);
+        let on = |version: &&Version<P::Fd>| is_on(version, making.class.device);
         let versions = self.models.versions.values().filter(on);
         let seen = versions.filter(|version| caller.may_use(&version.owner, version.audience));
         let mut largest: Vec<(u64, String)> =
@@ -494,7 +487,7 @@ fn is_on<F>(version: &Version<F>, device: GpuUuid) -> bool {
 /// A version as its record says.
 pub(super) fn version_of<F>(record: &VersionRecord, owner: Owner, recovered: bool) -> Version<F> {
     Version {
-        model: key(&owner, &record.model),
+        model: NameKey::new(&owner, &record.model),
         tag: record.tag.clone(),
         owner,
         device: record.device,
@@ -507,7 +500,6 @@ pub(super) fn version_of<F>(record: &VersionRecord, owner: Owner, recovered: boo
         ready: None,
         manifest: None,
         recovered,
-        leases: BTreeSet::new(),
     }
 }
 
@@ -515,7 +507,7 @@ pub(super) fn version_of<F>(record: &VersionRecord, owner: Owner, recovered: boo
 pub(super) fn record_of<F>(id: VersionId, version: &Version<F>) -> VersionRecord {
     VersionRecord {
         version: id,
-        model: version.model.2.clone(),
+        model: version.model.name.clone(),
         tag: version.tag.clone(),
         tenant: version.owner.tenant.to_string(),
         user: version.owner.user,

@@ -2,12 +2,13 @@
 
 use millpond_wire::message::{EventKind, ReplyBody, VersionState};
 use millpond_wire::record::Record;
-use millpond_wire::{ErrorKind, Failure, TensorId, TensorRef, Token, VersionId, VersionTag};
+use millpond_wire::{ErrorKind, Failure, TensorRef, Token, VersionId, VersionTag};
 
 use super::{lost, retired};
+use crate::policy::answer::{Answer, from_port, gone, now};
 use crate::policy::catalog::NameKey;
 use crate::policy::owner::{Caller, not_yours};
-use crate::policy::pond::{Answer, Pond, from_port, now};
+use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 use crate::policy::words::count;
 
@@ -43,7 +44,9 @@ impl<P: Ports> Pond<P> {
                     .hint("`models.keep_previous` in the configuration says how many are kept")
             })?,
         };
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let Some(version) = self.models.versions.get(&id) else {
+            return Err(gone("version", id));
+        };
         let label = version.label();
         match version.state {
             VersionState::Ready => {}
@@ -56,7 +59,7 @@ impl<P: Ports> Pond<P> {
             VersionState::Draining => return Err(retired(&label, None)),
         }
         if self.is_lost(version) {
-            return Err(lost(&version.model.2, &version.tag));
+            return Err(lost(&version.model.name, &version.tag));
         }
         // Also if it is current already: a repeat must not bring it back later.
         let record = Record::VersionCurrent { version: id, token: Some(token) };
@@ -89,7 +92,7 @@ impl<P: Ports> Pond<P> {
             Some((id, self.models.versions.get(&id)?))
         });
         let Some((id, version)) = current else {
-            let message = format!("model '{}' has no current version any more", key.2);
+            let message = format!("model '{}' has no current version any more", key.name);
             return Err(Failure::new(ErrorKind::NotFound, message));
         };
         let before = || {
@@ -130,14 +133,14 @@ impl<P: Ports> Pond<P> {
         if let Some(before) = before {
             self.version_changed(ports, before);
         }
-        let (on, name) = (Some(TensorId(id.0)), Some(key.2.clone()));
+        let (on, name) = (Some(id.into()), Some(key.name.clone()));
         self.happened(ports, EventKind::ModelSwapped, on, name, Some(user), text);
         self.trim(ports, &key);
     }
 
     /// Versions that were current long ago drain by themselves.
     pub(super) fn trim(&mut self, ports: &mut P, key: &NameKey) {
-        let keep = self.limits.keep_previous;
+        let keep = self.caps.keep_previous;
         while let Some(model) = self.models.models.get(key)
             && model.history.len() > keep
             && let Some(oldest) = model.history.first().copied()

@@ -1,7 +1,5 @@
 //! A mover is started, speaks, hangs, dies, and is replaced.
 
-use std::collections::BTreeMap;
-
 use millpond_mover::channel::{FromMover, ToMover, Why};
 use millpond_wire::message::{EventKind, MoverInfo};
 use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
@@ -19,10 +17,10 @@ impl<P: Ports> Pond<P> {
         match mover.stage {
             Stage::Absent if !mover.waiting.is_empty() => {
                 // One that an earlier daemon left behind still writes.
-                let left = |(id, client): (&ClientId, &Client<P::Fd>)| {
-                    client.mover && self.movers.device_of(*id).is_none()
+                let left = |(id, client): (ClientId, &Client<P::Fd>)| {
+                    client.mover && self.movers.device_of(id).is_none()
                 };
-                if !self.clients.clients.iter().any(left) {
+                if !self.clients.iter().any(left) {
                     if let Some(mover) = self.movers.by_device.get_mut(&device) {
                         mover.stage = Stage::Starting;
                     }
@@ -44,7 +42,7 @@ impl<P: Ports> Pond<P> {
 
     /// When the mover of a GPU counts as hung, or may go.
     fn await_mover(&mut self, ports: &P, device: GpuUuid) {
-        let MoverLimits { patience_ms, idle_ms } = self.limits.movers;
+        let MoverLimits { patience_ms, idle_ms } = self.caps.movers;
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
         let within = match (mover.stage, largest) {
@@ -75,7 +73,6 @@ impl<P: Ports> Pond<P> {
                 unclaimed: false,
                 recorded: false,
                 announced: true,
-                leases: BTreeMap::new(),
                 mover: true,
             },
         );
@@ -96,8 +93,8 @@ impl<P: Ports> Pond<P> {
         let failure = Failure::new(ErrorKind::Mover, format!("no mover for {device}: {text}"))
             .hint("run `millpond doctor`");
         let waiting = std::mem::take(&mut mover.waiting);
-        for (_, moving) in waiting {
-            self.end_move(ports, &moving, Err(failure.clone()));
+        for (job, moving) in waiting {
+            self.end_move(ports, (job, &moving), Err(failure.clone()));
         }
     }
 
@@ -122,7 +119,7 @@ impl<P: Ports> Pond<P> {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
                     self.let_job_go(ports, device, &moving, true);
-                    self.end_move(ports, &moving, Ok(hashes));
+                    self.end_move(ports, (job, &moving), Ok(hashes));
                 }
             }
             FromMover::JobFailed { job, why: Why::Driver, text } => {
@@ -138,7 +135,7 @@ impl<P: Ports> Pond<P> {
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
                     self.let_job_go(ports, device, &moving, false);
-                    self.end_move(ports, &moving, Err(Failure::new(kind, text)));
+                    self.end_move(ports, (job, &moving), Err(Failure::new(kind, text)));
                 }
             }
         }
@@ -159,7 +156,7 @@ impl<P: Ports> Pond<P> {
     fn lose_mover(&mut self, ports: &mut P, device: GpuUuid, why: &str) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         mover.stage = Stage::Ending;
-        let client = mover.client.and_then(|client| self.clients.clients.get(&client));
+        let client = mover.client.and_then(|client| self.clients.get(client));
         if let Some(pidfd) = client.and_then(|client| client.pidfd.as_ref()) {
             ports.kill(pidfd);
         }
@@ -174,12 +171,13 @@ impl<P: Ports> Pond<P> {
     fn give_up_on_mover(&mut self, ports: &mut P, device: GpuUuid) {
         self.lose_mover(ports, device, "it does not end");
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let sent = std::mem::take(&mut mover.sent).into_values();
-        let all: Vec<_> = sent.chain(mover.waiting.drain(..).map(|(_, moving)| moving)).collect();
-        for moving in all {
+        let sent = std::mem::take(&mut mover.sent).into_iter();
+        let all: Vec<_> = sent.chain(mover.waiting.drain(..)).collect();
+        for (job, moving) in all {
             let message = format!("the mover of {device} hangs in the kernel and cannot be ended");
             let failure = Failure::new(ErrorKind::Mover, message);
-            self.end_move(ports, &moving, Err(failure.hint("look at the machine's kernel log")));
+            let failure = failure.hint("look at the machine's kernel log");
+            self.end_move(ports, (job, &moving), Err(failure));
         }
     }
 
@@ -201,12 +199,13 @@ impl<P: Ports> Pond<P> {
         mover.slabs.clear();
         mover.leases.clear();
         mover.deadline_ms = None;
-        for moving in sent.into_values() {
+        for (job, moving) in sent {
             let failure = Failure::new(
                 ErrorKind::Mover,
                 format!("the mover of {device} died during a {}", moving.what.work.name()),
             );
-            self.end_move(ports, &moving, Err(failure.hint("repeat it: another mover is started")));
+            let failure = failure.hint("repeat it: another mover is started");
+            self.end_move(ports, (job, &moving), Err(failure));
         }
         if was_lost {
             tracing::warn!("the mover of {device} is gone");
@@ -244,7 +243,7 @@ impl<P: Ports> Pond<P> {
     /// Movers that run, for `status`.
     pub(in crate::policy) fn mover_list(&self) -> Vec<MoverInfo> {
         let running = self.movers.by_device.iter().filter_map(|(device, mover)| {
-            let client = self.clients.clients.get(&mover.client?)?;
+            let client = self.clients.get(mover.client?)?;
             Some(MoverInfo {
                 device: *device,
                 pid: client.pid,

@@ -14,9 +14,7 @@ mod life;
 use std::collections::{BTreeMap, VecDeque};
 
 use millpond_wire::message::TensorMove;
-use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
-
-use super::ports::ConnId;
+use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
 
 /// Jobs that a mover has at a time: enough that it never waits for the next.
 const SENT: usize = 16;
@@ -35,8 +33,6 @@ pub struct MoverLimits {
 /// One move that waits or runs.
 #[derive(Debug)]
 struct Moving<F> {
-    conn: ConnId,
-    number: u64,
     client: ClientId,
     user: u32,
     what: TensorMove,
@@ -120,6 +116,16 @@ impl<F> Movers<F> {
     /// Whether nothing waits or runs.
     pub(super) fn are_idle(&self) -> bool {
         self.by_device.values().all(Mover::is_idle)
+    }
+
+    /// The move of a client that has this token, so that a repeat joins it.
+    fn same(&self, client: ClientId, token: Token) -> Option<u64> {
+        let is_same = |it: &Moving<F>| it.client == client && it.what.token == token;
+        self.by_device.values().find_map(|mover| {
+            let sent = mover.sent.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);
+            let waiting = || mover.waiting.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);
+            sent.or_else(waiting)
+        })
     }
 
     fn device_of(&self, client: ClientId) -> Option<GpuUuid> {

@@ -198,7 +198,7 @@ fn events_of_what_nobody_knows_go_to_the_user_and_the_operator() {
     for conn in [user, other, operator] {
         play.ask(conn, RequestBody::Subscribe { from: 0 });
     }
-    let gone = Some(TensorId::random());
+    let gone = Some(TensorId::random().into());
     play.pond.happened(&mut play.world, EventKind::TensorDeleted, gone, None, Some(1), "x");
     let seen = [user, other, operator].map(|conn| play.events_of(conn).len());
     assert_eq!(seen, [1, 0, 1]);

@@ -179,7 +179,7 @@ fn a_get_that_cannot_be_recorded_is_not_answered() {
     assert_eq!(play.refused(conn, get("x", 1, Mode::ReadOnly, 0)).kind, ErrorKind::Internal);
     play.world.journal_fails = false;
     assert_eq!(life_of(&mut play, conn, info.tensor), accesses(1));
-    assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 0);
+    assert_eq!(play.pond.leases.count_on(info.tensor), 0);
     assert!(play.is_alive(other.tensor));
 }
 
