@@ -92,7 +92,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
         self.not_a_part(create.tensor)?;
-        if self.is_version(create.tensor) {
+        if self.models.is_version(create.tensor) {
             let message = format!("{} is a version of a model", create.tensor);
             return Err(Failure::new(ErrorKind::Invalid, message));
         }

@@ -151,7 +151,7 @@ impl<P: Ports> Pond<P> {
         match target {
             LeaseTarget::Tensor(id) => self.lookup(caller, &Target::Id(id)).is_some(),
             LeaseTarget::Version(id) => {
-                self.lookup_version(caller, &VersionTarget::Id(id)).is_some()
+                self.models.lookup(caller, &VersionTarget::Id(id)).is_some()
             }
         }
     }

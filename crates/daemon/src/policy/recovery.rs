@@ -317,7 +317,7 @@ impl<P: Ports> Pond<P> {
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
-        records.extend(self.version_records());
+        records.extend(self.models.records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
         let gone = buried.filter(|id| self.catalog.get(*id).is_none());
         records.extend(gone.map(Record::TensorFreed));

@@ -21,7 +21,7 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         rename: &Rename,
     ) -> Answer<P::Fd> {
-        match self.is_version(rename.object) {
+        match self.models.is_version(rename.object) {
             true => self.rename_model(ports, caller, rename),
             false => self.rename_tensor(ports, caller, rename),
         }
@@ -67,7 +67,7 @@ impl<P: Ports> Pond<P> {
 
     fn rename_model(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
         let Rename { object, name, token } = rename;
-        let id = self.find_version(caller, &VersionTarget::Id(VersionId(object.0)))?;
+        let id = self.models.find(caller, &VersionTarget::Id(VersionId(object.0)))?;
         let Some((from, model)) = self.models.of_version(id) else {
             return Err(gone("version", id));
         };
@@ -91,7 +91,7 @@ impl<P: Ports> Pond<P> {
             return Err(taken("model", name, &owner, Some(&other.owner)));
         }
         // One that is being made would bring back the old name, or be in the way of the new one.
-        let makes = |key: &NameKey| self.makes_version_of(key);
+        let makes = |key: &NameKey| self.models.makes_version_of(key);
         if let Some(busy) = [&from, &to].into_iter().find(|key| makes(key)) {
             let message = format!("a version of model '{}' is just being begun", busy.name);
             return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));

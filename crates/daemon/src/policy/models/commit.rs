@@ -28,7 +28,7 @@ impl<P: Ports> Pond<P> {
         {
             return self.answer_version(id);
         }
-        let version = self.staged_by(client, caller, id)?;
+        let version = self.models.staged_by(client, caller, id)?;
         let label = version.label();
         let (model, tag, user) = (version.model.clone(), version.tag.clone(), version.owner.user);
         if self.is_lost(version) {
@@ -72,7 +72,7 @@ impl<P: Ports> Pond<P> {
         let (on, name) = (Some(id.into()), Some(model.name));
         self.happened(ports, EventKind::VersionReady, on, name, Some(user), text);
         if activate {
-            let before = self.flip(id, None);
+            let before = self.models.flip(id, None);
             self.flipped(ports, id, before);
         }
         self.wake_version(ports, id);

@@ -30,7 +30,7 @@ impl<P: Ports> Pond<P> {
             return self.grant_version(ports, by.conn, target, on);
         }
         // Who waits needs no hints about what is not there yet.
-        if get.wait_ms > 0 && self.lookup_version(&caller, &get.target).is_none() {
+        if get.wait_ms > 0 && self.models.lookup(&caller, &get.target).is_none() {
             return self.wait_for_version(ports, by, get);
         }
         match self.usable_version(client, &caller, &get.target, get.mode) {
@@ -58,7 +58,7 @@ impl<P: Ports> Pond<P> {
         target: &VersionTarget,
         mode: Mode,
     ) -> Result<VersionId, Failure> {
-        let id = self.find_version(caller, target)?;
+        let id = self.models.find(caller, target)?;
         let Some(version) = self.models.versions.get(&id) else {
             return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
@@ -71,7 +71,9 @@ impl<P: Ports> Pond<P> {
                     Failure::new(ErrorKind::NotReady, message).hint("wait for the end of its load")
                 );
             }
-            VersionState::Draining => return Err(retired(&label, self.current_tag(version))),
+            VersionState::Draining => {
+                return Err(retired(&label, self.models.current_tag(version)));
+            }
             VersionState::Ready if mode == Mode::ReadWrite => {
                 let message = format!("{label} is ready, and never changes again");
                 return Err(Failure::new(ErrorKind::Invalid, message)
@@ -83,11 +85,6 @@ impl<P: Ports> Pond<P> {
             return Err(lost(&version.model.name, &version.tag));
         }
         Ok(id)
-    }
-
-    fn current_tag(&self, version: &Version<P::Fd>) -> Option<&millpond_wire::VersionTag> {
-        let current = self.models.models.get(&version.model)?.current?;
-        self.models.versions.get(&current).map(|version| &version.tag)
     }
 
     /// What a waiting request is told when its time is over.
@@ -220,7 +217,7 @@ impl<P: Ports> Pond<P> {
             let (conn, Wish::Attach(get)) = (parked.by.conn, &parked.wish) else { continue };
             // Whom it does not concern is passed over quickly: nobody else should wait for this.
             let ready = self.client_of(conn).is_ok_and(|(client, caller)| {
-                self.lookup_version(&caller, &get.target) == Some(id)
+                self.models.lookup(&caller, &get.target) == Some(id)
                     && self.usable_version(client, &caller, &get.target, get.mode).is_ok()
             });
             if ready {

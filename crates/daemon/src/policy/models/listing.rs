@@ -55,7 +55,7 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         target: &VersionTarget,
     ) -> Answer<P::Fd> {
-        let id = self.find_version(caller, target)?;
+        let id = self.models.find(caller, target)?;
         let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let details = VersionDetails {
             info: self.version_info(id, version),

@@ -7,10 +7,9 @@ use millpond_wire::{ClientId, ErrorKind, Failure, SlabId, TensorId, VersionId, V
 use super::making::MakingKey;
 use super::{Version, retired};
 use crate::policy::answer::{Answer, done, from_port, gone};
-use crate::policy::catalog::NameKey;
 use crate::policy::create::changed;
 use crate::policy::events::happening;
-use crate::policy::owner::{Caller, Owner, not_yours};
+use crate::policy::owner::{Caller, not_yours};
 use crate::policy::parked::Until;
 use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, PortError, Ports};
@@ -30,10 +29,10 @@ impl<P: Ports> Pond<P> {
         {
             return done();
         }
-        if let Some(key) = self.making_of(caller, target) {
+        if let Some(key) = self.models.making_of(caller, target) {
             return self.retire_making(ports, caller, key);
         }
-        let id = self.find_version(caller, target)?;
+        let id = self.models.find(caller, target)?;
         let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let label = version.label();
         if !caller.may_change(&version.owner) {
@@ -64,24 +63,6 @@ impl<P: Ports> Pond<P> {
         let why = format!("retired by user {}", caller.owner.user);
         self.drain_version(ports, id, &why).map_err(from_port)?;
         done()
-    }
-
-    /// A version whose slabs are still being made.
-    fn making_of(&self, caller: &Caller, target: &VersionTarget) -> Option<MakingKey> {
-        let mut making = self.models.making.iter();
-        let found = making.find(|(of, making)| match (target, &making.stage) {
-            (_, None) => false,
-            (VersionTarget::Id(wanted), _) => *wanted == of.version,
-            (VersionTarget::Name(name), Some(stage)) => {
-                let user = name.model.user.unwrap_or(caller.owner.user);
-                let owner = Owner { user, ..caller.owner.clone() };
-                name.tag.is_some()
-                    && name.tag == stage.tag
-                    && NameKey::new(&owner, &name.model.name)
-                        == NameKey::new(&making.class.owner, &stage.model)
-            }
-        });
-        found.map(|(key, _)| *key)
     }
 
     fn retire_making(&mut self, ports: &mut P, caller: &Caller, key: MakingKey) -> Answer<P::Fd> {
@@ -117,21 +98,12 @@ impl<P: Ports> Pond<P> {
         let (name, user) = (version.model.name.clone(), version.owner.user);
         let text = format!("{}: {why}; {} readers", version.tag, self.leases.count_on(id));
         ports.journal(&Record::VersionDraining(id))?;
-        self.became_draining(id);
+        self.models.drain(id);
         self.version_changed(ports, id);
         let on = Some(id.into());
         self.happened(ports, EventKind::VersionDraining, on, Some(name), Some(user), text);
         self.go_if_unused(ports, id);
         Ok(())
-    }
-
-    /// What that changes in the books, now or when it is replayed.
-    pub(super) fn became_draining(&mut self, id: VersionId) {
-        let Some(version) = self.models.versions.get_mut(&id) else { return };
-        version.state = VersionState::Draining;
-        if let Some(model) = self.models.models.get_mut(&version.model) {
-            model.forget(id);
-        }
     }
 
     /// The stager of these is gone: they never will be complete.

@@ -1,28 +1,21 @@
 //! A version begins: all its slabs at once, its own and those that it shares.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use millpond_keeper::bytes::format_bytes;
-use millpond_wire::message::{EventKind, PartSpec, VersionStage, VersionState};
+use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
-use millpond_wire::{
-    Audience, ClientId, ErrorKind, Failure, GpuUuid, LeaseId, Mode, TensorId, VersionId,
-    VersionTag, limits,
-};
+use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, TensorId, VersionId, VersionTag};
 
 use super::Version;
 use super::making::{Making, MakingKey};
 use crate::policy::answer::{Answer, Answered, from_port, gone};
 use crate::policy::catalog::NameKey;
-use crate::policy::owner::Owner;
 use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
-use crate::policy::slab_class::{GRANULARITY, SlabClass, SlabSize};
+use crate::policy::slab_class::{SlabClass, SlabSize};
 use crate::policy::words::count;
-
-/// Versions that are named when a GPU is full.
-const NAMED: usize = 8;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn stage(
@@ -121,132 +114,6 @@ impl<P: Ports> Pond<P> {
         Ok(Answered::Parked)
     }
 
-    /// The tag that a new version of a model gets.
-    fn free_tag(
-        &self,
-        model: &NameKey,
-        owner: &Owner,
-        wanted: Option<VersionTag>,
-    ) -> Result<VersionTag, Failure> {
-        let name = &model.name;
-        let making = || {
-            let stages = self.models.making.values();
-            stages.filter_map(|making| {
-                let stage = making.stage.as_ref()?;
-                let same = NameKey::new(&making.class.owner, &stage.model) == *model;
-                same.then_some((making, stage.tag.as_ref()?))
-            })
-        };
-        let known = self.models.models.get(model);
-        let of_another = known.is_some_and(|model| model.owner.user != owner.user)
-            || making().any(|(making, _)| making.class.owner.user != owner.user);
-        if of_another {
-            let message = format!("model '{name}' belongs to another user");
-            return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("take another name, or your own part of the names"));
-        }
-        let Some(tag) = wanted else {
-            let versions = known.into_iter().flat_map(|model| &model.versions);
-            let tags = versions.filter_map(|id| self.models.versions.get(id)).map(|it| &it.tag);
-            let all = tags.chain(making().map(|(_, tag)| tag));
-            let numbers = all.filter_map(|tag| tag.as_str().strip_prefix('v')?.parse::<u32>().ok());
-            return Ok(VersionTag::numbered(u64::from(numbers.max().unwrap_or(0)) + 1));
-        };
-        let pid = |client: ClientId| self.clients.get(client).map(|client| client.pid);
-        let taken = known.and_then(|model| self.models.tagged(model, &tag));
-        let state = match taken.and_then(|id| self.models.versions.get(&id)) {
-            Some(version) if version.state == VersionState::Staging => Err(pid(version.creator)),
-            Some(version) => Ok(version.state),
-            None => match making().find(|(_, other)| **other == tag) {
-                Some((making, _)) => Err(pid(making.client)),
-                None => return Ok(tag),
-            },
-        };
-        let message = match state {
-            Err(Some(pid)) => format!("{name}@{tag} is being staged by pid {pid}"),
-            Err(None) => format!("{name}@{tag} is being staged"),
-            Ok(state) => format!("{name}@{tag} exists already and is {}", state.name()),
-        };
-        Err(Failure::new(ErrorKind::Exists, message).hint(format!(
-            "`millpond retire {name} {tag}` gives it up, or take another `--version`"
-        )))
-    }
-
-    /// Checks the slabs that are wanted; returns those that are to be made, by place.
-    fn check_parts(
-        &self,
-        stage: &mut VersionStage,
-        class: &SlabClass,
-    ) -> Result<Vec<(usize, u64)>, Failure> {
-        let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
-        if !(1..=limits::PARTS).contains(&stage.parts.len()) {
-            let count = stage.parts.len();
-            return invalid(format!("a version has 1 to {} slabs, not {count}", limits::PARTS));
-        }
-        let mut wanted = Vec::new();
-        let mut sum: u64 = 0;
-        let mut seen = BTreeSet::new();
-        for (place, part) in stage.parts.iter_mut().enumerate() {
-            let bytes = part.bytes.checked_next_multiple_of(GRANULARITY);
-            let Some(bytes) = bytes.filter(|bytes| (1..=limits::TENSOR_ELEMENTS).contains(bytes))
-            else {
-                return invalid(format!("slab {place} cannot have {} bytes", part.bytes));
-            };
-            part.bytes = bytes;
-            match part.shared {
-                None => {
-                    // No overflow: at most PARTS of them, each far below.
-                    sum += bytes;
-                    wanted.push((place, bytes));
-                }
-                Some(id) if !seen.insert(id) => {
-                    return invalid(format!("slab {place} is in the version already"));
-                }
-                Some(id) => self.may_share(place, id, part, class)?,
-            }
-        }
-        if sum > limits::TENSOR_ELEMENTS {
-            return invalid(format!("{sum} bytes are more than any GPU has"));
-        }
-        Ok(wanted)
-    }
-
-    fn may_share(
-        &self,
-        place: usize,
-        id: TensorId,
-        spec: &PartSpec,
-        class: &SlabClass,
-    ) -> Result<(), Failure> {
-        let invalid = |why: String| {
-            let message = format!("slab {place} cannot be shared: {why}");
-            Err(Failure::new(ErrorKind::Invalid, message).hint("load it instead"))
-        };
-        let found = self.catalog.get(id).filter(|it| it.is_part() && !it.is_deleted());
-        let found = found.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
-        // What another user has is not told.
-        let Some((tensor, slab)) = found.filter(|(_, slab)| slab.class.owner == class.owner) else {
-            return invalid(format!("no version of yours has {id}"));
-        };
-        if self.models.with_part(id).next().is_none() {
-            return invalid(format!("no version has {id} any more"));
-        }
-        if slab.fd.is_none() {
-            return invalid("its memory is lost".to_owned());
-        }
-        if slab.class.device != class.device {
-            return invalid(format!("it lies on {}", slab.class.device));
-        }
-        if slab.class.audience != class.audience {
-            let audience = slab.class.audience;
-            return invalid(format!("it is shared with {audience}, not {}", class.audience));
-        }
-        if tensor.bytes != spec.bytes {
-            return invalid(format!("it has {} bytes, not {}", tensor.bytes, spec.bytes));
-        }
-        Ok(())
-    }
-
     /// All slabs are there: they become parts, and the parts a version.
     pub(super) fn staged(
         &mut self,
@@ -303,7 +170,7 @@ impl<P: Ports> Pond<P> {
             self.unmake(ports, MakingKey { version: id, place: None }, making);
             return Err(failure);
         }
-        let version = version_of(&record, making.class.owner.clone(), false);
+        let version = Version::recorded(&record, making.class.owner.clone(), false);
         let (owner, name) = (version.owner.clone(), version.model.name.clone());
         self.models.insert(id, version);
         let text = self.staged_text(id, stage.parts.len() - made.len());
@@ -339,183 +206,5 @@ impl<P: Ports> Pond<P> {
             Some(lease) => self.grant_version(ports, conn, id.into(), (lease, Mode::ReadWrite)),
             None => self.answer_version(id),
         }
-    }
-
-    /// A slab that a staged version shares becomes its own.
-    pub(in crate::policy) fn own_part(
-        &mut self,
-        ports: &mut P,
-        by: RequestId,
-        id: VersionId,
-        index: u32,
-    ) -> Answer<P::Fd> {
-        self.check_draining()?;
-        let (client, caller) = self.client_of(by.conn)?;
-        let version = self.staged_by(client, &caller, id)?;
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(part) = version.parts.get(place).copied() else {
-            let message =
-                format!("{} has {}", version.label(), count(version.parts.len() as u64, "slab"));
-            return Err(Failure::new(ErrorKind::Invalid, message));
-        };
-        let (owner, audience, device) = (version.owner.clone(), version.audience, version.device);
-        let label = version.label();
-        let key = MakingKey { version: id, place: Some(place) };
-        if self.models.making.contains_key(&key) {
-            return self.join_making(ports, by, key);
-        }
-        let wanted_by_others = self.models.having.get(&part).is_some_and(|having| having.len() > 1);
-        if !wanted_by_others {
-            return self.answer_slabs(id, index, 1);
-        }
-        let Some(bytes) = self.catalog.get(part).map(|tensor| tensor.bytes) else {
-            let message = format!("slab {index} of {label} is lost");
-            return Err(Failure::new(ErrorKind::Lost, message));
-        };
-        if self.catalog.len() >= self.caps.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
-            return Err(Failure::new(ErrorKind::TooMany, message)
-                .hint("raise `limits.tensors` in the configuration"));
-        }
-        self.gpus.choose(Some(device))?;
-        let class = SlabClass { device, owner, audience, size: SlabSize::Own };
-        let (has, awaits) = (BTreeMap::new(), BTreeMap::new());
-        let making = Making { client, class, stage: None, has, awaits };
-        self.make_slabs(ports, by, key, making, vec![(place, bytes)])
-    }
-
-    /// The slab is there: it takes the place of the shared one.
-    pub(super) fn replaced_part(
-        &mut self,
-        ports: &mut P,
-        id: VersionId,
-        place: usize,
-        mut making: Making,
-    ) -> Answer<P::Fd> {
-        let staged = self.models.versions.get(&id);
-        let staged = staged.filter(|version| version.state == VersionState::Staging);
-        let (Some(version), Some(reserved)) = (staged, making.has.get(&place).copied()) else {
-            self.unmake(ports, MakingKey { version: id, place: Some(place) }, making);
-            return Err(Failure::new(ErrorKind::Retired, format!("version {id} was given up")));
-        };
-        let mut record = record_of(id, version);
-        let made = self.make_part(ports, &making, reserved).and_then(|part| {
-            making.has.remove(&place);
-            if let Some(at) = record.parts.get_mut(place) {
-                *at = part;
-            }
-            match ports.journal(&Record::VersionStaged(record.clone())) {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    self.drop_part_if_unused(ports, part);
-                    Err(from_port(error))
-                }
-            }
-        });
-        if let Err(failure) = made {
-            self.unmake(ports, MakingKey { version: id, place: Some(place) }, making);
-            return Err(failure);
-        }
-        self.models.set_parts(id, record.parts);
-        self.let_former_go(ports, id);
-        self.answer_slabs(id, u32::try_from(place).unwrap_or(u32::MAX), 1)
-    }
-
-    /// The version, if it is staged by this client.
-    pub(super) fn staged_by(
-        &self,
-        client: ClientId,
-        caller: &crate::policy::owner::Caller,
-        id: VersionId,
-    ) -> Result<&Version<P::Fd>, Failure> {
-        let target = millpond_wire::VersionTarget::Id(id);
-        self.find_version(caller, &target)?;
-        let Some(version) = self.models.versions.get(&id) else {
-            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
-        };
-        let label = version.label();
-        if version.creator != client {
-            let message = format!("{label} is staged by another process");
-            return Err(Failure::new(ErrorKind::Denied, message));
-        }
-        match version.state {
-            VersionState::Staging => Ok(version),
-            VersionState::Ready => {
-                let message = format!("{label} is ready, and never changes again");
-                Err(Failure::new(ErrorKind::Exists, message).hint("stage another version"))
-            }
-            VersionState::Draining => Err(super::retired(&label, None)),
-        }
-    }
-
-    /// Says which models hold a GPU that is full.
-    pub(super) fn with_models(&self, failure: Failure, making: &Making) -> Failure {
-        if failure.kind != ErrorKind::GpuFull {
-            return failure;
-        }
-        let owner = &making.class.owner;
-        let caller = self.clients.get(making.client).map(|client| client.caller.clone());
-        let caller = caller.unwrap_or_else(|| crate::policy::owner::Caller {
-            owner: owner.clone(),
-            groups: [].into(),
-            admin: false,
-        });
-        let on = |version: &&Version<P::Fd>| is_on(version, making.class.device);
-        let versions = self.models.versions.values().filter(on);
-        let seen = versions.filter(|version| caller.may_use(&version.owner, version.audience));
-        let mut largest: Vec<(u64, String)> =
-            seen.map(|version| (self.slab_bytes_of(version), version.label())).collect();
-        if largest.is_empty() {
-            return failure;
-        }
-        largest.sort_by(|a, b| b.cmp(a));
-        largest.truncate(NAMED);
-        let named: Vec<String> = largest
-            .into_iter()
-            .map(|(bytes, label)| format!("{label} {}", format_bytes(bytes)))
-            .collect();
-        let hint = failure.hint.clone().unwrap_or_default();
-        let models = format!("models here: {}; `millpond retire` gives one back", named.join(", "));
-        failure.hint(format!("{models}; {hint}"))
-    }
-}
-
-fn is_on<F>(version: &Version<F>, device: GpuUuid) -> bool {
-    version.device == device
-}
-
-/// A version as its record says.
-pub(super) fn version_of<F>(record: &VersionRecord, owner: Owner, recovered: bool) -> Version<F> {
-    Version {
-        model: NameKey::new(&owner, &record.model),
-        tag: record.tag.clone(),
-        owner,
-        device: record.device,
-        audience: record.audience,
-        creator: record.creator,
-        created_ms: record.created_unix_ms,
-        parts: record.parts.clone(),
-        former: BTreeSet::new(),
-        state: VersionState::Staging,
-        ready: None,
-        manifest: None,
-        recovered,
-    }
-}
-
-/// The record that says the same.
-pub(super) fn record_of<F>(id: VersionId, version: &Version<F>) -> VersionRecord {
-    VersionRecord {
-        version: id,
-        model: version.model.name.clone(),
-        tag: version.tag.clone(),
-        tenant: version.owner.tenant.to_string(),
-        user: version.owner.user,
-        group: version.owner.group,
-        device: version.device,
-        audience: version.audience,
-        parts: version.parts.clone(),
-        creator: version.creator,
-        created_unix_ms: version.created_ms,
     }
 }

@@ -21,8 +21,8 @@ impl<P: Ports> Pond<P> {
         tag: Option<&VersionTag>,
         token: Token,
     ) -> Answer<P::Fd> {
-        let Some((key, model)) = self.find_model(caller, name) else {
-            return Err(self.no_model(caller, name));
+        let Some((key, model)) = self.models.find_model(caller, name) else {
+            return Err(self.models.no_model(caller, name));
         };
         let key = key.clone();
         if !caller.may_change(&model.owner) {
@@ -36,7 +36,7 @@ impl<P: Ports> Pond<P> {
         let id = match tag {
             Some(_) => {
                 let model_ref = millpond_wire::ModelRef { model: name.clone(), tag: tag.cloned() };
-                self.find_version(caller, &millpond_wire::VersionTarget::Name(model_ref))?
+                self.models.find(caller, &millpond_wire::VersionTarget::Name(model_ref))?
             }
             None => self.before_current(&key).ok_or_else(|| {
                 let message = format!("model '{name}' has no earlier version to go back to");
@@ -65,7 +65,7 @@ impl<P: Ports> Pond<P> {
         let record = Record::VersionCurrent { version: id, token: Some(token) };
         ports.journal(&record).map_err(from_port)?;
         let was_current = self.models.models.get(&key).and_then(|model| model.current) == Some(id);
-        let before = self.flip(id, Some(token));
+        let before = self.models.flip(id, Some(token));
         if !was_current {
             self.flipped(ports, id, before);
             self.wake_version(ports, id);
@@ -103,22 +103,6 @@ impl<P: Ports> Pond<P> {
             current: Box::new(self.version_info(id, version)),
             previous: previous.or_else(before),
         })
-    }
-
-    /// What a flip changes in the books, now or when it is replayed. Returns what was current.
-    pub(super) fn flip(&mut self, id: VersionId, token: Option<Token>) -> Option<VersionId> {
-        let version = self.models.versions.get(&id)?;
-        let model = self.models.models.get_mut(&version.model)?;
-        let before = model.current.replace(id).filter(|before| *before != id);
-        if let Some(before) = before {
-            model.history.push(before);
-        }
-        model.history.retain(|other| *other != id);
-        if let Some(token) = token {
-            let tag = before.and_then(|before| self.models.versions.get(&before));
-            model.remember(token, tag.map(|version| version.tag.clone()));
-        }
-        before
     }
 
     /// Tells everybody that another version is current, and lets go of the oldest ones.

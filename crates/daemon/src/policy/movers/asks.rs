@@ -9,7 +9,7 @@ use millpond_wire::{
     ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,
 };
 
-use super::{Mover, Moving};
+use super::Moving;
 use crate::policy::answer::{Answer, Answered, now};
 use crate::policy::get::lost;
 use crate::policy::owner::Caller;
@@ -64,9 +64,7 @@ impl<P: Ports> Pond<P> {
         self.room_for_move(ports, &caller, what.bytes)?;
         let user = caller.owner.user;
         let moving = Moving { client, user, what, file, slab, from };
-        let job = self.movers.next_job;
-        self.movers.next_job += 1;
-        self.movers.by_device.entry(device).or_default().waiting.push_back((job, moving));
+        let job = self.movers.queue(device, moving);
         self.parked.park(by, Wish::Move(job), None);
         self.feed_mover(ports, device);
         Ok(Answered::Parked)
@@ -146,13 +144,7 @@ impl<P: Ports> Pond<P> {
     fn room_for_move(&mut self, ports: &mut P, caller: &Caller, bytes: u64) -> Result<(), Failure> {
         let (most, most_bytes) = (self.caps.moves_per_user, self.caps.move_bytes_per_user);
         let user = caller.owner.user;
-        let (mut count, mut sum) = (0_usize, 0_u64);
-        for moving in self.movers.by_device.values().flat_map(Mover::all) {
-            if moving.user == user {
-                count += 1;
-                sum = sum.saturating_add(moving.what.bytes);
-            }
-        }
+        let (count, sum) = self.movers.load_of(user);
         let (what, key) = if count >= most {
             (format!("{most} moves under way"), "limits.moves_per_user")
         } else if count > 0 && sum.saturating_add(bytes) > most_bytes {
@@ -178,27 +170,15 @@ impl<P: Ports> Pond<P> {
 
     /// Nobody waits for these any more; what runs, runs to its end.
     pub(in crate::policy) fn forget_moves(&mut self, ports: &mut P, jobs: &BTreeSet<u64>) {
-        for mover in self.movers.by_device.values_mut() {
-            mover.waiting.retain(|(job, _)| !jobs.contains(job));
-        }
-        self.unmap_all_unwanted(ports);
-    }
-
-    fn unmap_all_unwanted(&mut self, ports: &mut P) {
-        let devices: Vec<GpuUuid> = self.movers.by_device.keys().copied().collect();
-        for device in devices {
-            self.unmap_unwanted(ports, device);
-        }
+        self.movers.forget(jobs);
+        self.movers.unmap_all_unwanted(ports);
     }
 
     /// Moves that have not begun are refused.
     pub(in crate::policy) fn refuse_moves(&mut self, ports: &mut P, failure: &Failure) {
-        let movers = self.movers.by_device.values_mut();
-        let waiting: Vec<(u64, Moving<P::Fd>)> =
-            movers.flat_map(|mover| mover.waiting.drain(..)).collect();
-        for (job, moving) in waiting {
+        for (job, moving) in self.movers.take_waiting() {
             self.end_move(ports, (job, &moving), Err(failure.clone()));
         }
-        self.unmap_all_unwanted(ports);
+        self.movers.unmap_all_unwanted(ports);
     }
 }

@@ -22,7 +22,7 @@ impl<P: Ports> Pond<P> {
             Ok(()) => {}
             Err(failure) => {
                 self.end_move(ports, (job, &moving), Err(failure));
-                self.unmap_unwanted(ports, device);
+                self.movers.unmap_unwanted(ports, device);
                 return true;
             }
         }
@@ -119,22 +119,6 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    /// Has the mover unmap what no job of its is on and no move waits for: nobody else would ever
-    /// say so.
-    pub(super) fn unmap_unwanted(&mut self, ports: &mut P, device: GpuUuid) {
-        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let waiting = &mover.waiting;
-        mover.slabs.retain(|slab, uses| {
-            let wanted =
-                |(_, it): &(u64, Moving<P::Fd>)| it.slab == *slab || it.from == Some(*slab);
-            let stays = *uses > 0 || waiting.iter().any(wanted);
-            if !stays {
-                ports.tell_mover(device, ToMover::Unmap { slab: *slab }, None);
-            }
-            stays
-        });
-    }
-
     /// A job that was sent needs its leases and mappings no more. Mapping a slab again for the next
     /// job would cost more than the job; but one that failed may have failed because of its mapping.
     pub(super) fn let_job_go(
@@ -154,7 +138,7 @@ impl<P: Ports> Pond<P> {
                 }
             }
         }
-        self.unmap_unwanted(ports, device);
+        self.movers.unmap_unwanted(ports, device);
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         let client = mover.client;
         let mut over = Vec::new();

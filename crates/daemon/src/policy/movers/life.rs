@@ -4,7 +4,7 @@ use millpond_mover::channel::{FromMover, ToMover, Why};
 use millpond_wire::message::{EventKind, MoverInfo};
 use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
 
-use super::{Mover, MoverLimits, SLOWEST_BYTES_PER_MS, Stage};
+use super::{Mover, Stage};
 use crate::policy::clients::Client;
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::Pond;
@@ -24,7 +24,7 @@ impl<P: Ports> Pond<P> {
                     if let Some(mover) = self.movers.by_device.get_mut(&device) {
                         mover.stage = Stage::Starting;
                     }
-                    self.await_mover(ports, device);
+                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                     ports.start_mover(device);
                 }
             }
@@ -33,25 +33,11 @@ impl<P: Ports> Pond<P> {
                 while self.send_next(ports, device) {}
                 // Of one that is at work, more work is no sign of life.
                 if rested {
-                    self.await_mover(ports, device);
+                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                 }
             }
             _ => {}
         }
-    }
-
-    /// When the mover of a GPU counts as hung, or may go.
-    fn await_mover(&mut self, ports: &P, device: GpuUuid) {
-        let MoverLimits { patience_ms, idle_ms } = self.caps.movers;
-        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
-        let within = match (mover.stage, largest) {
-            (Stage::Absent, _) => None,
-            (Stage::Starting | Stage::Ending, _) => Some(patience_ms),
-            (Stage::Ready, None) => Some(idle_ms),
-            (Stage::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
-        };
-        mover.deadline_ms = within.map(|within| ports.monotonic_ms().saturating_add(within));
     }
 
     /// The process of a mover runs; it has not said anything yet.
@@ -141,7 +127,7 @@ impl<P: Ports> Pond<P> {
         }
         self.feed_mover(ports, device);
         // What it says is one.
-        self.await_mover(ports, device);
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
     }
 
     /// A mover's channel has ended: it dies, and its pidfd says when it is gone.
@@ -163,7 +149,7 @@ impl<P: Ports> Pond<P> {
         let text = format!("the mover of {device}: {why}");
         tracing::warn!("{text}; killing it");
         self.happened(ports, EventKind::MoverLost, None, None, None, text);
-        self.await_mover(ports, device);
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
     }
 
     /// A mover that was killed and does not go: nobody waits for it, but no other is started, and
@@ -231,7 +217,7 @@ impl<P: Ports> Pond<P> {
                     ports.tell_mover(device, ToMover::Stop, None);
                     let text = format!("the mover of {device} had nothing to do");
                     self.happened(ports, EventKind::MoverStopped, None, None, None, text);
-                    self.await_mover(ports, device);
+                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                 }
                 Stage::Ending => self.give_up_on_mover(ports, device),
                 _ => self.lose_mover(ports, device, "it said nothing for too long"),
