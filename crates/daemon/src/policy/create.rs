@@ -2,12 +2,13 @@
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, TensorRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, Mode, SlabId, TensorId, TensorName, page};
+use millpond_wire::{
+    Audience, Backing, ErrorKind, Failure, LeaseTarget, Mode, SlabId, TensorId, TensorName, page,
+};
 
 use super::answer::{Answer, Answered, from_port, gone, now};
 use super::catalog::Tensor;
 use super::get::lost;
-use super::leases::LeaseTarget;
 use super::owner::{Caller, Owner};
 use super::parked::{RequestId, Wish};
 use super::pond::Pond;
@@ -92,7 +93,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
         self.not_a_part(create.tensor)?;
-        if self.models.is_version(create.tensor) {
+        if self.models.has(create.tensor.0) {
             let message = format!("{} is a version of a model", create.tensor);
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
@@ -109,9 +110,10 @@ impl<P: Ports> Pond<P> {
             ));
         }
         let name = create.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return Err(lost(&name));
         }
+        slab.backing.supported()?;
         let mut differences = Vec::new();
         if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
             differences.push(format!(
@@ -211,7 +213,8 @@ impl<P: Ports> Pond<P> {
             }
             (None, LeaseTarget::Tensor(tensor)) => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
-                now(ReplyBody::Tensor(TensorGrant { info, lease: None, existed }))
+                let backing = Backing::default();
+                now(ReplyBody::Tensor(TensorGrant { info, lease: None, existed, backing }))
             }
             (None, LeaseTarget::Version(version)) => Err(gone("tensor", version)),
         }
@@ -224,7 +227,7 @@ pub(super) fn changed<P: Ports>(
     target: impl Into<LeaseTarget>,
     name: Option<&TensorName>,
 ) {
-    let by_id = page::slot_of_id(TensorId(target.into().uuid()));
+    let by_id = page::slot_of_id(target);
     ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
 

@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
-use millpond_wire::{Audience, Epoch, TensorId, TensorName};
+use millpond_wire::{Audience, Epoch, LeaseTarget, TensorName};
 
-use super::leases::LeaseTarget;
 use super::owner::{Caller, Owner};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
@@ -126,7 +125,7 @@ fn gap(wanted: u64, first: u64) -> Event {
         sequence: first.saturating_sub(1),
         unix_ms: 0,
         kind: EventKind::Gap,
-        tensor: None,
+        target: None,
         name: None,
         user: None,
         text,
@@ -142,8 +141,7 @@ pub(super) fn happening<P: Ports>(
     user: Option<u32>,
     text: String,
 ) -> Event {
-    let tensor = target.map(|target| TensorId(target.uuid()));
-    Event { sequence: 0, unix_ms: ports.now_ms(), kind, tensor, name, user, text }
+    Event { sequence: 0, unix_ms: ports.now_ms(), kind, target, name, user, text }
 }
 
 impl<P: Ports> Pond<P> {

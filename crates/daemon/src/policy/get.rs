@@ -2,11 +2,11 @@
 
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
 
 use super::answer::{Answer, Answered};
 use super::catalog::{Tensor, way_out};
-use super::leases::{Lease, LeaseTarget};
+use super::leases::Lease;
 use super::owner::Caller;
 use super::parked::{RequestId, Ticket, Until, Wish};
 use super::pond::Pond;
@@ -83,8 +83,9 @@ impl<P: Ports> Pond<P> {
                 format!("tensor '{target}' was deleted"),
             ));
         }
-        if self.slabs.get(tensor.slab).is_none_or(|slab| slab.fd.is_none()) {
-            return Err(lost(&target.to_string()));
+        match self.slabs.get(tensor.slab) {
+            Some(slab) if !slab.is_lost() => slab.backing.supported()?,
+            _ => return Err(lost(&target.to_string())),
         }
         // A writer must get at it before it is published; a reader must not.
         if mode == Mode::ReadOnly && !tensor.is_ready() {
@@ -145,9 +146,12 @@ impl<P: Ports> Pond<P> {
         self.leases.begin(id, lease, Lease { target, mode, since_ms, counted });
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
-        let fds = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone()).into_iter().collect();
+        let slab = self.slabs.get(info.slab);
+        let backing = slab.map_or_else(Backing::default, |slab| slab.backing);
+        let fds = slab.and_then(|slab| slab.fd.clone()).into_iter().collect();
         let token = self.leases.token(id, lease, target, mode, user);
-        let grant = TensorGrant { info, lease: Some((lease, mode, token)), existed: false };
+        let lease = Some((lease, mode, token));
+        let grant = TensorGrant { info, lease, existed: false, backing };
         self.end_if_used_up(ports, tensor);
         Ok(Answered::Now(ReplyBody::Tensor(grant), fds))
     }

@@ -2,11 +2,11 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId, VersionId, limits};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
-use super::leases::{Lease, LeaseTarget};
+use super::leases::Lease;
 use super::parked::Wish;
 use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
@@ -153,22 +153,22 @@ impl<P: Ports> Pond<P> {
         let mut refused: Vec<LeaseId> = Vec::new();
         let since_ms = ports.now_ms();
         for claimed in &claim.leases {
-            let target = self.target_of(claimed.tensor);
-            let known = self.leases.get(id, claimed.lease);
-            if known.is_some_and(|it| Some(it.target) == target && it.mode == claimed.mode) {
+            let (lease, target, mode) = (claimed.lease, claimed.target, claimed.mode);
+            let known = self.leases.get(id, lease);
+            if known.is_some_and(|known| known.target == target && known.mode == mode) {
                 continue;
             }
+            let is_there = match target {
+                LeaseTarget::Tensor(id) => self.catalog.get(id).is_some(),
+                LeaseTarget::Version(id) => self.models.get(id).is_some(),
+            };
             let is_free = known.is_none() && self.leases.count_of(id) < self.caps.leases_per_client;
-            let is_true = |target: &LeaseTarget| {
-                let token = self.leases.token(id, claimed.lease, *target, claimed.mode, user);
-                TokenKey::matches(&token, &claimed.token)
-            };
-            let Some(target) = target.filter(|target| is_free && is_true(target)) else {
-                refused.push(claimed.lease);
+            let token = self.leases.token(id, lease, target, mode, user);
+            if !is_there || !is_free || !TokenKey::matches(&token, &claimed.token) {
+                refused.push(lease);
                 continue;
-            };
-            let lease = Lease { target, mode: claimed.mode, since_ms, counted: false };
-            self.leases.begin(id, claimed.lease, lease);
+            }
+            self.leases.begin(id, lease, Lease { target, mode, since_ms, counted: false });
             if let LeaseTarget::Tensor(tensor) = target {
                 self.schedule(tensor);
                 self.is_held(tensor);
@@ -181,16 +181,6 @@ impl<P: Ports> Pond<P> {
             self.claims_complete(ports, id);
         }
         now(ReplyBody::Claimed { refused })
-    }
-
-    /// What an identity is the identity of.
-    pub(super) fn target_of(&self, id: TensorId) -> Option<LeaseTarget> {
-        let version = VersionId(id.0);
-        if self.catalog.get(id).is_some() {
-            Some(id.into())
-        } else {
-            self.models.get(version).map(|_| version.into())
-        }
     }
 
     fn claims_complete(&mut self, ports: &mut P, id: ClientId) {

@@ -6,38 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_wire::message::LeaseToken;
-use millpond_wire::{ClientId, LeaseId, Mode, TensorId, VersionId};
-use uuid::Uuid;
+use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 
 use super::tokens::TokenKey;
-
-/// What a lease is on; an event or a rename is about the same things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum LeaseTarget {
-    Tensor(TensorId),
-    Version(VersionId),
-}
-
-impl LeaseTarget {
-    pub(super) const fn uuid(self) -> Uuid {
-        match self {
-            LeaseTarget::Tensor(id) => id.0,
-            LeaseTarget::Version(id) => id.0,
-        }
-    }
-}
-
-impl From<TensorId> for LeaseTarget {
-    fn from(id: TensorId) -> Self {
-        LeaseTarget::Tensor(id)
-    }
-}
-
-impl From<VersionId> for LeaseTarget {
-    fn from(id: VersionId) -> Self {
-        LeaseTarget::Version(id)
-    }
-}
 
 /// The right of one client to use one tensor or version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +131,9 @@ impl LeaseTable {
 
 #[cfg(test)]
 mod tests {
+    use millpond_wire::{TensorId, VersionId};
     use proptest::prelude::*;
+    use uuid::Uuid;
 
     use super::*;
 

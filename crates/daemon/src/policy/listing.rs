@@ -3,14 +3,14 @@
 use millpond_wire::message::{
     ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo,
 };
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId, VersionTarget};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, TensorId, VersionTarget};
 
 use super::accounts::Device;
 use super::answer::{Answer, Answered, now};
 use super::catalog::Tensor;
 use super::clients::Client;
 use super::gpus::DriverState;
-use super::leases::{Lease, LeaseTarget};
+use super::leases::Lease;
 use super::owner::Caller;
 use super::parked::{RequestId, Until, Wish};
 use super::pond::Pond;
@@ -85,7 +85,7 @@ impl<P: Ports> Pond<P> {
             },
         };
         LeaseInfo {
-            tensor: TensorId(lease.target.uuid()),
+            target: lease.target,
             name,
             mode: lease.mode,
             bytes,

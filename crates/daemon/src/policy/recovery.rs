@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{ClientRecord, Record, SlabRecord, TensorRecord};
-use millpond_wire::{ClientId, Epoch, PondId, SlabId, TensorId, VersionId, limits};
+use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, limits};
 
 use super::about::{About, Identity};
 use super::accounts::Device;
@@ -201,7 +201,7 @@ impl<P: Ports> Pond<P> {
         let owner = Owner { tenant, user: made.user, group: made.group };
         let class = SlabClass { device: made.device, owner, audience: made.audience, size };
         let fd = held.remove(&Held::Slab(made.slab));
-        self.slabs.insert(made.slab, Slab::recovered(class, made.bytes, fd));
+        self.slabs.insert(made.slab, Slab::recovered(class, made.bytes, made.backing, fd));
         true
     }
 
@@ -220,7 +220,7 @@ impl<P: Ports> Pond<P> {
         let id = made.tensor;
         let Some(slab) = self.slabs.get(made.slab) else { return };
         let owner = slab.class.owner.clone();
-        let is_known = self.catalog.get(id).is_some() || self.models.get(VersionId(id.0)).is_some();
+        let is_known = self.catalog.get(id).is_some() || self.models.has_staged(id.0);
         if is_known || !self.slabs.take_at(made.slab, made.offset, made.bytes) {
             return;
         }
@@ -266,7 +266,7 @@ impl<P: Ports> Pond<P> {
                 ports.kill(pidfd);
             }
         }
-        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
+        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(Slab::is_lost);
         let tensors = self.catalog.iter().filter(|(_, tensor)| !tensor.is_part());
         let (lost, there): (Vec<_>, Vec<_>) = tensors.partition(|(_, tensor)| is_lost(tensor.slab));
         (found.lost_tensors, found.tensors) = (lost.len(), there.len());
@@ -319,8 +319,14 @@ impl<P: Ports> Pond<P> {
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
         records.extend(self.models.records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
-        let gone = buried.filter(|id| self.catalog.get(*id).is_none());
-        records.extend(gone.map(Record::TensorFreed));
+        records.extend(buried.filter_map(|gone| match gone {
+            LeaseTarget::Tensor(id) => {
+                self.catalog.get(id).is_none().then_some(Record::TensorFreed(id))
+            }
+            LeaseTarget::Version(id) => {
+                self.models.get(id).is_none().then_some(Record::VersionGone(id))
+            }
+        }));
         records
     }
 }

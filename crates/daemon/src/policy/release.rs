@@ -2,11 +2,12 @@
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid, LeaseId, SlabId, TensorId};
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, GpuUuid, LeaseId, LeaseTarget, SlabId, TensorId,
+};
 
 use super::answer::{Answer, done};
 use super::events::happening;
-use super::leases::LeaseTarget;
 use super::owner::Caller;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
@@ -182,7 +183,7 @@ impl<P: Ports> Pond<P> {
         let Some(slab) = self.slabs.get(id) else { return };
         let device = slab.class.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
-        let is_lost = slab.fd.is_none();
+        let is_lost = slab.is_lost();
         let is_charged = self.charged_users.contains(&slab.class.owner.user);
         // The slab itself is among the recycled ones now.
         if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {

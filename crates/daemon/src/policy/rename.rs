@@ -3,13 +3,13 @@
 use millpond_wire::message::{EventKind, Rename, Target};
 use millpond_wire::record::Record;
 use millpond_wire::{
-    Audience, ErrorKind, Failure, TensorId, TensorName, Token, VersionId, VersionTarget,
+    Audience, ErrorKind, Failure, LeaseTarget, TensorId, TensorName, Token, VersionId,
+    VersionTarget,
 };
 
 use super::answer::{Answer, done, from_port, gone};
 use super::catalog::NameKey;
 use super::create::changed;
-use super::leases::LeaseTarget;
 use super::owner::{Caller, Owner, not_yours};
 use super::pond::Pond;
 use super::ports::Ports;
@@ -21,15 +21,20 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         rename: &Rename,
     ) -> Answer<P::Fd> {
-        match self.models.is_version(rename.object) {
-            true => self.rename_model(ports, caller, rename),
-            false => self.rename_tensor(ports, caller, rename),
+        match rename.object {
+            LeaseTarget::Version(id) => self.rename_model(ports, caller, id, rename),
+            LeaseTarget::Tensor(id) => self.rename_tensor(ports, caller, id, rename),
         }
     }
 
-    fn rename_tensor(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
-        let Rename { object: id, name, token } = rename;
-        let id = self.find(caller, &Target::Id(*id))?;
+    fn rename_tensor(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        id: TensorId,
+        Rename { name, token, .. }: &Rename,
+    ) -> Answer<P::Fd> {
+        let id = self.find(caller, &Target::Id(id))?;
         self.not_a_part(id)?;
         let Some(tensor) = self.catalog.get(id) else { return Err(gone("tensor", id)) };
         if tensor.was_renamed_by(*token) {
@@ -54,7 +59,7 @@ impl<P: Ports> Pond<P> {
             let theirs = self.catalog.get(other).and_then(|it| self.slabs.get(it.slab));
             return Err(taken("tensor", name, &owner, theirs.map(|slab| &slab.class.owner)));
         }
-        let record = Record::Renamed { object: id, name: name.clone(), token: *token };
+        let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
         self.list_before_change(ports, id);
         self.catalog.rename(id, &owner, name.clone(), *token);
@@ -65,9 +70,14 @@ impl<P: Ports> Pond<P> {
         done()
     }
 
-    fn rename_model(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
-        let Rename { object, name, token } = rename;
-        let id = self.models.find(caller, &VersionTarget::Id(VersionId(object.0)))?;
+    fn rename_model(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        id: VersionId,
+        Rename { name, token, .. }: &Rename,
+    ) -> Answer<P::Fd> {
+        let id = self.models.find(caller, &VersionTarget::Id(id))?;
         let Some((from, model)) = self.models.of_version(id) else {
             return Err(gone("version", id));
         };
@@ -96,7 +106,7 @@ impl<P: Ports> Pond<P> {
             let message = format!("a version of model '{}' is just being begun", busy.name);
             return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));
         }
-        let record = Record::Renamed { object: *object, name: name.clone(), token: *token };
+        let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
         self.models.rename(&from, to, *token);
         for version in &versions {
@@ -125,14 +135,18 @@ impl<P: Ports> Pond<P> {
 
     /// What the journal says about a rename. A name that another object has is left to it, which
     /// only a damaged journal can ask for.
-    pub(super) fn replay_rename(&mut self, id: TensorId, name: TensorName, token: Token) {
-        if let Some((from, model)) = self.models.of_version(VersionId(id.0)) {
-            let (from, to) = (from.clone(), NameKey::new(&model.owner, &name));
-            if to == from || self.models.model(&to).is_none() {
-                self.models.rename(&from, to, token);
+    pub(super) fn replay_rename(&mut self, on: LeaseTarget, name: TensorName, token: Token) {
+        let id = match on {
+            LeaseTarget::Tensor(id) => id,
+            LeaseTarget::Version(id) => {
+                let Some((from, model)) = self.models.of_version(id) else { return };
+                let (from, to) = (from.clone(), NameKey::new(&model.owner, &name));
+                if to == from || self.models.model(&to).is_none() {
+                    self.models.rename(&from, to, token);
+                }
+                return;
             }
-            return;
-        }
+        };
         let tensor = self.catalog.get(id).filter(|it| !it.is_part() && it.name.is_some());
         let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
         let Some(owner) = slab.map(|slab| slab.class.owner.clone()) else { return };

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_wire::record::{Record, SlabRecord};
-use millpond_wire::{GpuUuid, SlabId};
+use millpond_wire::{Backing, GpuUuid, SlabId};
 
 use super::ranges::Ranges;
 use super::slab_class::{SlabClass, SlabSize};
@@ -17,7 +17,9 @@ pub(super) struct Slab<F> {
     /// What it can be used for.
     pub class: SlabClass,
     pub bytes: u64,
-    /// Its descriptor; `None` if it did not survive.
+    /// How its memory is reached.
+    pub backing: Backing,
+    /// The descriptor that belongs to the backing; `None` if it did not survive.
     pub fd: Option<F>,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
@@ -33,17 +35,34 @@ pub(super) struct Slab<F> {
 impl<F> Slab<F> {
     /// A slab that the driver made just now.
     pub(super) fn new(class: SlabClass, bytes: u64, fd: F) -> Self {
-        let (fd, ranges) = (Some(fd), Ranges::new(bytes));
-        let (tensors, tensor_bytes) = (0, 0);
-        Self { class, bytes, fd, tensors, tensor_bytes, tainted: false, recovered: false, ranges }
+        Self {
+            class,
+            bytes,
+            backing: Backing::default(),
+            fd: Some(fd),
+            tensors: 0,
+            tensor_bytes: 0,
+            tainted: false,
+            recovered: false,
+            ranges: Ranges::new(bytes),
+        }
     }
 
     /// A slab of an earlier daemon. Nobody knows which of its bytes were never used.
-    pub(super) fn recovered(class: SlabClass, bytes: u64, fd: Option<F>) -> Self {
+    pub(super) fn recovered(class: SlabClass, bytes: u64, backing: Backing, fd: Option<F>) -> Self {
         let mut ranges = Ranges::new(bytes);
         ranges.forget_freshness();
-        let (tensors, tensor_bytes) = (0, 0);
-        Self { class, bytes, fd, tensors, tensor_bytes, tainted: false, recovered: true, ranges }
+        Self {
+            class,
+            bytes,
+            backing,
+            fd,
+            tensors: 0,
+            tensor_bytes: 0,
+            tainted: false,
+            recovered: true,
+            ranges,
+        }
     }
 
     pub(super) fn record(&self, id: SlabId) -> Record {
@@ -56,7 +75,13 @@ impl<F> Slab<F> {
             user: self.class.owner.user,
             group: self.class.owner.group,
             audience: self.class.audience,
+            backing: self.backing,
         })
+    }
+
+    /// Whether the record survived and the memory did not.
+    pub(super) fn is_lost(&self) -> bool {
+        self.backing.transport.has_descriptor() && self.fd.is_none()
     }
 }
 
@@ -85,7 +110,7 @@ impl<F> Default for Slabs<F> {
 
 impl<F> Slabs<F> {
     pub(super) fn insert(&mut self, id: SlabId, slab: Slab<F>) {
-        if !slab.tainted && slab.fd.is_some() {
+        if !slab.tainted && !slab.is_lost() && slab.backing.supported().is_ok() {
             self.open.entry(slab.class.clone()).or_default().push(id);
         }
         self.slabs.insert(id, slab);

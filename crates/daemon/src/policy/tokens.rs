@@ -3,10 +3,8 @@
 use std::hash::Hasher;
 
 use millpond_wire::message::LeaseToken;
-use millpond_wire::{ClientId, LeaseId, Mode};
+use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 use siphasher::sip128::{Hasher128, SipHasher24};
-
-use super::leases::LeaseTarget;
 
 /// The key of one pond; it lives in the journal, which no client sees.
 #[derive(Clone, Copy)]
@@ -32,6 +30,11 @@ impl TokenKey {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write(client.0.as_bytes());
         hasher.write_u64(lease.0);
+        // The kind is hashed with the identity: a lease on one is none on the other.
+        hasher.write_u8(match target {
+            LeaseTarget::Tensor(_) => 1,
+            LeaseTarget::Version(_) => 2,
+        });
         hasher.write(target.uuid().as_bytes());
         hasher.write_u8(mode.code());
         hasher.write_u32(user);
@@ -47,14 +50,15 @@ impl TokenKey {
 
 #[cfg(test)]
 mod tests {
-    use millpond_wire::TensorId;
+    use millpond_wire::{TensorId, VersionId};
 
     use super::*;
 
     #[test]
     fn every_part_changes_the_token() {
         let key = TokenKey([1; 16]);
-        let (client, tensor) = (ClientId::random(), TensorId::random().into());
+        let (client, id) = (ClientId::random(), TensorId::random());
+        let tensor = LeaseTarget::Tensor(id);
         let token = key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 5);
         assert!(TokenKey::matches(
             &token,
@@ -64,6 +68,7 @@ mod tests {
             key.token(ClientId::random(), LeaseId(1), tensor, Mode::ReadOnly, 5),
             key.token(client, LeaseId(2), tensor, Mode::ReadOnly, 5),
             key.token(client, LeaseId(1), TensorId::random().into(), Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), VersionId(id.0).into(), Mode::ReadOnly, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadWrite, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 6),
             TokenKey([2; 16]).token(client, LeaseId(1), tensor, Mode::ReadOnly, 5),

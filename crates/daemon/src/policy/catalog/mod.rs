@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::ops::Bound;
 use std::rc::Rc;
 
-use millpond_wire::{ClientId, TensorId, TensorName, TensorRef, Token};
+use millpond_wire::{ClientId, LeaseTarget, TensorId, TensorName, TensorRef, Token};
 use uuid::Uuid;
 
 use super::owner::{Caller, Owner};
@@ -32,8 +32,8 @@ pub(super) struct Catalog {
     by_user: BTreeMap<(Rc<str>, u32), usize>,
     /// What ends with its creator, and is not deleted yet.
     ephemeral: BTreeSet<(ClientId, TensorId)>,
-    tombstones: HashSet<TensorId>,
-    tombstones_by_age: VecDeque<TensorId>,
+    tombstones: HashSet<LeaseTarget>,
+    tombstones_by_age: VecDeque<LeaseTarget>,
     ends: Ends,
     ended: EndedNames,
 }
@@ -61,6 +61,11 @@ impl Catalog {
 
     pub(super) fn get(&self, id: TensorId) -> Option<&Tensor> {
         self.tensors.get(&id)
+    }
+
+    /// Whether a tensor has this identity, which no version may have then.
+    pub(super) fn has(&self, id: Uuid) -> bool {
+        self.tensors.contains_key(&TensorId(id))
     }
 
     /// Every tensor.
@@ -174,8 +179,9 @@ impl Catalog {
         Some(tensor)
     }
 
-    /// Remembers that this identity was once a tensor.
-    pub(super) fn bury(&mut self, id: TensorId) {
+    /// Remembers that this identity was once a tensor or a version.
+    pub(super) fn bury(&mut self, id: impl Into<LeaseTarget>) {
+        let id = id.into();
         if !self.tombstones.insert(id) {
             return;
         }
@@ -187,13 +193,13 @@ impl Catalog {
         }
     }
 
-    /// Whether this identity was a tensor that is gone.
-    pub(super) fn is_buried(&self, id: TensorId) -> bool {
-        self.tombstones.contains(&id)
+    /// Whether this identity was one of a tensor or a version that is gone.
+    pub(super) fn is_buried(&self, id: impl Into<LeaseTarget>) -> bool {
+        self.tombstones.contains(&id.into())
     }
 
     /// The youngest of the remembered ones.
-    pub(super) fn buried(&self, most: usize) -> impl Iterator<Item = TensorId> {
+    pub(super) fn buried(&self, most: usize) -> impl Iterator<Item = LeaseTarget> {
         let skip = self.tombstones_by_age.len().saturating_sub(most);
         self.tombstones_by_age.iter().skip(skip).copied()
     }

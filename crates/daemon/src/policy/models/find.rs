@@ -2,8 +2,9 @@
 
 use millpond_wire::message::VersionState;
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, TensorId, TensorRef, VersionId, VersionTag, VersionTarget, limits,
+    ClientId, ErrorKind, Failure, TensorRef, VersionId, VersionTag, VersionTarget, limits,
 };
+use uuid::Uuid;
 
 use super::making::MakingKey;
 use super::{Model, Models, Version, retired};
@@ -11,11 +12,15 @@ use crate::policy::catalog::{NameKey, similar, way_out};
 use crate::policy::owner::{Caller, Owner};
 
 impl<F> Models<F> {
-    /// Whether this identity is a version, there or about to be.
-    pub(in crate::policy) fn is_version(&self, id: TensorId) -> bool {
-        let id = VersionId(id.0);
-        let begins = MakingKey { version: id, place: None };
-        self.versions.contains_key(&id) || self.making.contains_key(&begins)
+    /// Whether a version has this identity, which no tensor may have then.
+    pub(in crate::policy) fn has_staged(&self, id: Uuid) -> bool {
+        self.versions.contains_key(&VersionId(id))
+    }
+
+    /// The same, also of a version whose slabs are still being made.
+    pub(in crate::policy) fn has(&self, id: Uuid) -> bool {
+        let begins = MakingKey { version: VersionId(id), place: None };
+        self.has_staged(id) || self.making.contains_key(&begins)
     }
 
     /// Whether slabs are being made for a new version of this model.

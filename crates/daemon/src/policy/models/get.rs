@@ -2,13 +2,14 @@
 
 use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, VersionId, VersionTarget, limits,
+    Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
+    VersionTarget, limits,
 };
 
 use super::{Version, lost, retired};
-use crate::policy::answer::{Answer, Answered, now};
+use crate::policy::answer::{Answer, Answered, gone, now};
 use crate::policy::get::wait_until;
-use crate::policy::leases::{Lease, LeaseTarget};
+use crate::policy::leases::Lease;
 use crate::policy::owner::Caller;
 use crate::policy::parked::{RequestId, Ticket, Until, Wish};
 use crate::policy::pond::Pond;
@@ -84,6 +85,12 @@ impl<P: Ports> Pond<P> {
         if self.is_lost(version) {
             return Err(lost(&version.model.name, &version.tag));
         }
+        for part in &version.parts {
+            let tensor = self.catalog.get(*part);
+            if let Some(slab) = tensor.and_then(|tensor| self.slabs.get(tensor.slab)) {
+                slab.backing.supported()?;
+            }
+        }
         Ok(id)
     }
 
@@ -110,11 +117,11 @@ impl<P: Ports> Pond<P> {
         let (client_id, _) = self.client_of(conn)?;
         self.room_for_lease(ports, client_id, lease, Some((target, mode)))?;
         let Some(client) = self.clients.get(client_id) else { return Ok(Answered::Sent) };
-        let version = target_version(target).and_then(|id| Some((id, self.models.get(id)?)));
-        let Some((id, version)) = version else {
+        let Some(id) = target.version() else {
             let message = format!("lease {lease} is on a tensor, not on a version");
             return Err(Failure::new(ErrorKind::Invalid, message));
         };
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
         if !client.caller.may_use(&version.owner, version.audience) {
@@ -155,9 +162,16 @@ impl<P: Ports> Pond<P> {
     }
 
     pub(super) fn parts_of(&self, version: &Version<P::Fd>) -> Vec<PartInfo> {
-        let bytes = |part: TensorId| self.catalog.get(part).map_or(0, |tensor| tensor.bytes);
-        let parts = version.parts.iter();
-        parts.map(|part| PartInfo { tensor: *part, bytes: bytes(*part) }).collect()
+        let info = |part: &TensorId| {
+            let tensor = self.catalog.get(*part);
+            let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
+            PartInfo {
+                tensor: *part,
+                bytes: tensor.map_or(0, |tensor| tensor.bytes),
+                backing: slab.map_or_else(Backing::default, |slab| slab.backing),
+            }
+        };
+        version.parts.iter().map(info).collect()
     }
 
     /// Descriptors of slabs in the order of the arena, up to the first that is lost.
@@ -226,12 +240,5 @@ impl<P: Ports> Pond<P> {
                 self.answer_parked(ports, Some(ticket), answer);
             }
         }
-    }
-}
-
-fn target_version(target: LeaseTarget) -> Option<VersionId> {
-    match target {
-        LeaseTarget::Version(id) => Some(id),
-        LeaseTarget::Tensor(_) => None,
     }
 }

@@ -25,7 +25,7 @@ impl<P: Ports> Pond<P> {
         also_current: bool,
     ) -> Answer<P::Fd> {
         if let VersionTarget::Id(id) = target
-            && self.catalog.is_buried(TensorId(id.0))
+            && self.catalog.is_buried(*id)
         {
             return done();
         }
@@ -142,7 +142,7 @@ impl<P: Ports> Pond<P> {
         // While it is still in the books, which say who may know.
         let public = self.public(id.into(), user);
         let Some(version) = self.models.remove(id) else { return };
-        self.catalog.bury(TensorId(id.0));
+        self.catalog.bury(id);
         if let Some(manifest) = version.manifest {
             ports.let_go(Held::Manifest(id), Some(manifest));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use millpond_keeper::bytes::format_bytes;
 use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
-use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, TensorId, VersionId, VersionTag};
+use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, VersionTag};
 
 use super::Version;
 use super::making::{Making, MakingKey};
@@ -38,11 +38,11 @@ impl<P: Ports> Pond<P> {
             }
             return self.answer_stage(ports, by.conn, id, stage.lease);
         }
-        if self.catalog.is_buried(TensorId(id.0)) {
+        if self.catalog.is_buried(id) {
             let message = format!("version {id} was staged and is gone");
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
-        if self.catalog.get(TensorId(id.0)).is_some() {
+        if self.catalog.has(id.0) {
             let message = format!("{id} is a tensor");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }

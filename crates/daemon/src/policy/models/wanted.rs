@@ -128,9 +128,10 @@ impl<P: Ports> Pond<P> {
         if self.models.with_part(id).next().is_none() {
             return invalid(format!("no version has {id} any more"));
         }
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return invalid("its memory is lost".to_owned());
         }
+        slab.backing.supported()?;
         if slab.class.device != class.device {
             return invalid(format!("it lies on {}", slab.class.device));
         }

@@ -85,9 +85,10 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
         };
         let Some(slab) = self.slabs.get(tensor.slab) else { return Err(lost(&id.to_string())) };
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return Err(lost(&id.to_string()));
         }
+        slab.backing.supported()?;
         let name = tensor.label(id);
         // Who holds a lease may go on with what no new lease is given for.
         let leased = self.leases.holds(client, id);

@@ -180,7 +180,7 @@ fn events_of_what_is_gone_go_to_those_who_could_have_had_it() {
     assert!(!play.exists(shared.tensor) && !play.exists(private.tensor));
     play.ask(other, RequestBody::Subscribe { from: start });
     let seen = play.events_of(other);
-    assert!(seen.iter().all(|event| event.tensor == Some(shared.tensor)), "{seen:?}");
+    assert!(seen.iter().all(|event| event.target == Some(shared.tensor.into())), "{seen:?}");
     assert_eq!(seen.len(), 3, "made, deleted, freed");
     play.ask(owner, RequestBody::Subscribe { from: start });
     assert_eq!(play.events_of(owner).len(), 6);

@@ -36,7 +36,8 @@ impl Play {
     fn leases_of(&mut self, conn: ConnId) -> Vec<TensorId> {
         match self.ask(conn, RequestBody::ClientList) {
             ReplyBody::Clients(clients) => {
-                clients.iter().flat_map(|it| &it.leases).map(|lease| lease.tensor).collect()
+                let leases = clients.iter().flat_map(|it| &it.leases);
+                leases.filter_map(|lease| lease.target.tensor()).collect()
             }
             other => panic!("no clients: {other:?}"),
         }
@@ -335,7 +336,7 @@ fn a_counted_get_whose_lease_has_ended_keeps_nothing() {
         let other = play.connect(1);
         play.hello(other, second, true);
         let lease = LeaseId(1);
-        let claim = LeaseClaim { lease, tensor: info.tensor, mode: Mode::ReadOnly, token };
+        let claim = LeaseClaim { lease, target: info.tensor.into(), mode: Mode::ReadOnly, token };
         assert!(play.claim(other, vec![claim]).is_empty());
         assert!(play.exists(info.tensor));
         play.restart();
@@ -363,7 +364,8 @@ fn the_release_of_a_counted_lease_that_cannot_be_recorded_is_not_answered_with_d
     let leases = play.leases_of(conn);
     assert_eq!(leases, [info.tensor], "the other needs no record, and has ended");
     play.world.journal_fails = false;
-    let claim = LeaseClaim { lease: LeaseId(1), tensor: info.tensor, mode: Mode::ReadOnly, token };
+    let target = info.tensor.into();
+    let claim = LeaseClaim { lease: LeaseId(1), target, mode: Mode::ReadOnly, token };
     play.restart();
     let conn = play.connect(1);
     play.hello(conn, client, true);
@@ -417,7 +419,8 @@ fn what_a_silent_client_may_hold_does_not_linger_away() {
     assert!(play.is_alive(held.tensor) && play.is_alive(other.tensor));
     let conn = play.connect(1);
     play.hello(conn, client, true);
-    let claim = LeaseClaim { lease: LeaseId(1), tensor: held.tensor, mode: Mode::ReadOnly, token };
+    let claim =
+        LeaseClaim { lease: LeaseId(1), target: held.tensor.into(), mode: Mode::ReadOnly, token };
     assert!(play.claim(conn, vec![claim]).is_empty());
     play.later(999);
     assert!(play.is_alive(other.tensor), "it may have had it until it said so");
