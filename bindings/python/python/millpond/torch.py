@@ -32,7 +32,7 @@ def state_dict(model):
     """A lazy dict of zero-copy tensors, for ``net.load_state_dict(..., assign=True)``."""
     if isinstance(model, _millpond.Model):
         return model.torch()
-    return _models.Lazy(model, _views.as_torch)
+    return _models.Lazy(model, _models.Converted(model, _views.as_torch))
 
 
 @contextlib.contextmanager
