@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use millpond_client_core::Lost;
 use millpond_cuda::{Context, DevicePtr, Mapping, Stream, TouchKernel};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo, TensorPublish};
 use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
@@ -12,7 +13,6 @@ use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, 
 use crate::answer::not_an_answer;
 use crate::core::Taken;
 use crate::cuda_side::CudaSide;
-use crate::leases::Lost;
 use crate::retire::Mapped;
 use crate::slab_map::SlabMapping;
 use crate::{Error, Pond, Result, process};

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use millpond_client_core::Lost;
 use millpond_cuda::{Context, DevicePtr, Mapping};
 use millpond_wire::manifest::ManifestTensor;
 use millpond_wire::message::{PartInfo, VersionInfo};
@@ -14,7 +15,6 @@ use super::arena::Arena;
 use super::granted::Slabs;
 use super::version::label;
 use crate::cuda_side::CudaSide;
-use crate::leases::Lost;
 use crate::retire::Mapped;
 use crate::slab_map::DeviceSide;
 use crate::{Error, Pond, Result, process};

@@ -204,7 +204,7 @@ impl Pond {
         });
         let deadline = self.deadline(Duration::ZERO);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let granted = match core.link.call(ask) {
+        let granted = match core.link.call(ask, None) {
             Ok(answer) => granted::with_lease(WHAT, answer, lease, Mode::ReadWrite),
             Err(Error::Refused(failure)) => return Err(Error::Refused(failure)),
             Err(error) => Err(error),
@@ -365,7 +365,8 @@ fn give_up(link: &Arc<Link>, version: VersionId) {
     let body = RequestBody::VersionRetire(VersionTarget::Id(version));
     let deadline = Instant::now().checked_add(link.config.reconnect_timeout);
     let what = "the end of a version";
-    if let Err(error) = link.call(Ask { what, body, lease: None, deadline, waits_until: None }) {
+    let ask = Ask { what, body, lease: None, deadline, waits_until: None };
+    if let Err(error) = link.call(ask, None) {
         tracing::debug!(%error, %version, "a version was not given up now");
     }
 }

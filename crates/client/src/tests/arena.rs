@@ -27,7 +27,8 @@ fn bench(slabs: usize) -> Bench {
     let device = Arc::new(FakeDevice::default());
     let sink = Arc::new(FakeSink { log: Arc::clone(&device.log), ..FakeSink::default() });
     let slab_map = Arc::new(SlabMap::new(Arc::clone(&device)));
-    let retire = Retire::new(Arc::clone(&device), slab_map, sink);
+    let retire =
+        Retire::new(Arc::clone(&device), slab_map, Arc::new(move |leases| sink.release(leases)));
     let list = retire.list(&1).unwrap();
     let mut arena = Arena::reserve(&*device, &list, (0..slabs).map(|_| SLAB)).unwrap();
     let parts: Vec<TensorId> = (0..slabs).map(|_| TensorId::random()).collect();

@@ -11,7 +11,7 @@ use millpond_wire::{LeaseId, Mode};
 use super::moves::{self, Landed};
 use super::sink::{self, Place};
 use super::{Progress, Sink, Transferred, stage};
-use crate::demux::Answer;
+use crate::answer::Answer;
 use crate::link::{Ask, Link};
 use crate::spec::wait_ms;
 use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
@@ -42,13 +42,16 @@ impl Pond {
             RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: wait_ms(wait) });
         let until = Instant::now().checked_add(wait);
         let deadline = until.and_then(|until| until.checked_add(link.config.request_timeout));
-        let answer = link.call(Ask {
-            what: WHAT,
-            body,
-            lease: Some(lease),
-            deadline: deadline.filter(|_| !options.waits_for_ever()),
-            waits_until: until,
-        })?;
+        let answer = link.call(
+            Ask {
+                what: WHAT,
+                body,
+                lease: Some(lease),
+                deadline: deadline.filter(|_| !options.waits_for_ever()),
+                waits_until: until,
+            },
+            None,
+        )?;
         self.leased(WHAT, answer, lease, mode)
     }
 
@@ -61,7 +64,7 @@ impl Pond {
         let body = RequestBody::TensorCreate(spec.into_request(Some(lease))?);
         let deadline = Instant::now().checked_add(link.config.request_timeout);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let answer = link.call(ask)?;
+        let answer = link.call(ask, None)?;
         self.leased(WHAT, answer, lease, Mode::ReadWrite)
     }
 
@@ -112,7 +115,7 @@ impl Lease {
     /// Gives up a tensor without a name that was made with this lease: it is deleted when the lease
     /// goes back. A pond that is gone is not waited for; it is told when it comes back.
     pub(super) fn abandon(self) {
-        self.link.lock().made.insert(self.lease, self.info.tensor);
+        self.link.abandon(self.lease, self.info.tensor);
     }
 
     /// Writes the tensor's bytes out.

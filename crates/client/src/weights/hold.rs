@@ -7,7 +7,6 @@ use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{PartInfo, VersionInfo};
 use millpond_wire::{ErrorKind, LeaseId, Mode, VersionTarget};
 
-use crate::demux::Line;
 use crate::link::Link;
 use crate::model::granted::Granted;
 use crate::{Error, Pond, Result, process};
@@ -60,17 +59,8 @@ fn open(granted: Granted) -> Result<(VersionInfo, Vec<PartInfo>, Manifest)> {
 impl Drop for Held {
     fn drop(&mut self) {
         // A forked copy has nothing to give back.
-        if self.owner != process::current() {
-            return;
-        }
-        let mut state = self.link.lock();
-        if matches!(state.line, Line::Up(_)) {
-            drop(state);
-            self.link.give_back(self.lease);
-        } else {
-            // Whoever is done with a pond that is gone does not wait for it.
-            state.strays.push(self.lease);
-            self.link.watch_if_possible(&mut state);
+        if self.owner == process::current() {
+            self.link.give_back_soon(self.lease);
         }
     }
 }
