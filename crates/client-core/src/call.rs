@@ -217,12 +217,6 @@ impl Call {
                     if let Some(end) = self.hung_up(now) {
                         return self.fail(end);
                     }
-                    if session.breaks(Mutation::ReleaseForgotten)
-                        && let RequestBody::LeaseRelease { leases } = &self.request.body
-                    {
-                        session.released(leases);
-                        return self.fail(End::Gone);
-                    }
                 }
                 Stage::Over => return Next::Failed(End::Closed),
             }

@@ -11,6 +11,4 @@ pub enum Mutation {
     LateGrantKept,
     /// A grant whose answer may have been lost with its connection is not given back.
     LostGrantForgotten,
-    /// A release counts as confirmed when its connection breaks.
-    ReleaseForgotten,
 }

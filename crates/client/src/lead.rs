@@ -13,7 +13,8 @@ use millpond_client_core::Received;
 use millpond_wire::message::Reply;
 
 use crate::connection::{Connection, Deadline, Trouble, buffer, remaining};
-use crate::link::{Link, State};
+use crate::line::State;
+use crate::link::Link;
 use crate::{Result, cancel};
 
 impl Link {

@@ -74,6 +74,8 @@ mod get;
 mod grant;
 mod groups;
 mod lead;
+mod lease_guard;
+mod line;
 mod link;
 mod memo;
 mod model;

@@ -26,10 +26,10 @@ const PAUSE: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_se
 pub(crate) type Release = Arc<dyn Fn(&[LeaseId]) -> Result<()> + Send + Sync>;
 
 /// A lease that its holder has let go of.
-type Item<D> = (LeaseId, Mapped<D>);
+type Item<D> = (LeaseId, ToUnmap<D>);
 
 /// What is mapped because of a lease.
-pub(crate) enum Mapped<D: DeviceSide> {
+pub(crate) enum ToUnmap<D: DeviceSide> {
     /// A tensor's slab, together with other tensors of it.
     Slab(Arc<SlabMapping<D>>),
     /// A version's slabs.
@@ -73,7 +73,7 @@ impl<D: DeviceSide> RetireList<D> {
     }
 
     /// Puts a lease on the list. Never blocks, never calls the driver or the pond.
-    pub(crate) fn push(&self, lease: LeaseId, mapped: Mapped<D>) {
+    pub(crate) fn push(&self, lease: LeaseId, mapped: ToUnmap<D>) {
         self.outstanding.count.fetch_add(1, Ordering::AcqRel);
         lock(&self.state).items.push((lease, mapped));
         self.wake.notify_one();
@@ -181,7 +181,7 @@ struct Worker<D: DeviceSide> {
     slabs: Arc<SlabMap<D>>,
     release: Release,
     list: Arc<RetireList<D>>,
-    retiring: Retiring<Mapped<D>>,
+    retiring: Retiring<ToUnmap<D>>,
 }
 
 impl<D: DeviceSide> Worker<D> {
@@ -240,12 +240,12 @@ impl<D: DeviceSide> Worker<D> {
         }
     }
 
-    fn unmap(&mut self, lease: LeaseId, mapped: Mapped<D>) {
+    fn unmap(&mut self, lease: LeaseId, mapped: ToUnmap<D>) {
         let device = Arc::clone(&self.device);
         let unmap = || match mapped {
-            Mapped::Slab(slab) => self.slabs.let_go(slab),
-            Mapped::Arena(arena) => arena.unmap(&device),
-            Mapped::Nothing => Ok(()),
+            ToUnmap::Slab(slab) => self.slabs.let_go(slab),
+            ToUnmap::Arena(arena) => arena.unmap(&device),
+            ToUnmap::Nothing => Ok(()),
         };
         match device.undisturbing(unmap) {
             Ok(()) => self.retiring.unmapped(lease),

@@ -13,7 +13,7 @@ use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, 
 use crate::answer::not_an_answer;
 use crate::core::Taken;
 use crate::cuda_side::CudaSide;
-use crate::retire::Mapped;
+use crate::retire::ToUnmap;
 use crate::slab_map::SlabMapping;
 use crate::{Error, Pond, Result, process};
 
@@ -316,7 +316,7 @@ impl Drop for Shared {
         let Some(slab) = self.slab.take() else { return };
         if self.owner == process::current() {
             let list = Arc::clone(slab.list());
-            list.push(self.lease, Mapped::Slab(slab));
+            list.push(self.lease, ToUnmap::Slab(slab));
         } else {
             // A forked copy: the lease, the mapping and the context are the parent's.
             std::mem::forget(slab);

@@ -13,7 +13,8 @@ use millpond_wire::LeaseId;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use crate::connection::{Connection, poll, ready};
-use crate::link::{Link, State};
+use crate::line::State;
+use crate::link::Link;
 use crate::{Error, Result};
 
 /// Pauses between attempts to find a pond that is gone: the first, and the longest.
@@ -103,7 +104,7 @@ impl Link {
             connection.shut_down();
         }
         state.wake_all();
-        self.notify();
+        self.changed().notify_all();
         state.wake_watch();
     }
 

@@ -9,7 +9,7 @@ use millpond_cuda::sys::Status;
 use millpond_wire::{LeaseId, Mode, SlabId};
 
 use crate::connection::lock;
-use crate::retire::{Mapped, Release, Retire, RetireList};
+use crate::retire::{Release, Retire, RetireList, ToUnmap};
 use crate::slab_map::{SlabMap, SlabMapping};
 use crate::testing::{Act, FakeDevice, FakeSink, an_fd, eventually};
 
@@ -45,7 +45,7 @@ impl Bench {
 
 fn drop_lease(lease: u64, slab: Arc<SlabMapping<FakeDevice>>) {
     let list = Arc::clone(slab.list());
-    list.push(LeaseId(lease), Mapped::Slab(slab));
+    list.push(LeaseId(lease), ToUnmap::Slab(slab));
 }
 
 #[test]
