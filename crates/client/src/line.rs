@@ -136,7 +136,7 @@ impl State {
             tracing::warn!(pond = %welcome.pond, "another pond answers now; what the old one held is lost");
         }
         for claim in arrival.lost {
-            tracing::warn!(lease = %claim.lease, tensor = %claim.tensor, "the pond does not know this lease any more");
+            tracing::warn!(lease = %claim.lease, target = %claim.target, "the pond does not know this lease any more");
         }
         self.page = page.map(Arc::new);
         self.leading = false;

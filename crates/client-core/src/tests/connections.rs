@@ -9,8 +9,8 @@ use crate::handshake::CLAIMS;
 use crate::{Attempt, Dial, Handshake, Progress, Refusal, Retry};
 
 fn claim(number: u64) -> LeaseClaim {
-    let tensor = TensorId::random();
-    LeaseClaim { lease: LeaseId(number), tensor, mode: Mode::ReadWrite, token: [0xff; 16] }
+    let target = TensorId::random().into();
+    LeaseClaim { lease: LeaseId(number), target, mode: Mode::ReadWrite, token: [0xff; 16] }
 }
 
 fn welcome(version: u16) -> ReplyBody {

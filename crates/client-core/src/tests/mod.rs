@@ -13,8 +13,8 @@ use millpond_wire::message::{
     TensorInfo,
 };
 use millpond_wire::{
-    Audience, ClientId, Dtype, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorState,
+    Audience, Backing, ClientId, Dtype, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape,
+    SlabId, TensorId, TensorState,
 };
 
 use crate::{Ask, Call, Ended, Next, Received, Session, Verdict};
@@ -146,8 +146,8 @@ fn grant(lease: LeaseId) -> ReplyBody {
         leases: 1,
         life: Life::default(),
     };
-    let lease = Some((lease, Mode::ReadOnly, [1; 16]));
-    ReplyBody::Tensor(TensorGrant { info, lease, existed: false })
+    let (lease, backing) = (Some((lease, Mode::ReadOnly, [1; 16])), Backing::default());
+    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
 }
 
 fn unnamed(tensor: TensorId, lease: LeaseId) -> Ask {

@@ -291,7 +291,7 @@ impl Client {
         {
             let lease = LeaseId(LIES + rng.below(1 << 20));
             let token = *rng.id().as_bytes();
-            claims.push(LeaseClaim { lease, tensor: known.id, mode: Mode::ReadOnly, token });
+            claims.push(LeaseClaim { lease, target: known.id.into(), mode: Mode::ReadOnly, token });
             lies.insert(lease);
         }
         let handshake = Handshake::new(self.id, "sim", claims);

@@ -6,7 +6,7 @@ use millpond_wire::message::{
     PartSpec, Rename, RequestBody, VersionCommit, VersionGet, VersionGrant, VersionStage,
 };
 use millpond_wire::{
-    Audience, ContentHash, LeaseId, Mode, TensorId, TensorName, Token, VersionId, VersionTag,
+    Audience, ContentHash, LeaseId, LeaseTarget, Mode, TensorName, Token, VersionId, VersionTag,
     VersionTarget,
 };
 
@@ -187,7 +187,7 @@ impl Client {
         if known.user != self.user {
             return;
         }
-        let (object, token) = (TensorId(known.id.0), Token(stage.rng.id()));
+        let (object, token) = (LeaseTarget::Version(known.id), Token(stage.rng.id()));
         stage.trace.say(|| format!("  rename the model of {object} to {name}"));
         let rename = Rename { object, name, token };
         self.ask(RequestBody::Rename(rename), What::RenameModel(version), None);
