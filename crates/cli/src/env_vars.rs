@@ -30,6 +30,9 @@ pub const MEMORY_LIMIT: &str = "MILLPOND_MEMORY_LIMIT";
 /// The group of such a program.
 pub const GROUP: &str = "MILLPOND_GROUP";
 
+/// The program that starts a companion.
+pub const BIN: &str = "MILLPOND_BIN";
+
 const OWN: &[Variable] = &[
     Variable {
         name: millpond_keeper::config::CONFIG_VARIABLE,
@@ -49,6 +52,10 @@ const OWN: &[Variable] = &[
     Variable {
         name: "HF_HOME",
         meaning: "Hugging Face's folder; its `hub` is looked at where HF_HUB_CACHE is not set",
+    },
+    Variable {
+        name: BIN,
+        meaning: "Set for companion programs: the path of the `millpond` program that started them",
     },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];

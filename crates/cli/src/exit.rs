@@ -62,7 +62,7 @@ impl Code {
             Code::Failed => "A check or a claim was false, or something failed on this side.",
             Code::Usage => "The command line was not understood.",
             Code::Kind(kind) => kind.describe(),
-            Code::NotExecutable => "The program of `run` cannot be executed.",
+            Code::NotExecutable => "The program of `run`, or a companion, cannot be executed.",
             Code::NoProgram => "The program of `run` does not exist.",
         }
     }

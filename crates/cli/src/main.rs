@@ -8,6 +8,7 @@
 
 mod args;
 mod commands;
+mod companion;
 mod elf;
 mod endure;
 mod env_vars;
@@ -26,6 +27,7 @@ mod shown;
 mod size;
 mod span;
 mod table;
+mod trust;
 mod units;
 mod users;
 
@@ -37,8 +39,8 @@ fn main() -> ExitCode {
     let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
-            let error = commands::usage::tidy(error, std::env::args_os());
-            return ExitCode::from(commands::usage::print(&error).number());
+            let words: Vec<_> = std::env::args_os().collect();
+            return ExitCode::from(commands::usage::not_a_command(error, &words).number());
         }
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());

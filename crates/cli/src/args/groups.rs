@@ -43,6 +43,22 @@ pub fn listing(root: &Command) -> String {
     text
 }
 
+/// The companion programs that were found, under a heading of their own.
+pub fn companions(names: &[String]) -> String {
+    let (header, literal) = (STYLES.get_header(), STYLES.get_literal());
+    let mut text = String::new();
+    if !names.is_empty() {
+        let _ = writeln!(text, "{header}Companions:{header:#}");
+    }
+    for name in names {
+        let _ = writeln!(text, "  {literal}{name}{literal:#}");
+    }
+    if !names.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory, Parser};
 
 use super::{Cli, Global, groups};
+use crate::companion;
 
 /// Reads a command line. `--json` may stand before the command, too.
 ///
@@ -27,7 +28,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
 pub fn command() -> Command {
     let mut root = Cli::command();
     root.build();
-    let listing = groups::listing(&root);
+    let listing = groups::listing(&root) + &groups::companions(&companions());
     let global = global_options();
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}{{all-args}}{{after-help}}"
@@ -39,6 +40,14 @@ pub fn command() -> Command {
         root = root.mut_subcommand(name, |command| command.hide(true));
     }
     root.override_usage("millpond [OPTIONS] <COMMAND>").help_template(template)
+}
+
+/// The companions that are found and have not the name of a command.
+pub fn companions() -> Vec<String> {
+    let root = Cli::command();
+    let mut names = companion::list();
+    names.retain(|name| root.find_subcommand(name).is_none());
+    names
 }
 
 /// A command and those below it, with the global options before its remarks and examples.
@@ -87,7 +96,7 @@ fn json_behind_the_command(words: Vec<OsString>) -> Vec<OsString> {
             continue;
         }
         let next = word.to_str().filter(|_| index > 0).and_then(|it| command.find_subcommand(it));
-        let takes_value = word == "--runtime-dir" || word == "--color";
+        let takes_value = companion::takes_value(&word);
         let is_flag = word.to_string_lossy().starts_with('-');
         before.push(word);
         if takes_value {

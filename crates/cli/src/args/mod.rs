@@ -30,7 +30,7 @@ pub use again::Watch;
 pub use bench::BenchArgs;
 pub use demo::DemoArgs;
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
-pub use layout::{command, parse};
+pub use layout::{command, companions, parse};
 pub use life::LifeArgs;
 pub use limits::{
     CoverageArgs, GroupCommand, GroupLsArgs, GroupRmArgs, GroupSetArgs, GroupWatchArgs, LimitArg,

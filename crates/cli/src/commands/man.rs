@@ -79,6 +79,16 @@ fn own_sections(text: &str, whole: bool) -> Roff {
     }
     exit_status(&mut roff, whole);
     if whole {
+        roff.control("SH", ["COMPANION PROGRAMS"]);
+        roff.text([
+            bold("millpond NAME"),
+            roman(" runs the program "),
+            bold("millpond-NAME"),
+            roman(
+                " where NAME is no command. It is looked for beside millpond, in \
+                 ../libexec/millpond and in PATH.",
+            ),
+        ]);
         roff.control("SH", ["ENVIRONMENT"]);
         for (name, meaning) in env_vars::table() {
             roff.control("TP", []);

@@ -6,13 +6,37 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::near_miss;
+use crate::args::{self, Cli};
+use crate::companion::{self, Call};
 use crate::error::Report;
 use crate::exit::Code;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
+
+/// Runs the companion that the command line names, in place of this process, or says what was not
+/// understood.
+pub fn not_a_command(error: clap::Error, words: &[OsString]) -> Code {
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(call) = Call::of(words)
+        && Cli::command().find_subcommand(&call.name).is_none()
+    {
+        match companion::find(&call.name) {
+            Ok(Some(found)) => {
+                return printer::finish(&Printer::plain(wants_json()), Err(call.run(&found)));
+            }
+            Ok(None) => {}
+            Err(refusal) => {
+                let report = Report::from(refusal);
+                Printer::plain(wants_json()).error(&report);
+                return report.code;
+            }
+        }
+    }
+    print(&tidy(error, words.iter().cloned()))
+}
 
 /// Prints what the parser says: help to standard output, an error to standard error, as JSON
 /// where the command line has `--json`.
-pub fn print(error: &clap::Error) -> Code {
+fn print(error: &clap::Error) -> Code {
     if !error.use_stderr() {
         let printed = error.print();
         // A closed pipe is success, as everywhere.
@@ -51,13 +75,18 @@ fn near_miss(error: &clap::Error, words: impl Iterator<Item = String>) -> Option
 }
 
 /// The same error as a person should see it: usage lines name no flag whose variable is set, and
-/// nobody is pointed at commands that only Millpond starts.
-pub fn tidy(error: clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
+/// nobody is pointed at commands that only Millpond starts. Companions are proposed like commands.
+fn tidy(error: clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
     if !error.use_stderr() {
         return error;
     }
     let unset = |arg: clap::Arg| arg.env(None);
-    let command = crate::args::Cli::command()
+    let companions = match error.kind() {
+        ErrorKind::InvalidSubcommand => args::companions(),
+        _ => Vec::new(),
+    };
+    let command = Cli::command()
+        .subcommands(companions.into_iter().map(clap::Command::new))
         .mut_arg("runtime_dir", unset)
         .mut_subcommand("serve", |serve| serve.mut_arg("config", unset));
     let hidden: Vec<String> = command
@@ -123,7 +152,7 @@ mod tests {
     fn nobody_is_pointed_at_what_only_millpond_starts() {
         let said = |word: &str| {
             let words = ["millpond", word];
-            let error = crate::args::Cli::try_parse_from(words).unwrap_err();
+            let error = Cli::try_parse_from(words).unwrap_err();
             tidy(error, words.iter().map(OsString::from)).to_string()
         };
         assert!(said("moverr").contains("'moverr'"));
@@ -135,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {
-        let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
+        let error = Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
         let said = report(&error, std::iter::empty()).failure;
         assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
         assert_eq!(said.hint.as_deref(), Some("`millpond help` lists what there is"));
@@ -144,7 +173,7 @@ mod tests {
     #[test]
     fn the_hint_is_the_help_of_the_command() {
         let line = ["millpond", "-q", "group", "set", "x", "--json", "--limit", "0"];
-        let error = crate::args::Cli::try_parse_from(line).unwrap_err();
+        let error = Cli::try_parse_from(line).unwrap_err();
         let words = line.iter().skip(1).map(|word| (*word).to_owned());
         let hint = report(&error, words).failure.hint.unwrap();
         assert!(hint.starts_with("`millpond help group set` "), "{hint}");

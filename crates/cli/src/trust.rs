@@ -1,4 +1,4 @@
-//! Whether a library that a pond names is safe to load into a program of this user.
+//! Whether a file is safe to run as this user: a library that a pond names, or a companion program.
 //!
 //! Whoever can write the file, or exchange it in one of the folders above it, runs code as this
 //! user. So each of them belongs to root or to this user, and nobody else can write it.
@@ -12,8 +12,9 @@ const OTHERS_WRITE: u32 = 0o022;
 /// In such a folder only the owner of a file can rename or remove it.
 const STICKY: u32 = 0o1000;
 
-/// The file without links in its path, if only root and this user can change it.
-pub fn check(path: &Path) -> Result<PathBuf, String> {
+/// The file without links in its path, if only root and this user can change it. `verb` is what is
+/// to be done with the file.
+pub fn check(path: &Path, verb: &str) -> Result<PathBuf, String> {
     let shown = path.display();
     if !path.is_absolute() {
         return Err(format!("'{shown}' is not an absolute path"));
@@ -27,7 +28,7 @@ pub fn check(path: &Path) -> Result<PathBuf, String> {
         }
         if let Some(who) = writer(&found, user) {
             return Err(format!(
-                "'{shown}' is not safe to load: {who} can change '{}'",
+                "'{shown}' is not safe to {verb}: {who} can change '{}'",
                 part.display()
             ));
         }
@@ -66,20 +67,20 @@ mod tests {
         for (path, mode) in [(&file, 0o644), (&inside, 0o755)] {
             set(path, mode);
         }
-        assert_eq!(check(&file), Ok(file.canonicalize().unwrap()));
+        assert_eq!(check(&file, "load"), Ok(file.canonicalize().unwrap()));
         for (path, bad, good) in
             [(&file, 0o664, 0o644), (&file, 0o646, 0o644), (&inside, 0o777, 0o755)]
         {
             set(path, bad);
-            let why = check(&file).unwrap_err();
+            let why = check(&file, "load").unwrap_err();
             assert!(why.contains("not safe") && why.contains("can change"), "{why}");
             set(path, good);
         }
         set(&inside, 0o1777);
-        assert!(check(&file).is_ok(), "nobody else can exchange it");
+        assert!(check(&file, "load").is_ok(), "nobody else can exchange it");
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&file, Some(4711), None).unwrap();
-            assert!(check(&file).unwrap_err().contains("user 4711"));
+            assert!(check(&file, "load").unwrap_err().contains("user 4711"));
         }
     }
 
@@ -91,9 +92,9 @@ mod tests {
         set(&file, 0o644);
         let link = folder.path().join("link.so");
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert_eq!(check(&link), Ok(file.canonicalize().unwrap()));
-        assert!(check(folder.path()).unwrap_err().contains("regular file"));
-        assert!(check(&folder.path().join("none")).is_err());
-        assert!(check(Path::new("x.so")).unwrap_err().contains("absolute"));
+        assert_eq!(check(&link, "load"), Ok(file.canonicalize().unwrap()));
+        assert!(check(folder.path(), "load").unwrap_err().contains("regular file"));
+        assert!(check(&folder.path().join("none"), "load").is_err());
+        assert!(check(Path::new("x.so"), "load").unwrap_err().contains("absolute"));
     }
 }
