@@ -12,14 +12,10 @@ pub struct Variable {
     pub meaning: &'static str,
 }
 
-/// The runtime folder.
-pub const RUNTIME_DIR: &str = millpond_wire::runtime_dir::ENVIRONMENT;
 /// What is logged.
 pub const LOG: &str = "MILLPOND_LOG";
 /// How it is logged.
 pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";
-/// Where the software driver's devices are.
-pub const SOFT_DIR: &str = "MILLPOND_SOFT_DIR";
 
 /// Where the library for limits is.
 pub const PRELOAD: &str = "MILLPOND_PRELOAD";

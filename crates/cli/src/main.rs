@@ -12,26 +12,20 @@ mod companion;
 mod elf;
 mod endure;
 mod env_vars;
-mod error;
-mod exit;
 mod json;
 mod logging;
 mod moment;
 mod output;
 mod pond;
 mod preload;
-mod printer;
 mod progress;
-mod scene;
-mod shown;
 mod size;
 mod span;
-mod table;
 mod trust;
-mod units;
-mod users;
 
 use std::process::ExitCode;
+
+use millpond_console::{error, exit, printer, shown, table, units, users};
 
 use crate::printer::Printer;
 
@@ -45,7 +39,7 @@ fn main() -> ExitCode {
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());
     let logs = if cli.global.verbose > 1 && !cli.command.logs_itself() {
-        logging::start("warn,millpond=debug")
+        millpond_console::log_everything()
     } else {
         Ok(())
     };

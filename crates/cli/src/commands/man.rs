@@ -3,21 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap::builder::Resettable;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::args::{Cli, ManArgs};
+use crate::args::{self, ManArgs};
 use crate::error::{CommandError, Outcome, failed};
 use crate::printer::Printer;
 use crate::{env_vars, exit};
 
 /// Prints the page of the whole, or writes a page for each command.
-pub fn run(args: &ManArgs, printer: &Printer) -> Outcome {
-    let mut root = Cli::command();
+pub fn run(wanted: &ManArgs, printer: &Printer) -> Outcome {
+    let mut root = args::definition();
     root.build();
-    let Some(folder) = &args.dir else {
+    let Some(folder) = &wanted.dir else {
         return printer.raw(&page(&root, true)?);
     };
     fs::create_dir_all(folder)
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_page_has_its_examples_and_its_exit_status() {
-        let root = Cli::command();
+        let root = args::definition();
         let mut commands: Vec<&clap::Command> = root.get_subcommands().collect();
         commands.retain(|command| !command.is_hide_set());
         for command in commands.into_iter().chain([&root]) {

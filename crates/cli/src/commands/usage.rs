@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use millpond_console::companions::shipped;
+use millpond_console::usage::{self, wants_json};
+
 use super::near_miss;
 use crate::args::{self, Cli};
 use crate::companion::{self, Call};
@@ -23,6 +26,11 @@ pub fn not_a_command(error: clap::Error, words: &[OsString]) -> Code {
             Ok(Some(found)) => {
                 return printer::finish(&Printer::plain(wants_json()), Err(call.run(&found)));
             }
+            Ok(None) if shipped().iter().any(|command| command.get_name() == call.name) => {
+                let report = companion::missing(&call.name);
+                Printer::plain(wants_json()).error(&report);
+                return report.code;
+            }
             Ok(None) => {}
             Err(refusal) => {
                 let report = Report::from(refusal);
@@ -34,18 +42,9 @@ pub fn not_a_command(error: clap::Error, words: &[OsString]) -> Code {
     print(&tidy(error, words.iter().cloned()))
 }
 
-/// Prints what the parser says: help to standard output, an error to standard error, as JSON
-/// where the command line has `--json`.
+/// Prints what the parser says, or what helps more.
 fn print(error: &clap::Error) -> Code {
-    if !error.use_stderr() {
-        let printed = error.print();
-        // A closed pipe is success, as everywhere.
-        return match printed {
-            Err(broken) if broken.kind() != std::io::ErrorKind::BrokenPipe => Code::Failed,
-            _ => Code::Ok,
-        };
-    }
-    if error.kind() == ErrorKind::MissingSubcommand {
+    if error.use_stderr() && error.kind() == ErrorKind::MissingSubcommand {
         // The list of commands is of more use than the names that the parser knows.
         let words = std::env::args().skip(1);
         Printer::plain(false).note(help_of(words).trim_end());
@@ -55,13 +54,7 @@ fn print(error: &clap::Error) -> Code {
         Printer::plain(wants_json()).error(&report);
         return Code::Usage;
     }
-    if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        Printer::plain(true).error(&report(error, std::env::args().skip(1)));
-    } else {
-        // Nobody can be told that standard error is gone.
-        let _ = error.print();
-    }
-    Code::Usage
+    usage::print(error, &help_command(std::env::args().skip(1)))
 }
 
 /// What was meant by a word that other programs have as a command.
@@ -118,20 +111,11 @@ fn command_of(words: impl Iterator<Item = String>) -> clap::Command {
     words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found)).clone()
 }
 
-fn wants_json() -> bool {
-    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
-    words.any(|word| word == "--json")
-}
-
-/// The first paragraph is what is wrong; the rest is usage.
-fn report(error: &clap::Error, words: impl Iterator<Item = String>) -> Report {
-    let text = error.render().to_string();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(first).trim();
+/// What to type for the help of the command that these words lead to.
+fn help_command(words: impl Iterator<Item = String>) -> String {
     let command = command_of(words.take_while(|word| word != "--"));
     let name = command.get_bin_name().unwrap_or("millpond");
-    let help = name.replacen("millpond", "millpond help", 1);
-    Report::new(Code::Usage, message).hint(format!("`{help}` lists what there is"))
+    name.replacen("millpond", "millpond help", 1)
 }
 
 #[cfg(test)]
@@ -165,7 +149,7 @@ mod tests {
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {
         let error = Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
-        let said = report(&error, std::iter::empty()).failure;
+        let said = usage::report(&error, &help_command(std::iter::empty())).failure;
         assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
         assert_eq!(said.hint.as_deref(), Some("`millpond help` lists what there is"));
     }
@@ -175,7 +159,7 @@ mod tests {
         let line = ["millpond", "-q", "group", "set", "x", "--json", "--limit", "0"];
         let error = Cli::try_parse_from(line).unwrap_err();
         let words = line.iter().skip(1).map(|word| (*word).to_owned());
-        let hint = report(&error, words).failure.hint.unwrap();
+        let hint = usage::report(&error, &help_command(words)).failure.hint.unwrap();
         assert!(hint.starts_with("`millpond help group set` "), "{hint}");
     }
 }

@@ -59,6 +59,16 @@ impl Call {
     }
 }
 
+/// What is said where a companion that comes with Millpond is not there.
+pub fn missing(name: &str) -> Report {
+    let message = format!(
+        "the program 'millpond-{name}' was not found beside 'millpond', in '../libexec/millpond' or \
+         in PATH"
+    );
+    let hint = "it comes with the wheel; from a checkout, `cargo build --workspace` makes it";
+    Report::new(Code::NoProgram, message).hint(hint)
+}
+
 /// Global options whose value is the next word.
 pub fn takes_value(word: &OsStr) -> bool {
     word == "--runtime-dir" || word == "--color"
