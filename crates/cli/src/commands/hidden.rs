@@ -31,12 +31,14 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
 
 /// What a keeper wants to know before it starts a daemon of this program.
 fn about() -> Result<String, CommandError> {
+    let channels = millpond_keeper::channel::VERSIONS;
     let about = About {
         program: millpond_keeper::PROGRAM.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: millpond_wire::message::VERSION,
         journal: millpond_wire::record::FORMAT.into(),
-        channel: millpond_keeper::channel::VERSION,
+        channel: channels.oldest,
+        channel_newest: Some(channels.newest),
     };
     serde_json::to_string(&about).map_err(|error| failed("writing JSON", error))
 }
