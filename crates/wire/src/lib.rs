@@ -18,6 +18,8 @@ mod dtype;
 mod error;
 #[allow(unsafe_code)]
 pub mod fd;
+#[cfg(test)]
+mod golden;
 mod group_name;
 mod ids;
 pub mod limits;

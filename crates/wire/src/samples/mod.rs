@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a sample that cannot be made is a bug of its test")]
 
 mod group;
+mod manifest;
 mod pond;
 mod record;
 mod tensor;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use crate::message::{ReplyBody, RequestBody};
 use crate::{GpuUuid, HANDLE_BYTES, Transport};
 
+pub use manifest::manifests;
 pub use record::records;
 
 /// A named sample.

@@ -104,7 +104,7 @@ fn an_ephemeral_tensor_lives_as_long_as_its_creator_and_no_daemon_matters() {
 #[test]
 fn what_is_recorded_as_gone_and_still_held_is_let_go() {
     let mut play = Play::new();
-    play.pond.limits.recycle_bytes = 0;
+    play.pond.caps.recycle_bytes = 0;
     let (conn, client) = play.client(1);
     let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 40 * MIB) };
     let (info, _) = play.create(conn, create);
@@ -387,5 +387,28 @@ proptest! {
         prop_assert_eq!(play.slab_bytes(), recycled);
         prop_assert!(recycled <= LIMITS.recycle_bytes);
         play.check_held();
+    }
+}
+
+#[test]
+fn memory_of_a_kind_that_this_daemon_cannot_share_is_kept_and_refused() {
+    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    for transport in [Transport::Mempool([7; HANDLE_BYTES]), Transport::Ipc([7; HANDLE_BYTES])] {
+        let mut play = Play::new();
+        let (conn, _) = play.client(1);
+        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+        for record in &mut play.world.records {
+            if let Record::SlabMade(made) = record {
+                made.backing.transport = transport;
+            }
+        }
+        let found = play.restart();
+        assert_eq!((found.tensors, found.lost_tensors, found.dropped), (1, 0, 0));
+        let (conn, _) = play.client(1);
+        let failure = play.refused(conn, get("x", 1, Mode::ReadOnly, 0));
+        assert_eq!(failure.kind, ErrorKind::Unsupported, "{failure}");
+        let (other, _) = play.create(conn, spec("y", 100));
+        let slab = play.pond.slabs.get(other.slab).unwrap();
+        assert_eq!(slab.backing.transport, Transport::Vmm, "nothing new goes into it");
     }
 }
