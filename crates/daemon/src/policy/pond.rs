@@ -18,9 +18,8 @@ use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
-use super::pending_slabs::PendingSlabs;
 use super::ports::{ConnId, Ports};
-use super::slabs::Slabs;
+use super::slabs::{PendingSlabs, Slabs};
 
 /// All state of one pond.
 pub struct Pond<P: Ports> {
