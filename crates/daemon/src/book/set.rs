@@ -8,10 +8,10 @@ use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::account::{Account, bytes};
-use super::budget::fits;
 use super::folders::Runner;
 use super::rights::MOST_GROUPS;
 use super::shelf::{Group, Shelf};
+use crate::budget::fits;
 use crate::policy::GroupCaller;
 
 /// Weights beyond this say nothing more.

@@ -13,12 +13,13 @@ use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, OWNERS, Refused, UNIT};
 use millpond_wire::message::{EventKind, GroupDetails, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId, Token};
 
+use super::Told;
 use super::account::{WAITS, c_path};
-use super::charges::Charges;
+use super::charges::ChargedAccounts;
 use super::folders::Folders;
 use super::readings::CardReading;
 use super::shelf::Shelf;
-use super::{Told, drift};
+use crate::budget::{FIRST_READING_MS, Payers, drift};
 use crate::policy::{ConnId, GroupAsk, GroupCaller, GroupReading, GroupWork};
 
 const GPU: GpuUuid = GpuUuid([1; 16]);
@@ -27,11 +28,11 @@ const GIB: u64 = 1 << 30;
 
 struct Play {
     shelf: Shelf,
-    charges: Arc<Charges>,
+    charges: Arc<ChargedAccounts>,
     folder: tempfile::TempDir,
     events: Vec<(EventKind, String, String)>,
     readings: Vec<GroupReading>,
-    charged: std::collections::BTreeSet<u32>,
+    payers: Payers,
 }
 
 fn me() -> GroupCaller {
@@ -43,8 +44,8 @@ fn name(text: &str) -> GroupName {
     GroupName::new(text).unwrap()
 }
 
-fn shelf_in(folder: &Path) -> (Shelf, Arc<Charges>) {
-    let charges = Arc::new(Charges::default());
+fn shelf_in(folder: &Path) -> (Shelf, Arc<ChargedAccounts>) {
+    let charges = Arc::new(ChargedAccounts::default());
     let mut shelf = Shelf::open(Folders::of_pond(folder), Arc::clone(&charges));
     shelf.cards_are(&[(GPU, 100 * GIB)]);
     (shelf, charges)
@@ -56,7 +57,7 @@ impl Play {
         let (shelf, charges) = shelf_in(folder.path());
         charges.adopt([]);
         let (events, readings) = (Vec::new(), Vec::new());
-        Self { shelf, charges, folder, events, readings, charged: [].into() }
+        Self { shelf, charges, folder, events, readings, payers: Payers::default() }
     }
 
     /// The daemon dies; the next one has the folders, and these slabs from its journal.
@@ -76,7 +77,7 @@ impl Play {
                     self.events.push((kind, group.to_string(), text));
                 }
                 Told::Readings(readings) => self.readings = readings,
-                Told::Charged(users) => self.charged = users,
+                Told::Payers(payers) => self.payers = payers,
             }
         }
         found.unwrap()
@@ -280,7 +281,7 @@ fn the_ponds_memory_is_charged_refused_given_back_and_counted_anew() {
     play.make("team", GIB);
     let users = Some(vec![1000]);
     play.set(GroupSet { users: users.clone(), ..GroupSet::of(name("team")) }).unwrap();
-    assert_eq!(play.charged, [1000].into());
+    assert_eq!(play.payers, [(1000, name("team"))].into_iter().collect());
     let (first, second) = (SlabId::random(), SlabId::random());
     play.charges.charge(first, GPU, 700 * MIB, 1000).unwrap();
     let failure = play.charges.charge(second, GPU, 400 * MIB, 1000).unwrap_err().answer;

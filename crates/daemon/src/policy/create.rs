@@ -309,7 +309,7 @@ impl<P: Ports> Pond<P> {
     ) -> bool {
         let (device, user) = (pending.pool.device, pending.pool.owner.user);
         let dropped = match pending.waits {
-            0 if self.charged_users.contains(&user) => self.drop_recycled_of(ports, device, user),
+            0 if self.payers.is_charged(user) => self.drop_recycled_of(ports, device, user),
             // Others were promised what is kept for anybody whom no group pays for.
             0 => self.drop_recycled(ports, device, pending.bytes),
             _ => 0,

@@ -1,6 +1,6 @@
 //! The state of a pond, and the way of a request to its handler.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use millpond_wire::message::{
     DecodeError, EventKind, Reply, ReplyBody, Request, RequestBody, Service, TensorCreate,
@@ -138,8 +138,7 @@ pub struct Pond<P: Ports> {
     pub(super) gave_back_ms: Option<u64>,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
-    /// Users whose memory is charged to a group.
-    pub(super) charged_users: BTreeSet<u32>,
+    pub(super) payers: crate::budget::Payers,
     pub(super) draining: bool,
     pub(super) lost_tensors: u32,
     /// The model of the configuration that is being loaded.

@@ -100,7 +100,7 @@ impl<P: Ports> Pond<P> {
             limits_told: BTreeMap::new(),
             complaints: super::complaints::Complaints::default(),
             group_readings: Vec::new(),
-            charged_users: std::collections::BTreeSet::new(),
+            payers: crate::budget::Payers::default(),
             gave_back_ms: None,
             draining: false,
             lost_tensors: 0,

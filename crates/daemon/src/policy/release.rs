@@ -156,7 +156,7 @@ impl<P: Ports> Pond<P> {
         let device = slab.pool.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         let is_lost = slab.fd.is_none();
-        let is_charged = self.charged_users.contains(&slab.pool.owner.user);
+        let is_charged = self.payers.is_charged(slab.pool.owner.user);
         // The slab itself is among the recycled ones now.
         if slab.tainted || is_lost || is_charged || recycled > self.limits.recycle_bytes {
             self.drop_slab(ports, id);

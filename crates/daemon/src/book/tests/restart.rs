@@ -83,7 +83,7 @@ fn what_nobody_pays_for_waits_for_the_first_reading_where_something_is_promised(
 fn a_card_that_hangs_keeps_nobody_waiting_and_what_the_pond_knows_holds() {
     let play = restarted_with_a_promise();
     assert_eq!(charge(&play, 1), Err((ErrorKind::Later, true)));
-    std::thread::sleep(super::super::charges::FIRST_READING);
+    std::thread::sleep(Duration::from_millis(FIRST_READING_MS));
     assert_eq!(charge(&play, 21), Err((ErrorKind::GpuFull, false)));
     assert_eq!(charge(&play, 20), Ok(()));
 }
@@ -91,7 +91,7 @@ fn a_card_that_hangs_keeps_nobody_waiting_and_what_the_pond_knows_holds() {
 #[test]
 fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     let play = restarted_with_a_promise();
-    let charges = Arc::new(Charges::default());
+    let charges = Arc::new(ChargedAccounts::default());
     let early = || charges.charge(SlabId::random(), GPU, GIB, 8).map_err(|over| over.soon);
     assert_eq!(early(), Err(true), "no group was looked at");
     let folders = Folders::of_pond(play.folder.path());
@@ -104,7 +104,7 @@ fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     assert_eq!(early(), Ok(()));
     // Without promises nobody waits.
     let empty = tempfile::tempdir().unwrap();
-    let charges = Arc::new(Charges::default());
+    let charges = Arc::new(ChargedAccounts::default());
     Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges));
     assert!(charges.charge(SlabId::random(), GPU, GIB, 8).is_ok());
 }
