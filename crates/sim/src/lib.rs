@@ -12,13 +12,16 @@
 
 #![forbid(unsafe_code)]
 
+mod book;
 mod card;
 mod checks;
 mod client;
 mod clients;
 mod daemon;
+mod groups;
 mod keeper;
 mod kills;
+mod ledger;
 mod movers;
 mod mutation;
 mod oracle;
@@ -27,6 +30,8 @@ mod rng;
 pub mod run;
 mod settle;
 mod socket;
+mod threads;
+mod tools;
 mod trace;
 mod versions;
 mod world;

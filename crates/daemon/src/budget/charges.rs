@@ -159,6 +159,12 @@ impl Charges {
         card.effective(shares, unpaid)
     }
 
+    /// The payer of this user's memory, as far as is known.
+    #[must_use]
+    pub fn payer_of(&self, user: u32) -> Payer {
+        self.payers.of(user)
+    }
+
     /// Units that a payer holds on a card.
     #[must_use]
     pub fn held_by(&self, payer: &Payer, device: GpuUuid) -> u64 {
