@@ -1,5 +1,5 @@
 //! Rules that are broken on purpose, to see that the harness notices. They live in the simulated
-//! shell, keeper and client only; the policy is always the real one.
+//! shell, keeper and client only; the policy and the budget are always the real ones.
 
 use std::str::FromStr;
 

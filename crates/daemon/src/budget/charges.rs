@@ -1,6 +1,6 @@
 //! Who pays for which slab, and what is left for those for whom no group pays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millpond_wire::{GpuUuid, GroupName, SlabId};
 
@@ -118,6 +118,8 @@ pub struct Charges {
     gave_back_ms: BTreeMap<GpuUuid, u64>,
     /// The slabs of the daemon before are known.
     complete: bool,
+    /// Groups whose ledgers have said what they are charged with, since their users last changed.
+    counted: BTreeSet<(GroupName, GpuUuid)>,
 }
 
 impl Charges {
@@ -129,9 +131,12 @@ impl Charges {
         self.complete = true;
     }
 
-    /// Groups or their users have changed; [`Charges::recount`] moves the charges.
+    /// Groups or their users have changed. The charges move with the next [`Charges::recount`], or
+    /// with the next slab of the group: until then its ledger lacks what its new users hold.
     pub fn set_payers(&mut self, payers: Payers) {
-        self.payers = payers;
+        let before = std::mem::replace(&mut self.payers, payers);
+        let after = &self.payers;
+        self.counted.retain(|(group, _)| before.users_of(group).eq(after.users_of(group)));
     }
 
     /// The groups are known: whether something is promised on GPUs that nobody has looked at.
@@ -186,8 +191,10 @@ impl Charges {
         holding: Holding,
     ) -> Result<(), Refused<L::Error>> {
         match self.payers.of(holding.user) {
-            Payer::Group(group) => ledgers
-                .charge(&group, holding.device, holding.units)
+            Payer::Group(group) => self
+                .count_once(ledgers, &group, holding.device)
+                .map_err(Refusal::Broken)
+                .and_then(|_| ledgers.charge(&group, holding.device, holding.units))
                 .map_err(|refusal| Refused::ByGroup(group, refusal))?,
             Payer::User(_) => self.take_left(now_ms, holding)?,
         }
@@ -208,7 +215,12 @@ impl Charges {
         let Some(Holding { device, user, units }) = self.tally.remove(slab) else { return Ok(()) };
         match self.payers.of(user) {
             Payer::Group(group) => {
-                ledgers.give_back(&group, device, units).map_err(|error| (group, error))
+                let counted = self.count_once(ledgers, &group, device);
+                let given_back = counted.and_then(|counted| match counted {
+                    true => Ok(()),
+                    false => ledgers.give_back(&group, device, units),
+                });
+                given_back.map_err(|error| (group, error))
             }
             Payer::User(_) => {
                 self.gave_back_ms.insert(device, now_ms);
@@ -225,7 +237,7 @@ impl Charges {
     /// # Errors
     /// What is wrong with the account.
     pub fn recount<L: Ledgers>(
-        &self,
+        &mut self,
         ledgers: &mut L,
         group: &GroupName,
         devices: &[GpuUuid],
@@ -241,8 +253,24 @@ impl Charges {
                 ledgers.set_charged(group, *device, units)?;
                 wrong = true;
             }
+            self.counted.insert((group.clone(), *device));
         }
         Ok(wrong)
+    }
+
+    /// Counts a group whose charge nobody has looked at since its users changed. Returns whether it
+    /// did so: then the ledger has what is in the tally now.
+    fn count_once<L: Ledgers>(
+        &mut self,
+        ledgers: &mut L,
+        group: &GroupName,
+        device: GpuUuid,
+    ) -> Result<bool, L::Error> {
+        if self.counted.contains(&(group.clone(), device)) {
+            return Ok(false);
+        }
+        self.recount(ledgers, group, &[device])?;
+        Ok(self.complete)
     }
 
     /// Takes a slab from what groups leave.
@@ -266,5 +294,4 @@ impl Charges {
 }
 
 #[cfg(test)]
-#[path = "charges_tests.rs"]
 mod tests;

@@ -108,3 +108,18 @@ fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges));
     assert!(charges.charge(SlabId::random(), GPU, GIB, 8).is_ok());
 }
+
+#[test]
+fn what_users_hold_counts_before_the_first_charge_of_a_new_daemon() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    // The daemon is killed after it has written the users, and before their memory is charged.
+    let account = play.shelf.account(&name("team")).unwrap();
+    account.locked(|book, patience| book.set_owners(&[7], patience)).unwrap();
+    (play.shelf, play.charges) = shelf_in(play.folder.path());
+    play.charges.adopt([(SlabId::random(), GPU, 700 * MIB, 7)]);
+    let charge = |bytes| play.charges.charge(SlabId::random(), GPU, bytes, 7);
+    assert_eq!(charge(400 * MIB).unwrap_err().answer.kind, ErrorKind::GpuFull);
+    charge(300 * MIB).unwrap();
+    assert_eq!(play.inspect("team").info.devices[0].pond_bytes, 1000 * MIB);
+}

@@ -1,3 +1,5 @@
+//! Charges on accounts that are numbers.
+
 use std::collections::BTreeMap;
 
 use millpond_ledger::{NO_LIMIT, UNIT};
@@ -132,6 +134,35 @@ fn before_the_slabs_of_an_earlier_daemon_are_known_nothing_is_counted_anew() {
     next.adopt([(slab(1), holding(0, 3))]);
     assert_eq!(next.recount(&mut paper, &group(0), &[GPU]), Ok(true));
     assert_eq!(paper.charge_of(&group(0)), 3, "what was made and never recorded is not charged");
+}
+
+/// A user with a slab comes to a group, and nobody has counted anew yet.
+fn world_with_a_newcomer() -> (Charges, Paper) {
+    let (mut charges, mut paper) = world(10);
+    charges.charge(&mut paper, 0, slab(1), holding(0, 4)).unwrap();
+    charges.charge(&mut paper, 0, slab(2), holding(1, 5)).unwrap();
+    charges.set_payers([(0, group(0)), (1, group(0))].into_iter().collect());
+    assert_eq!(paper.charge_of(&group(0)), 4);
+    (charges, paper)
+}
+
+#[test]
+fn what_a_new_user_brings_counts_before_the_next_charge() {
+    let (mut charges, mut paper) = world_with_a_newcomer();
+    let refused = charges.charge(&mut paper, 0, slab(3), holding(0, 2));
+    assert_eq!(refused, Err(Refused::ByGroup(group(0), Refusal::Limit { soon: false })));
+    assert_eq!(paper.charge_of(&group(0)), 9);
+    charges.charge(&mut paper, 0, slab(3), holding(0, 1)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 10);
+}
+
+#[test]
+fn what_a_new_user_gives_back_is_not_taken_from_the_others_charge() {
+    let (mut charges, mut paper) = world_with_a_newcomer();
+    charges.give_back(&mut paper, 0, slab(2)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 4);
+    charges.give_back(&mut paper, 0, slab(1)).unwrap();
+    assert_eq!(paper.charge_of(&group(0)), 0);
 }
 
 #[test]
