@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use millpond::{EventKind, TensorId, TensorName};
+use millpond::{EventKind, LeaseTarget, TensorName};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -29,13 +29,13 @@ pub(crate) struct LeaseInfo {
 }
 
 /// The tags of versions, by the identity that their leases name.
-type Tags = HashMap<TensorId, String>;
+type Tags = HashMap<LeaseTarget, String>;
 
 impl LeaseInfo {
     fn new(lease: millpond::LeaseInfo, tags: &Tags) -> Self {
         Self {
-            version: tags.get(&lease.tensor).cloned(),
-            tensor: lease.tensor.to_string(),
+            version: tags.get(&lease.target).cloned(),
+            tensor: lease.target.to_string(),
             name: lease.name.map(|name| name.to_string()),
             mode: lease.mode.name(),
             bytes: lease.bytes,
@@ -73,7 +73,7 @@ impl ClientInfo {
     fn new(client: millpond::ClientInfo, tags: &Tags) -> Self {
         let mut seen = HashSet::new();
         // What several leases are on counts once.
-        let once = client.leases.iter().filter(|lease| seen.insert(lease.tensor));
+        let once = client.leases.iter().filter(|lease| seen.insert(lease.target));
         Self {
             id: client.client.to_string(),
             pid: client.pid,
@@ -113,7 +113,7 @@ impl From<millpond::Event> for Event {
             sequence: event.sequence,
             unix_ms: event.unix_ms,
             kind: event.kind.name(),
-            tensor: event.tensor.map(|id| id.to_string()),
+            tensor: event.target.map(|id| id.to_string()),
             name: event.name.map(|name| name.to_string()),
             user: event.user,
             text: event.text,
@@ -315,7 +315,7 @@ pub(crate) fn list(py: Python<'_>, pond: &millpond::Pond) -> PyResult<Vec<Client
         let holds_any = clients.iter().any(|client| !client.leases.is_empty());
         let models = if holds_any { pond.models("")? } else { Vec::new() };
         let versions = models.iter().flat_map(|model| &model.versions);
-        let tags = versions.map(|info| (TensorId(info.version.0), info.tag.to_string()));
+        let tags = versions.map(|info| (info.version.into(), info.tag.to_string()));
         Ok((clients, tags.collect::<Tags>()))
     })?;
     Ok(clients.into_iter().map(|client| ClientInfo::new(client, &tags)).collect())

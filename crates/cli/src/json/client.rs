@@ -33,7 +33,7 @@ impl LeaseJson {
     pub fn new(lease: &LeaseInfo, version: Option<String>) -> Self {
         Self {
             version,
-            tensor: lease.tensor.to_string(),
+            tensor: lease.target.to_string(),
             name: lease.name.as_ref().map(ToString::to_string),
             mode: lease.mode.name(),
             bytes: lease.bytes,
@@ -122,7 +122,7 @@ pub struct ClientJson {
 impl ClientJson {
     /// A client, with the tags of what versions it holds.
     pub fn new(client: &ClientInfo, versions: &Versions) -> Self {
-        let lease = |lease: &LeaseInfo| LeaseJson::new(lease, versions.get(&lease.tensor).cloned());
+        let lease = |lease: &LeaseInfo| LeaseJson::new(lease, versions.get(&lease.target).cloned());
         Self {
             id: client.client.to_string(),
             pid: client.pid,
@@ -140,5 +140,5 @@ impl ClientJson {
 /// Bytes of the tensors that a client holds, each counted once however many leases it has on it.
 fn held_bytes(client: &ClientInfo) -> u64 {
     let mut seen = std::collections::HashSet::new();
-    client.leases.iter().filter(|lease| seen.insert(lease.tensor)).map(|lease| lease.bytes).sum()
+    client.leases.iter().filter(|lease| seen.insert(lease.target)).map(|lease| lease.bytes).sum()
 }

@@ -28,7 +28,7 @@ impl<'a> From<&'a Event> for EventJson<'a> {
             sequence: event.sequence,
             unix_ms: event.unix_ms,
             kind: event.kind.name(),
-            tensor: event.tensor.map(|id| id.to_string()),
+            tensor: event.target.map(|id| id.to_string()),
             name: event.name.as_ref().map(ToString::to_string),
             user: event.user,
             text: &event.text,

@@ -48,7 +48,7 @@ fn versions(pond: &Pond, clients: &[ClientInfo]) -> Result<Versions, CommandErro
     }
     let models = pond.models("")?;
     let versions = models.iter().flat_map(|model| &model.versions);
-    Ok(versions.map(|info| (millpond::TensorId(info.version.0), info.tag.to_string())).collect())
+    Ok(versions.map(|info| (info.version.into(), info.tag.to_string())).collect())
 }
 
 fn table(processes: &[Process], no_trunc: bool) -> Table {
@@ -101,7 +101,7 @@ mod tests {
     fn client(names: &[&str]) -> ClientInfo {
         let id = ClientId::random();
         let lease = |name: &&str| LeaseInfo {
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             name: Some(TensorName::new(*name).unwrap()),
             mode: Mode::ReadOnly,
             bytes: 1 << 20,
@@ -145,7 +145,7 @@ mod tests {
         (watches.silent, watches.since_unix_ms) = (false, 1);
         let mut both = client(&["x"]);
         both.leases.push(holds.leases[0].clone());
-        let versions = Versions::from([(holds.leases[0].tensor, "v1".to_owned())]);
+        let versions = Versions::from([(holds.leases[0].target, "v1".to_owned())]);
         let clients = [holds, watches, both];
         let processes = Process::all(&clients, &versions);
         assert_eq!(processes.len(), 1);

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use millpond::TensorId;
+use millpond::LeaseTarget;
 use millpond_wire::message::ClientInfo;
 
 /// The tags of versions, by the identity that their leases name.
-pub type Versions = HashMap<TensorId, String>;
+pub type Versions = HashMap<LeaseTarget, String>;
 
 /// One process.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Process {
 impl Process {
     /// The processes of these clients, in the order of their first ones.
     pub fn all(clients: &[ClientInfo], versions: &Versions) -> Vec<Self> {
-        let mut found: Vec<(Self, BTreeSet<TensorId>, BTreeSet<String>)> = Vec::new();
+        let mut found: Vec<(Self, BTreeSet<LeaseTarget>, BTreeSet<String>)> = Vec::new();
         let mut places = HashMap::new();
         for client in clients {
             let key = (client.pid, client.user, client.mover);
@@ -50,12 +50,12 @@ impl Process {
             process.connections += 1;
             process.leases += client.leases.len();
             for lease in &client.leases {
-                if tensors.insert(lease.tensor) {
+                if tensors.insert(lease.target) {
                     process.held_bytes = process.held_bytes.saturating_add(lease.bytes);
                 }
                 let name = lease.name.as_ref().map_or_else(
-                    || lease.tensor.to_string(),
-                    |name| match versions.get(&lease.tensor) {
+                    || lease.target.to_string(),
+                    |name| match versions.get(&lease.target) {
                         Some(tag) => format!("{name}@{tag}"),
                         None => name.to_string(),
                     },

@@ -1,12 +1,12 @@
 //! Tensors and models get other names.
 
 use millpond_wire::message::{EventKind, Rename};
-use millpond_wire::{ErrorKind, Token};
+use millpond_wire::{ErrorKind, LeaseTarget, Token};
 
 use super::*;
 
-pub fn renaming(object: TensorId, name: &str) -> Rename {
-    Rename { object, name: name.parse().unwrap(), token: Token::random() }
+pub fn renaming(object: impl Into<LeaseTarget>, name: &str) -> Rename {
+    Rename { object: object.into(), name: name.parse().unwrap(), token: Token::random() }
 }
 
 fn rename(object: TensorId, name: &str) -> RequestBody {
