@@ -18,31 +18,24 @@ use crate::ports::{Around, SimPorts, Told};
 use crate::socket::{SharedChannel, SharedSocket, Socket};
 use crate::world::{CARD_BYTES, GPU, World};
 
-/// The daemon process.
 pub enum Daemon {
     /// There is none.
     Dead,
     /// It was started and everything is in its socket.
     Starting(Start),
-    /// It serves.
     Running(Box<Running>),
 }
 
 /// What a keeper hands over.
 pub struct Start {
-    /// What is held.
     pub held: BTreeMap<HoldKey, Fd>,
-    /// To the keeper.
     pub channel: SharedChannel,
-    /// Of this daemon.
     pub epoch: u64,
 }
 
 /// A daemon that serves.
 pub struct Running {
-    /// The real policy.
     pub pond: Pond<SimPorts>,
-    /// Its world.
     pub ports: SimPorts,
     /// Which daemon it is.
     pub epoch: Epoch,

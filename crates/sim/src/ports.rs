@@ -26,11 +26,8 @@ use crate::trace::Trace;
 /// What the driver thread is asked.
 #[derive(Debug)]
 pub enum Ask {
-    /// Make a slab.
     Make {
-        /// Which.
         slab: SlabId,
-        /// How large.
         bytes: u64,
         /// On whose account.
         user: u32,
@@ -41,7 +38,6 @@ pub enum Ask {
     SlabGone(SlabId),
     /// Read what is in use.
     Read,
-    /// Close a descriptor.
     Close(Fd),
 }
 
@@ -50,14 +46,12 @@ pub enum Ask {
 pub enum Told {
     /// A slab, or why not.
     Made(SlabId, Result<Fd, DriverFailure>),
-    /// Bytes in use.
     Used(u64),
 }
 
 /// What every process shares.
 #[derive(Clone)]
 pub struct Around {
-    /// Milliseconds.
     pub clock: Rc<Cell<u64>>,
     /// Processes that are gone.
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
@@ -65,7 +59,6 @@ pub struct Around {
     pub mutation: Option<Mutation>,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
-    /// The groups' files.
     pub groups: SharedGroups,
     /// For whoever replays.
     pub trace: Trace,
@@ -90,9 +83,7 @@ pub struct SimPorts {
     pub length: usize,
     /// Everything that must outlive this daemon.
     pub held: BTreeMap<HoldKey, Fd>,
-    /// To the keeper.
     pub channel: SharedChannel,
-    /// Connections.
     pub conns: BTreeMap<ConnId, SharedSocket>,
     /// Connections that end after this event.
     pub ended: Vec<ConnId>,

@@ -22,13 +22,10 @@ const TURNS: u32 = 20;
 
 /// What the daemon says about itself.
 pub struct Books {
-    /// Accounts.
     pub status: Status,
     /// Clients and leases, without the one that asked.
     pub clients: Vec<ClientInfo>,
-    /// Every tensor.
     pub tensors: Vec<TensorInfo>,
-    /// Every model.
     pub models: Vec<ModelInfo>,
 }
 

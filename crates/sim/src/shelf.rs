@@ -1,7 +1,7 @@
 //! What the simulated book thread does to groups when it is asked.
 
 use millpond_daemon::budget::fits;
-use millpond_ledger::{NO_LIMIT, UNIT};
+use millpond_ledger::{Budget, NO_LIMIT, UNIT};
 use millpond_wire::message::{
     GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, ReplyBody,
 };
@@ -28,8 +28,8 @@ impl SimPorts {
         if set.min_bytes.is_some_and(|min| min > 0) {
             self.charges.promised_elsewhere(true);
         }
-        self.make_group(name, None);
-        self.limit_group(name, set)?;
+        self.make_group(set, None);
+        self.limit_group(set)?;
         if let Some(users) = &set.users {
             self.write_group(name, |file| file.users.clone_from(users)).map_err(not_written)?;
             self.payers_changed();
@@ -58,23 +58,19 @@ impl SimPorts {
         Ok(())
     }
 
-    /// A folder is there whole or not at all.
-    fn make_group(&mut self, name: &GroupName, runner: Option<(Token, u32)>) {
-        if !self.groups.borrow().contains_key(name) && self.lives() {
-            self.groups.borrow_mut().insert(name.clone(), GroupFile::made_for(runner));
+    /// A folder is there whole, with its limit, or not at all.
+    fn make_group(&mut self, set: &GroupSet, runner: Option<(Token, u32)>) {
+        if !self.groups.borrow().contains_key(&set.group) && self.lives() {
+            let mut file = GroupFile::made_for(runner);
+            file.change(|budget| *budget = after(set, *budget, false));
+            self.groups.borrow_mut().insert(set.group.clone(), file);
         }
     }
 
-    fn limit_group(&mut self, name: &GroupName, set: &GroupSet) -> Result<(), Failure> {
+    fn limit_group(&mut self, set: &GroupSet) -> Result<(), Failure> {
         let knows_card = self.book.knows_card;
-        let changed = self.write_group(name, |file| {
-            file.change(|budget| {
-                budget.asked = set.limit.map_or(budget.asked, units);
-                budget.min = set.min_bytes.map_or(budget.min, |min| min.div_ceil(UNIT));
-                budget.weight = set.weight.unwrap_or(budget.weight);
-                let most = if knows_card { budget.effective } else { NO_LIMIT };
-                budget.effective = most.min(budget.asked);
-            });
+        let changed = self.write_group(&set.group, |file| {
+            file.change(|budget| *budget = after(set, *budget, knows_card));
         });
         changed.map_err(not_written)
     }
@@ -91,14 +87,18 @@ impl SimPorts {
             (None, Some(known)) => return Ok(seat(known, true)),
             (None, None) => (GroupName::anonymous(pid.into()), Some((join.token, pid))),
             (Some(name), _) if self.groups.borrow().contains_key(name) => {
+                let asked = self.groups.borrow().get(name).map(|file| file.budget.asked);
+                if join.limit.is_some_and(|limit| Some(units(limit)) != asked) {
+                    return Err(Failure::new(ErrorKind::Exists, "it has another limit"));
+                }
                 return Ok(seat(name.clone(), false));
             }
             (Some(name), _) if join.limit.is_some() => (name.clone(), None),
             (Some(name), _) => return Err(no_such(name)),
         };
-        self.make_group(&name, runner);
         let set = GroupSet { limit: join.limit, ..GroupSet::of(name.clone()) };
-        let limited = self.limit_group(&name, &set);
+        self.make_group(&set, runner);
+        let limited = self.limit_group(&set);
         if limited.is_err() && self.lives() {
             self.groups.borrow_mut().remove(&name);
         }
@@ -170,7 +170,21 @@ impl SimPorts {
     }
 }
 
-fn units(limit: GroupLimit) -> u64 {
+/// What a set makes of an entry. On a card that is known what others hold is looked at afterwards,
+/// and until then nobody gets more.
+fn after(set: &GroupSet, before: Budget, knows_card: bool) -> Budget {
+    let asked = set.limit.map_or(before.asked, units);
+    Budget {
+        asked,
+        min: set.min_bytes.map_or(before.min, |min| min.div_ceil(UNIT)),
+        weight: set.weight.unwrap_or(before.weight),
+        effective: if knows_card { before.effective.min(asked) } else { asked },
+        ..before
+    }
+}
+
+/// A limit in units.
+pub fn units(limit: GroupLimit) -> u64 {
     match limit {
         GroupLimit::Bytes(bytes) => bytes / UNIT,
         GroupLimit::Part(part) => CARD_BYTES / UNIT * u64::from(part) / 1000,

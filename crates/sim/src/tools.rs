@@ -13,6 +13,7 @@ use millpond_wire::{ClientId, ErrorKind, GroupName, Token};
 use crate::groups::Expected;
 use crate::oracle::{Violation, ensure};
 use crate::rng::Rng;
+use crate::shelf::units;
 use crate::socket::{SharedSocket, Socket};
 use crate::world::World;
 
@@ -24,16 +25,13 @@ const TOOLS: usize = 4;
 const NUMBER: u64 = 2;
 const MIB: u64 = 1 << 20;
 
-/// One process.
 #[derive(Debug)]
 pub struct Tool {
     /// As the kernel knows it.
     pub pid: u32,
-    /// Not ended.
     pub alive: bool,
     /// What it asks, until it is answered.
     pub call: Option<RequestBody>,
-    /// The connection.
     pub line: Option<SharedSocket>,
     /// The group that it runs in.
     pub member_of: Option<GroupName>,
@@ -202,6 +200,13 @@ impl World {
                 let tool = &mut self.tools[at];
                 match groups.get_mut(&name) {
                     Some(file) => {
+                        let limit = join.limit.filter(|_| anonymous).map(units);
+                        let asked = file.budget.asked;
+                        ensure(
+                            limit.is_none_or(|limit| limit == asked),
+                            "a program runs under the limit that it asked for",
+                            || format!("{join:?} got a limit of {asked} units"),
+                        )?;
                         file.attach(tool.pid);
                         tool.member_of = Some(name);
                         return Ok(());
@@ -212,10 +217,12 @@ impl World {
                 }
             }
             ReplyBody::Failure(failure) => {
-                let named = failure.kind == ErrorKind::NotFound && join.group.is_some();
-                ensure(named || failure.kind == ErrorKind::InUse, "no reason to fail", || {
-                    format!("{join:?}: {failure:?}")
-                })?;
+                let fits = match failure.kind {
+                    ErrorKind::NotFound => join.group.is_some(),
+                    ErrorKind::Exists => join.group.is_some() && join.limit.is_some(),
+                    kind => kind == ErrorKind::InUse,
+                };
+                ensure(fits, "no reason to fail", || format!("{join:?}: {failure:?}"))?;
             }
             body => {
                 let detail = format!("{join:?}: {body:?}");

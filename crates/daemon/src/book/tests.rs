@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_ledger::{DeviceIndex, Member, NO_LIMIT, OWNERS, Refused, UNIT};
+use millpond_ledger::{Book, DeviceIndex, Member, NO_LIMIT, OWNERS, Refused, UNIT};
 use millpond_wire::message::{EventKind, GroupDetails, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId, Token};
 
