@@ -6,7 +6,7 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
-use super::slabs::Pool;
+use super::slab_class::SlabClass;
 use crate::budget::{Room, Verdict, holders};
 
 /// One GPU of the pond.
@@ -58,12 +58,10 @@ impl Device {
 impl<P: Ports> Pond<P> {
     /// What the pond may take of a GPU, and has of it.
     fn room_on(&self, device: GpuUuid) -> Room {
-        let known = self.devices.iter().find(|known| known.uuid == device);
-        let pending = self.pending_slabs.values().filter(|slab| slab.pool.device == device);
         Room {
-            capacity: known.map_or(0, |known| known.capacity_bytes),
+            capacity: self.gpus.get(device).map_or(0, |known| known.capacity_bytes),
             held: self.slabs.bytes_on(device),
-            pending: pending.map(|slab| slab.bytes).sum(),
+            pending: self.pending_slabs.bytes_on(device),
             recycled: self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum(),
         }
     }
@@ -112,7 +110,12 @@ impl<P: Ports> Pond<P> {
     }
 
     /// The failure when the driver itself had no memory, or another reason.
-    pub(super) fn slab_failure(&self, pool: &Pool, bytes: u64, failure: &DriverFailure) -> Failure {
+    pub(super) fn slab_failure(
+        &self,
+        class: &SlabClass,
+        bytes: u64,
+        failure: &DriverFailure,
+    ) -> Failure {
         if let Some(over_limit) = &failure.over_limit {
             return over_limit.answer.clone();
         }
@@ -121,14 +124,14 @@ impl<P: Ports> Pond<P> {
                 format!("the driver made no slab of {}: {}", format_bytes(bytes), failure.text);
             return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
         }
-        let room = self.room_on(pool.device);
+        let room = self.room_on(class.device);
         let message = format!(
             "{} is full: {} were asked for, and others than this pond use the rest of the card",
-            pool.device,
+            class.device,
             format_bytes(bytes)
         );
         let free = room.free().min(bytes.saturating_sub(1));
-        self.full(pool.device, bytes, free, room.capacity, message)
+        self.full(class.device, bytes, free, room.capacity, message)
     }
 
     fn full(
@@ -147,7 +150,7 @@ impl<P: Ports> Pond<P> {
         failure.capacity_bytes = Some(capacity);
         let slabs = self.slabs.on(device);
         failure.holders =
-            holders(slabs.map(|(_, slab)| (slab.pool.owner.user, slab.bytes, slab.tensors)));
+            holders(slabs.map(|(_, slab)| (slab.class.owner.user, slab.bytes, slab.tensors)));
         failure
     }
 }

@@ -58,8 +58,8 @@ impl Play {
     }
 
     fn mover_client(&self) -> Option<ClientId> {
-        let movers = self.pond.clients.clients.iter().filter(|(_, client)| client.mover);
-        movers.map(|(id, _)| *id).next()
+        let movers = self.pond.clients.iter().filter(|(_, client)| client.mover);
+        movers.map(|(id, _)| id).next()
     }
 
     fn mover_dies(&mut self) {
@@ -83,7 +83,7 @@ fn a_put_is_mapped_moved_answered_and_unmapped() {
     let jobs = play.jobs();
     assert_eq!(jobs.len(), 2, "the next one waits in the mover, not here");
     // While it works, its lease keeps the memory, and the next daemon knows about it.
-    assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 1);
+    assert_eq!(play.pond.leases.count_on(info.tensor), 1);
     assert!(play.world.held.values().any(|fd| *fd == PIDFD));
     play.delete(conn, info.tensor);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
@@ -331,7 +331,7 @@ fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
     assert_eq!(jobs.len(), 1);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
     assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
-    assert_eq!(play.pond.clients.conns[&conn].pending, 0);
+    assert_eq!(play.pond.parked.count_of(conn), 0);
 }
 
 #[test]
