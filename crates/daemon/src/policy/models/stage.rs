@@ -79,6 +79,10 @@ impl<P: Ports> Pond<P> {
         }
         // Its end must be noticed by whichever daemon there is then.
         self.record_client(ports, client)?;
+        // Who does not map it has it filled.
+        if stage.lease.is_none() && !wanted.is_empty() {
+            self.expect_moves(ports, device);
+        }
         for part in stage.parts.iter().filter_map(|part| part.shared) {
             self.models.having.entry(part).or_default().insert(id);
         }

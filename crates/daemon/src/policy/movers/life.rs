@@ -15,19 +15,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn feed_mover(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.movers.by_device.get(&device) else { return };
         match mover.stage {
-            Stage::Absent if !mover.waiting.is_empty() => {
-                // One that an earlier daemon left behind still writes.
-                let left = |(id, client): (ClientId, &Client<P::Fd>)| {
-                    client.mover && self.movers.device_of(id).is_none()
-                };
-                if !self.clients.iter().any(left) {
-                    if let Some(mover) = self.movers.by_device.get_mut(&device) {
-                        mover.stage = Stage::Starting;
-                    }
-                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
-                    ports.start_mover(device);
-                }
-            }
+            Stage::Absent if !mover.waiting.is_empty() => self.start_mover(ports, device),
             Stage::Ready => {
                 let rested = mover.sent.is_empty();
                 while self.send_next(ports, device) {}
@@ -38,6 +26,29 @@ impl<P: Ports> Pond<P> {
             }
             _ => {}
         }
+    }
+
+    /// Starts a mover ahead of moves that are about to be asked for: its context takes longer than
+    /// whatever has to happen before them. One that gets no work ends like any other.
+    pub(in crate::policy) fn expect_moves(&mut self, ports: &mut P, device: GpuUuid) {
+        if self.movers.by_device.entry(device).or_default().stage == Stage::Absent {
+            self.start_mover(ports, device);
+        }
+    }
+
+    fn start_mover(&mut self, ports: &mut P, device: GpuUuid) {
+        // One that an earlier daemon left behind still writes.
+        let left = |(id, client): (ClientId, &Client<P::Fd>)| {
+            client.mover && self.movers.device_of(id).is_none()
+        };
+        if self.clients.iter().any(left) {
+            return;
+        }
+        if let Some(mover) = self.movers.by_device.get_mut(&device) {
+            mover.stage = Stage::Starting;
+        }
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
+        ports.start_mover(device);
     }
 
     /// The process of a mover runs; it has not said anything yet.

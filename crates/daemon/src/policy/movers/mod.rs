@@ -2,10 +2,10 @@
 //!
 //! A mover is a process like any other that maps memory: it is among the clients, holds a lease on
 //! every tensor that it works on, and those end when its work has landed or its process is gone.
-//! It is started when there is something to move, told what to map and what to move, ended when it
-//! has had nothing to do for a while, and killed when it does nothing although it should. The next
-//! one starts only when the one before is gone: what a dying one still writes must not land on the
-//! work of its successor.
+//! It is started when there is something to move, or is about to be (a version begins that its
+//! maker does not map), told what to map and what to move, ended when it has had nothing to do for a
+//! while, and killed when it does nothing although it should. The next one starts only when the one
+//! before is gone: what a dying one still writes must not land on the work of its successor.
 
 mod asks;
 mod jobs;
