@@ -8,7 +8,7 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
-use super::slab_class::SlabClass;
+use super::slabs::SlabClass;
 
 /// One GPU of the pond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl<P: Ports> Pond<P> {
         }
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         if bytes <= free + recycled {
-            if self.drop_recycled(ports, device, bytes - free) >= bytes - free {
+            if self.slabs.drop_recycled(ports, device, bytes - free) >= bytes - free {
                 return Ok(());
             }
             let message = format!("slabs on {device} that nobody uses could not be given back");
