@@ -23,13 +23,12 @@ mod printer;
 mod progress;
 mod scene;
 mod shown;
-mod size;
-mod span;
 mod table;
-mod units;
 mod users;
 
 use std::process::ExitCode;
+
+use millpond_view::{size, span, units};
 
 use crate::printer::Printer;
 

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
+use millpond_view as view;
+
 use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::ErrorJson;
 use crate::table::Table;
 
 /// How something looks.
@@ -248,7 +249,9 @@ impl Printer {
     pub fn error(&self, report: &Report) {
         let report = &without_numbers(report);
         if self.json {
-            let text = serde_json::to_string(&ErrorJson::from(report)).unwrap_or_default();
+            let (kind, number) = (report.code.name(), report.code.number());
+            let failed = view::Failed::new(kind, number, &report.failure);
+            let text = serde_json::to_string(&failed).unwrap_or_default();
             write_stderr(format_args!("{text}\n"));
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
 

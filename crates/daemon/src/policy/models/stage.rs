@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, PartSpec, ReplyBody, VersionStage, VersionState};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{
