@@ -260,7 +260,7 @@ impl Staging {
             }
             committed
         })?;
-        Ok(VersionInfo(info))
+        Ok(VersionInfo::of(&info))
     }
 
     /// Gives everything back.
