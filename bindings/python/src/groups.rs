@@ -1,7 +1,7 @@
 //! Groups: whoever shares a limit.
 
 use millpond::{GpuUuid, GroupLimit, GroupName, GroupSet};
-use millpond_view::size::Size;
+use millpond_view::size::{Size, SizeError};
 use millpond_view::{self as view, units};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -76,7 +76,12 @@ pub(crate) fn list(py: Python<'_>, pond: &millpond::Pond) -> PyResult<Vec<GroupI
 
 pub(crate) fn inspect(py: Python<'_>, pond: &millpond::Pond, name: &str) -> PyResult<GroupDetails> {
     let name = named(py, name)?;
-    Ok(GroupDetails::of(&ask(py, || pond.group(name))?))
+    let details = ask(py, || {
+        let mut details = pond.group(name)?;
+        view::call_as_clients(&mut details.members, &pond.clients()?);
+        Ok(details)
+    })?;
+    Ok(GroupDetails::of(&details))
 }
 
 pub(crate) fn remove(py: Python<'_>, pond: &millpond::Pond, name: &str) -> PyResult<()> {
@@ -129,6 +134,9 @@ fn limit(given: &Bound<'_, PyAny>) -> PyResult<GroupLimit> {
     let Ok(text) = given.cast::<PyString>() else {
         return Err(refused(&format!("{given} is no limit")));
     };
-    let size = text.to_string().parse::<Size>();
-    size.map(Size::limit).map_err(|error| refused(&error.to_string()))
+    let text = text.to_string();
+    let size = text
+        .parse()
+        .map_err(|SizeError { text, why }| refused(&format!("'{text}' is no limit: {why}")));
+    size.map(Size::limit)
 }

@@ -149,7 +149,11 @@ pub fn configuration() -> Result<Config, ConfigError> {
 }
 
 impl Config {
-    fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+    /// As [`configuration`], from another environment.
+    ///
+    /// # Errors
+    /// As [`configuration`].
+    pub fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let text = |name: &'static str| {
             get(name)
                 .filter(|value| !value.is_empty())

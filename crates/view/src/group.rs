@@ -1,6 +1,6 @@
 //! Groups, their budgets and their processes.
 
-use millpond_wire::message::{self, GroupInfo, MemberInfo};
+use millpond_wire::message::{self, ClientInfo, GroupInfo, MemberInfo};
 use millpond_wire::{GpuUuid, GroupName};
 use serde::Serialize;
 
@@ -121,6 +121,17 @@ data! { $
     }
 }
 
+/// Calls the processes of a group as `ps` calls them: a client says the name of its script, and a
+/// ledger has room for the first letters of its interpreter's only.
+pub fn call_as_clients(members: &mut [MemberInfo], clients: &[ClientInfo]) {
+    for member in members.iter_mut().filter(|member| member.alive) {
+        let own = |client: &&ClientInfo| Some(client.pid) == member.host_pid && !client.mover;
+        if let Some(client) = clients.iter().find(own) {
+            member.program.clone_from(&client.program);
+        }
+    }
+}
+
 data! { $
     /// A process of a group.
     pub struct Member as member_fields {
@@ -227,5 +238,44 @@ impl Account {
         unix_ms: u64,
     ) -> Self {
         Self { kind: "account", unix_ms, group: Text(group), state, account: device.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::ClientId;
+
+    use super::*;
+
+    #[test]
+    fn a_process_of_a_group_is_called_as_the_client_that_it_is() {
+        let member = |pid: Option<u32>, alive| MemberInfo {
+            pid: 3,
+            host_pid: pid,
+            slot: 0,
+            program: "python3".into(),
+            started_unix_ms: None,
+            alive,
+            devices: Vec::new(),
+        };
+        let client = ClientInfo {
+            client: ClientId::random(),
+            pid: 7,
+            user: 1,
+            program: "worker.py".into(),
+            since_unix_ms: 9,
+            silent: false,
+            leases: Vec::new(),
+            mover: false,
+        };
+        let mut members = [
+            member(Some(7), true),
+            member(Some(8), true),
+            member(None, true),
+            member(Some(7), false),
+        ];
+        call_as_clients(&mut members, &[client]);
+        let names = members.map(|member| member.program);
+        assert_eq!(names, ["worker.py", "python3", "python3", "python3"]);
     }
 }

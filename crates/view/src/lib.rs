@@ -44,7 +44,8 @@ pub use doctor::{Check, Doctor};
 pub use error::{Failed, Holder};
 pub use event::Event;
 pub use group::{
-    Account, Group, GroupDetails, GroupDevice, Groups, Member, MemberDevice, used_bytes,
+    Account, Group, GroupDetails, GroupDevice, Groups, Member, MemberDevice, call_as_clients,
+    used_bytes,
 };
 pub use lease::{Lease, Tags};
 pub use model::{Model, Models, Retired, Slab, Swapped, Version, VersionDetails, Weight};

@@ -25,7 +25,7 @@ __version__: str
 _T = TypeVar("_T")
 
 Audience = Literal["user", "group", "everybody"]
-"""With whom an object is shared: one's own user, one's group, everybody."""
+"""The audience of an object: its owner, the owner's UNIX group, everybody."""
 
 Mode = Literal["ro", "rw"]
 """How memory is mapped: read-only, or readable and writable."""
@@ -173,7 +173,7 @@ class NoPond(Error, ConnectionError):
     """No pond answers on the socket."""
 
 class Untrusted(Error):
-    """What is there does not belong to whom it should."""
+    """A file or socket belongs to an unexpected user."""
 
 class Timeout(Error, TimeoutError):
     """No answer, or no publish, within the time given."""
@@ -370,7 +370,7 @@ class Events:
     it closes it."""
 
     def next(self, timeout: float | None = None) -> Event | None:
-        """The next event; ``None`` if none came within so many seconds, or if there are no more to
+        """The next event; ``None`` if none came within ``timeout`` seconds, or if there are no more to
         come (``follow=False``)."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> Event: ...
@@ -866,9 +866,9 @@ class Pond:
         """Makes a tensor and maps it writable; others see it after ``publish``. If one of that
         name, dtype and shape is there already, that is the one: the same name is the same memory.
 
-        It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` so many
-        seconds after it was made, ``linger`` so many after its last lease, ``max_accesses`` after
-        so many gets. Every end only stops new leases.
+        It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` that many
+        seconds after its creation, ``linger`` that many after its last lease, ``max_accesses``
+        after that many gets. Every end only stops new leases.
         """
     def get(self, name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor:
         """Maps a tensor by name (``"acts/x"``, ``"~user/acts/x"``) or identity. ``wait`` is how
@@ -919,8 +919,8 @@ class Pond:
     def zero(self, name: str | Tensor | TensorInfo, *, progress: Progress | None = None) -> TensorInfo:
         """Fills a tensor with zeroes and publishes it. Whoever has it mapped sees the zeroes come."""
     def gc(self, unleased_for: float | None = None, *, dry_run: bool = False) -> Collected:
-        """Gives back one's empty slabs, and with ``unleased_for`` deletes one's tensors that nobody has
-        leased for so many seconds. ``dry_run`` only says what would be given back."""
+        """Gives back one's empty slabs, and with ``unleased_for`` deletes one's tensors without a
+        lease for that many seconds. ``dry_run`` only says what would be given back."""
     def clients(self) -> _list[ClientInfo]:
         """Everybody who is connected, or silent and alive, with what they hold."""
     def events(

@@ -13,6 +13,8 @@ mod limits;
 mod model;
 mod objects;
 mod serve;
+#[cfg(test)]
+mod sizes;
 mod stop;
 mod styles;
 mod tensor;
