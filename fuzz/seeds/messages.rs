@@ -8,8 +8,8 @@ use millpond_wire::message::{
     TensorGet, TensorGrant, TensorInfo, TensorMove, TensorPublish, VERSION, WAIT_FOREVER, Welcome,
 };
 use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder, LeaseId,
-    Mode, Piece, PondId, Run, Shape, SlabId, TensorId, TensorName, TensorState, Token,
+    Audience, Backing, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, Holder,
+    LeaseId, Mode, Piece, PondId, Run, Shape, SlabId, TensorId, TensorName, TensorState, Token,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -26,7 +26,12 @@ const LIFE: Life = Life { ttl_ms: Some(60_000), linger_ms: Some(500), accesses: 
 
 pub fn requests(folder: &Folder) {
     let (tensor, client) = (TensorId(ID), ClientId(ID));
-    let claim = LeaseClaim { lease: LeaseId(3), tensor, mode: Mode::ReadWrite, token: [9; 16] };
+    let claim = LeaseClaim {
+        lease: LeaseId(3),
+        target: tensor.into(),
+        mode: Mode::ReadWrite,
+        token: [9; 16],
+    };
     let create = TensorCreate {
         tensor,
         name: name("acts/x"),
@@ -54,7 +59,8 @@ pub fn requests(folder: &Folder) {
         let (lease, mode) = (LeaseId(2), Mode::ReadOnly);
         RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms })
     };
-    let rename = Rename { object: tensor, name: name("acts/y").expect("a name"), token: Token(ID) };
+    let rename =
+        Rename { object: tensor.into(), name: name("acts/y").expect("a name"), token: Token(ID) };
     let hello =
         Hello { version: VERSION, capabilities: 1, client, program: "seed".into(), claims: true };
     for (seed, body) in [
@@ -117,7 +123,7 @@ fn info(text: &str) -> TensorInfo {
 
 fn lease() -> LeaseInfo {
     LeaseInfo {
-        tensor: TensorId(ID),
+        target: TensorId(ID).into(),
         name: name("acts/x"),
         mode: Mode::ReadOnly,
         bytes: 24,
@@ -134,6 +140,7 @@ pub fn replies(folder: &Folder) {
         requested_bytes: Some(1),
         free_bytes: Some(0),
         capacity_bytes: Some(5),
+        ended_ago_ms: Some(7),
         holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }; 2],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     };
@@ -163,7 +170,7 @@ pub fn replies(folder: &Folder) {
         sequence: 1,
         unix_ms: 2,
         kind: EventKind::TensorFreed,
-        tensor: Some(TensorId(ID)),
+        target: Some(TensorId(ID).into()),
         name: name("acts/x"),
         user: Some(3),
         text: "gone".into(),
@@ -175,11 +182,21 @@ pub fn replies(folder: &Folder) {
         ("claimed", ReplyBody::Claimed { refused: vec![LeaseId(4), LeaseId(5)] }),
         (
             "tensor",
-            ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: None, existed: true }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info("acts/x"),
+                lease: None,
+                existed: true,
+                backing: Backing::default(),
+            }),
         ),
         (
             "grant",
-            ReplyBody::Tensor(TensorGrant { info: info("acts/x"), lease: granted, existed: false }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info("acts/x"),
+                lease: granted,
+                existed: false,
+                backing: Backing::default(),
+            }),
         ),
         ("published", ReplyBody::Published { generation: 4 }),
         ("moved", ReplyBody::Moved { bytes: 4096, hashes: Vec::new() }),

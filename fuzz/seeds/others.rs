@@ -4,7 +4,9 @@ use millpond::{Dtype, Shape, npy};
 use millpond_daemon::journal::write_frame;
 use millpond_keeper::config::{Config, KEYS};
 use millpond_wire::record::{ClientRecord, DeviceRecord, Record, SlabRecord, TensorRecord};
-use millpond_wire::{Audience, ClientId, GpuUuid, PondId, SlabId, TensorId, TensorName, Token};
+use millpond_wire::{
+    Audience, Backing, ClientId, GpuUuid, PondId, SlabId, TensorId, TensorName, Token,
+};
 use planus::Builder;
 use uuid::Uuid;
 
@@ -34,6 +36,7 @@ fn records() -> Vec<(&'static str, Record)> {
         user: 2,
         group: 3,
         audience: Audience::Group,
+        backing: Backing::default(),
     };
     let made_tensor = TensorRecord {
         tensor,
@@ -85,7 +88,7 @@ fn records() -> Vec<(&'static str, Record)> {
         (
             "renamed",
             Record::Renamed {
-                object: tensor,
+                object: tensor.into(),
                 name: TensorName::new("c").expect("a name"),
                 token: Token(ID),
             },

@@ -9,8 +9,8 @@ use millpond_wire::record::{
     VersionRecord,
 };
 use millpond_wire::{
-    Audience, ClientId, ContentHash, Dtype, Epoch, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, Token, VersionId, VersionTag,
+    Audience, Backing, ClientId, ContentHash, Dtype, Epoch, GpuUuid, HANDLE_BYTES, LeaseId, Mode,
+    PondId, Shape, SlabId, TensorId, TensorName, Token, Transport, VersionId, VersionTag,
 };
 use planus::Builder;
 use uuid::Uuid;
@@ -119,6 +119,16 @@ fn some_id(decide: &mut Bytes<'_>) -> Uuid {
 }
 
 /// Some of them are tensors as well.
+fn some_backing(decide: &mut Bytes<'_>) -> Backing {
+    let data = [decide.byte(); HANDLE_BYTES];
+    let transport = match decide.below(8) {
+        0 => Transport::Mempool(data),
+        1 => Transport::Ipc(data),
+        _ => Transport::Vmm,
+    };
+    Backing { transport, adopted: decide.flag() }
+}
+
 fn some_version(decide: &mut Bytes<'_>) -> Uuid {
     id(2 + decide.byte() % 4)
 }
@@ -134,10 +144,10 @@ fn some_number(decide: &mut Bytes<'_>) -> Option<u64> {
 fn some_record(decide: &mut Bytes<'_>) -> Record {
     match decide.below(21) {
         20 => Record::Renamed {
-            object: TensorId(match decide.flag() {
-                true => some_id(decide),
-                false => some_version(decide),
-            }),
+            object: match decide.flag() {
+                true => TensorId(some_id(decide)).into(),
+                false => VersionId(some_version(decide)).into(),
+            },
             name: some_name(decide).unwrap_or_else(|| TensorName::new("n").expect("a name")),
             token: Token(some_id(decide)),
         },
@@ -194,6 +204,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
             user: decide.below(3) as u32,
             group: decide.below(2) as u32,
             audience: decide.pick(Audience::ALL),
+            backing: some_backing(decide),
         }),
         4 => Record::SlabTainted(SlabId(some_id(decide))),
         5 => Record::SlabGone(SlabId(some_id(decide))),

@@ -235,8 +235,8 @@ pub fn body(decide: &mut Bytes<'_>, granted: &[LeaseClaim], parts: &[TensorId]) 
         _ => match decide.below(7) {
             5 => RequestBody::Rename(Rename {
                 object: match decide.flag() {
-                    true => tensor(decide),
-                    false => TensorId(version(decide).0),
+                    true => tensor(decide).into(),
+                    false => version(decide).into(),
                 },
                 name: TensorName::new(decide.pick(&NAMES)).expect("a name"),
                 token: Token(Uuid::from_u128(600 + decide.below(4) as u128)),

@@ -156,8 +156,8 @@ impl Ports for World {
             assert!(fds.is_empty() || grant.lease.is_some(), "descriptors come with leases");
             self.parts.extend(grant.parts.iter().map(|part| part.tensor));
             if let Some((lease, mode, token)) = grant.lease {
-                let tensor = TensorId(grant.info.version.0);
-                self.granted.push(LeaseClaim { lease, tensor, mode, token });
+                let target = grant.info.version.into();
+                self.granted.push(LeaseClaim { lease, target, mode, token });
             }
         }
         if let ReplyBody::Slabs { count, .. } = &reply.body {
@@ -166,8 +166,8 @@ impl Ports for World {
         if let ReplyBody::Tensor(grant) = &reply.body {
             assert_eq!(fd.is_some(), grant.lease.is_some(), "descriptors come with leases");
             if let Some((lease, mode, token)) = grant.lease {
-                let tensor = grant.info.tensor;
-                self.granted.push(LeaseClaim { lease, tensor, mode, token });
+                let target = grant.info.tensor.into();
+                self.granted.push(LeaseClaim { lease, target, mode, token });
             }
         }
     }

@@ -189,7 +189,7 @@ fn garbage_is_refused() {
     });
     let claim = LeaseClaim {
         lease: LeaseId(3),
-        tensor: TensorId::random(),
+        target: TensorId::random().into(),
         mode: Mode::ReadWrite,
         token: [9; 16],
     };
@@ -279,7 +279,12 @@ fn a_stolen_identity_and_a_forged_claim_get_nothing() {
     assert_eq!(kind(&raw.receive().unwrap().0.body), ErrorKind::Denied);
     let raw = scene.welcome();
     let tensor = scene.pond.control().inspect("mine").unwrap().info.tensor;
-    let claim = LeaseClaim { lease: LeaseId(1), tensor, mode: Mode::ReadWrite, token: [0; 16] };
+    let claim = LeaseClaim {
+        lease: LeaseId(1),
+        target: tensor.into(),
+        mode: Mode::ReadWrite,
+        token: [0; 16],
+    };
     raw.send(2, RequestBody::Claim(Claim { leases: vec![claim], last: true }));
     let (reply, fds) = raw.receive().unwrap();
     assert_eq!(reply.body, ReplyBody::Claimed { refused: vec![LeaseId(1)] });
@@ -329,9 +334,9 @@ fn a_token_of_another_client_is_refused() {
     assert_eq!(fds.len(), 1);
     let ReplyBody::Tensor(grant) = reply.body else { panic!("{reply:?}") };
     let (lease, mode, token) = grant.lease.unwrap();
-    let claim = LeaseClaim { lease, tensor: grant.info.tensor, mode, token };
-    for (tensor, mode) in [(claim.tensor, claim.mode), (claim.tensor, Mode::ReadWrite)] {
-        let stolen = LeaseClaim { tensor, mode, ..claim };
+    let claim = LeaseClaim { lease, target: grant.info.tensor.into(), mode, token };
+    for (target, mode) in [(claim.target, claim.mode), (claim.target, Mode::ReadWrite)] {
+        let stolen = LeaseClaim { target, mode, ..claim };
         thief.send(3, RequestBody::Claim(Claim { leases: vec![stolen], last: true }));
         let (reply, fds) = thief.receive().unwrap();
         assert_eq!(reply.body, ReplyBody::Claimed { refused: vec![lease] });

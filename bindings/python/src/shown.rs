@@ -4,8 +4,8 @@
 use std::fmt::Display;
 
 use millpond::{
-    Audience, ClientId, Dtype, EventKind, GpuUuid, GroupName, Mode, PondId, SlabId, TensorId,
-    TensorName, TensorState, VersionId, VersionState, VersionTag,
+    Audience, ClientId, Dtype, EventKind, GpuUuid, GroupName, LeaseTarget, Mode, PondId, SlabId,
+    TensorId, TensorName, TensorState, VersionId, VersionState, VersionTag,
 };
 use millpond_view::{Digest, Dims, Text};
 use pyo3::IntoPyObjectExt;
@@ -42,6 +42,7 @@ plain!(
     EventKind,
     GpuUuid,
     GroupName,
+    LeaseTarget,
     Mode,
     PondId,
     SlabId,

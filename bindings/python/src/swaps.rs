@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use millpond::{EventKind, Events, Pond, TensorName, VersionId};
+use millpond::{EventKind, Events, LeaseTarget, Pond, TensorName, VersionId};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -187,7 +187,8 @@ impl Watching {
             let own =
                 event.name.as_ref() == Some(&subject.model) && event.user == Some(subject.user);
             let told = match event.kind {
-                EventKind::ModelSwapped if own => match event.tensor.map(|id| VersionId(id.0)) {
+                EventKind::ModelSwapped if own => match event.target.and_then(LeaseTarget::version)
+                {
                     Some(version) => subject.tag_of(version).or_else(|| subject.current()),
                     None => subject.current(),
                 },

@@ -1,6 +1,7 @@
 //! The way to a pond, and what people write for GPUs.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use millpond::{IntoTarget, Pond, Target, TensorId};
 use millpond_wire::message::DeviceInfo;
@@ -14,6 +15,8 @@ use crate::size::Size;
 
 /// What `ps` shows for this program.
 const PROGRAM: &str = "millpond";
+/// A driver that has not answered by then is not about to.
+const DRIVER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Connects to the pond that the command line or the environment names.
 pub fn connect(global: &Global) -> Result<Pond, CommandError> {
@@ -30,7 +33,7 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     if let Ok(uuid) = text.parse() {
         return Ok(uuid);
     }
-    let devices = pond.status()?.devices;
+    let devices = devices(pond)?;
     let Ok(index) = text.strip_prefix("cuda:").unwrap_or(text).parse::<u32>() else {
         let known: Vec<GpuUuid> = devices.iter().map(|device| device.device).collect();
         return by_first_digits(&known, text);
@@ -42,6 +45,19 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
             .hint("`millpond status` lists the GPUs")
             .into()
     })
+}
+
+/// The pond's GPUs. A pond that has just started is waited for: its driver may not have answered.
+fn devices(pond: &Pond) -> Result<Vec<DeviceInfo>, CommandError> {
+    let begun = Instant::now();
+    loop {
+        let status = pond.status()?;
+        let known = status.driver_ready || !status.devices.is_empty();
+        if known || begun.elapsed() > DRIVER_PATIENCE {
+            return Ok(status.devices);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The only GPU whose UUID begins so, with `GPU-` or without.
@@ -74,7 +90,7 @@ pub fn no_gpu_is_called(text: &str) -> CommandError {
 
 /// The cards that a budget is about: one, or all.
 fn cards(pond: &Pond, device: Option<GpuUuid>) -> Result<Vec<DeviceInfo>, CommandError> {
-    let mut cards = pond.status()?.devices;
+    let mut cards = devices(pond)?;
     cards.retain(|card| device.is_none_or(|device| card.device == device));
     Ok(cards)
 }

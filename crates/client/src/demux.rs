@@ -172,17 +172,16 @@ impl State {
         }
         let granted = match &reply.body {
             ReplyBody::Tensor(grant) => {
-                grant.lease.map(|lease| (grant.info.tensor, grant.info.bytes, lease))
+                grant.lease.map(|lease| (grant.info.tensor.into(), grant.info.bytes, lease))
             }
-            // Versions are leased as tensors are, by an identity of the same kind.
             ReplyBody::Version(grant) => {
                 let info = &grant.info;
-                grant.lease.map(|lease| (TensorId(info.version.0), info.slab_bytes, lease))
+                grant.lease.map(|lease| (info.version.into(), info.slab_bytes, lease))
             }
             _ => None,
         };
-        let granted = granted.map(|(tensor, bytes, (lease, mode, token))| {
-            (LeaseClaim { lease, tensor, mode, token }, bytes)
+        let granted = granted.map(|(target, bytes, (lease, mode, token))| {
+            (LeaseClaim { lease, target, mode, token }, bytes)
         });
         match self.slots.get_mut(&reply.number) {
             Some(slot) => {

@@ -221,7 +221,7 @@ mod tests {
     fn a_batch_of_claims_fits_a_datagram() {
         let claim = LeaseClaim {
             lease: LeaseId(u64::MAX),
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             mode: Mode::ReadWrite,
             token: [0xff; 16],
         };

@@ -40,6 +40,7 @@ pub(crate) fn with_lease(
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
         return Err(Error::Protocol(format!("its answer to {what} has not the lease asked for")));
     };
+    grant.backing.supported()?;
     let count = answer.fds.len();
     let (Some(slab), 1) = (answer.fds.into_iter().next(), count) else {
         return Err(Error::Protocol(format!("{count} descriptors came with a lease, not one")));

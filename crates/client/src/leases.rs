@@ -64,7 +64,7 @@ impl Leases {
             self.ending.remove(lease);
             if let Some(Held { claim, lost, .. }) = self.held.remove(lease) {
                 lost.store(true, Ordering::Release);
-                tracing::warn!(%lease, tensor = %claim.tensor, "the pond does not know this lease any more");
+                tracing::warn!(%lease, target = %claim.target, "the pond does not know this lease any more");
             }
         }
     }
@@ -99,7 +99,7 @@ mod tests {
     fn refused_leases_are_lost_and_not_claimed_again() {
         let claim = |number| LeaseClaim {
             lease: LeaseId(number),
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             mode: Mode::ReadOnly,
             token: [1; 16],
         };

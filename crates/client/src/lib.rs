@@ -118,9 +118,9 @@ pub use millpond_wire::message::{
 };
 pub use millpond_wire::{
     Audience, ClientId, ContentHash, Dtype, Epoch, ErrorKind, Failure, GpuUuid, GroupName,
-    GroupNameError, Holder, LeaseId, Mode, ModelNameError, ModelRef, NameError, PondId, Remedy,
-    Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef, TensorState, UnknownDtype,
-    VersionId, VersionState, VersionTag, VersionTarget, manifest, runtime_dir,
+    GroupNameError, Holder, LeaseId, LeaseTarget, Mode, ModelNameError, ModelRef, NameError,
+    PondId, Remedy, Shape, ShapeError, SlabId, TensorId, TensorName, TensorRef, TensorState,
+    UnknownDtype, VersionId, VersionState, VersionTag, VersionTarget, manifest, runtime_dir,
 };
 pub use model::{
     AttachOptions, IntoVersion, ManifestMap, Model, ModelTensor, StageSpec, StagedTensor, Staging,

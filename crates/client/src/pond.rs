@@ -207,7 +207,7 @@ impl Pond {
             // By identity, a repeat after a lost answer cannot hit another tensor of that name.
             old @ Target::Name(_) => self.inspect(old)?.info.tensor,
         };
-        self.rename_object(tensor, name)
+        self.rename_object(tensor.into(), name)
     }
 
     /// Everything about one tensor.

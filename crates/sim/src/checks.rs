@@ -7,7 +7,7 @@ use millpond_daemon::journal::read_frames;
 use millpond_daemon::policy::Pond;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::record::Record;
-use millpond_wire::{Mode, TensorId, TensorState};
+use millpond_wire::{LeaseTarget, Mode, TensorId, TensorState};
 
 use crate::card::Fd;
 use crate::client::Line;
@@ -50,14 +50,14 @@ impl World {
         }
         for client in self.clients.iter().filter(|client| client.alive) {
             let info = books.clients.iter().find(|info| info.client == client.id);
-            let mut known: Vec<(TensorId, Mode)> = info
+            let mut known: Vec<(LeaseTarget, Mode)> = info
                 .into_iter()
                 .flat_map(|info| &info.leases)
-                .map(|lease| (lease.tensor, lease.mode))
+                .map(|lease| (lease.target, lease.mode))
                 .collect();
-            let held = client.leases.values().map(|lease| (lease.claim.tensor, lease.claim.mode));
+            let held = client.leases.values().map(|lease| (lease.claim.target, lease.claim.mode));
             let mut held: Vec<_> = held.collect();
-            let order = |lease: &(TensorId, Mode)| (lease.0, lease.1.code());
+            let order = |lease: &(LeaseTarget, Mode)| (lease.0, lease.1.code());
             known.sort_by_key(order);
             held.sort_by_key(order);
             ensure(known == held, "leases are what living clients hold", || {

@@ -57,7 +57,7 @@ impl Client {
     #[must_use]
     pub fn new(client: &ClientInfo, tags: &Tags) -> Self {
         let mut seen = HashSet::new();
-        let once = client.leases.iter().filter(|lease| seen.insert(lease.tensor));
+        let once = client.leases.iter().filter(|lease| seen.insert(lease.target));
         Self {
             id: Text(client.client),
             pid: client.pid,

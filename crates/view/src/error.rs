@@ -30,6 +30,8 @@ struct Body {
     capacity_bytes: Option<u64>,
     /// Who holds the rest, largest first.
     holders: Vec<Holder>,
+    /// The time since an object of that name ended, where that is why it is not found.
+    ended_ago_ms: Option<u64>,
 }
 
 data! { $
@@ -65,6 +67,7 @@ impl Failed {
                 free_bytes: failure.free_bytes,
                 capacity_bytes: failure.capacity_bytes,
                 holders: failure.holders.iter().map(Holder::from).collect(),
+                ended_ago_ms: failure.ended_ago_ms,
             },
         }
     }

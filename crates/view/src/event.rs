@@ -1,7 +1,7 @@
 //! What happened.
 
 use millpond_wire::message::EventKind;
-use millpond_wire::{TensorId, TensorName, message};
+use millpond_wire::{LeaseTarget, TensorName, message};
 
 use crate::Text;
 
@@ -15,7 +15,7 @@ data! { $
         /// What, as in `tensor_created`.
         kind: Text<EventKind>,
         /// The tensor's identity, or that of the version of a model.
-        tensor: Option<Text<TensorId>>,
+        tensor: Option<Text<LeaseTarget>>,
         /// The name of the tensor, the model or the group.
         name: Option<Text<TensorName>>,
         /// User id.
@@ -31,7 +31,7 @@ impl From<&message::Event> for Event {
             sequence: event.sequence,
             unix_ms: event.unix_ms,
             kind: Text(event.kind),
-            tensor: event.tensor.map(Text),
+            tensor: event.target.map(Text),
             name: event.name.clone().map(Text),
             user: event.user,
             text: event.text.clone(),

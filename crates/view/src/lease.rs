@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use millpond_wire::message::{ClientInfo, LeaseInfo, ModelInfo};
-use millpond_wire::{ClientId, Mode, TensorId, TensorName, VersionTag};
+use millpond_wire::{ClientId, LeaseTarget, Mode, TensorName, VersionId, VersionTag};
 
 use crate::Text;
 
@@ -11,7 +11,7 @@ data! { $
     /// One lease.
     pub struct Lease as lease_fields {
         /// Identity of the tensor, or of the version of a model.
-        tensor: Text<TensorId>,
+        tensor: Text<LeaseTarget>,
         /// That tensor's name, or the model's.
         name: Option<Text<TensorName>>,
         /// The tag of the version, if it is one.
@@ -35,7 +35,7 @@ impl Lease {
     /// A lease, with the tag of its version where it has one.
     pub fn new(lease: &LeaseInfo, tags: &Tags) -> Self {
         Self {
-            tensor: Text(lease.tensor),
+            tensor: Text(lease.target),
             name: lease.name.clone().map(Text),
             version: tags.of(lease).cloned().map(Text),
             mode: Text(lease.mode),
@@ -50,7 +50,7 @@ impl Lease {
 
 /// The tags of versions: a lease says only which model it is on.
 #[derive(Clone, Debug, Default)]
-pub struct Tags(HashMap<TensorId, VersionTag>);
+pub struct Tags(HashMap<VersionId, VersionTag>);
 
 impl Tags {
     /// The tags of what these clients hold. The models are asked for only where somebody holds
@@ -67,18 +67,18 @@ impl Tags {
         }
         let models = models()?;
         let versions = models.iter().flat_map(|model| &model.versions);
-        Ok(Self(versions.map(|info| (TensorId(info.version.0), info.tag.clone())).collect()))
+        Ok(Self(versions.map(|info| (info.version, info.tag.clone())).collect()))
     }
 
     /// The tag of one version, for its own leases.
     #[must_use]
-    pub fn of_version(version: millpond_wire::VersionId, tag: &VersionTag) -> Self {
-        Self(HashMap::from([(TensorId(version.0), tag.clone())]))
+    pub fn of_version(version: VersionId, tag: &VersionTag) -> Self {
+        Self(HashMap::from([(version, tag.clone())]))
     }
 
     /// The tag of the version that a lease is on.
     #[must_use]
     pub fn of(&self, lease: &LeaseInfo) -> Option<&VersionTag> {
-        self.0.get(&lease.tensor)
+        self.0.get(&lease.target.version()?)
     }
 }

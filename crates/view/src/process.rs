@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use millpond_wire::TensorId;
+use millpond_wire::LeaseTarget;
 use millpond_wire::message::{ClientInfo, LeaseInfo};
 
 use crate::Tags;
@@ -37,7 +37,7 @@ impl Process {
     /// The processes of these clients, in the order of their first ones.
     #[must_use]
     pub fn all(clients: &[ClientInfo], tags: &Tags) -> Vec<Self> {
-        let mut found: Vec<(Self, BTreeSet<TensorId>, BTreeSet<String>)> = Vec::new();
+        let mut found: Vec<(Self, BTreeSet<LeaseTarget>, BTreeSet<String>)> = Vec::new();
         let mut places = HashMap::new();
         for client in clients {
             let key = (client.pid, client.user, client.mover);
@@ -45,13 +45,13 @@ impl Process {
                 found.push((Self::of(client), BTreeSet::new(), BTreeSet::new()));
                 found.len() - 1
             });
-            let Some((process, tensors, names)) = found.get_mut(place) else { continue };
+            let Some((process, targets, names)) = found.get_mut(place) else { continue };
             process.since_unix_ms = process.since_unix_ms.min(client.since_unix_ms);
             process.silent &= client.silent;
             process.connections += 1;
             process.lease_count += client.leases.len();
             for lease in &client.leases {
-                if tensors.insert(lease.tensor) {
+                if targets.insert(lease.target) {
                     process.held_bytes = process.held_bytes.saturating_add(lease.bytes);
                 }
                 names.insert(shown(lease, tags));
@@ -94,20 +94,20 @@ fn shown(lease: &LeaseInfo, tags: &Tags) -> String {
     match (&lease.name, tags.of(lease)) {
         (Some(name), Some(tag)) => format!("{name}@{tag}"),
         (Some(name), None) => name.to_string(),
-        (None, _) => lease.tensor.to_string(),
+        (None, _) => lease.target.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use millpond_wire::{ClientId, Mode, TensorName, VersionId, VersionTag};
+    use millpond_wire::{ClientId, Mode, TensorId, TensorName, VersionId, VersionTag};
 
     use super::*;
 
     fn client(names: &[&str]) -> ClientInfo {
         let id = ClientId::random();
         let lease = |name: &&str| LeaseInfo {
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             name: Some(TensorName::new(*name).unwrap()),
             mode: Mode::ReadOnly,
             bytes: 1 << 20,
@@ -130,12 +130,13 @@ mod tests {
 
     #[test]
     fn several_connections_of_a_process_are_one_process() {
-        let holds = client(&["net"]);
+        let mut holds = client(&["net"]);
+        let version = VersionId::random();
+        holds.leases[0].target = version.into();
         let mut watches = client(&[]);
         (watches.silent, watches.since_unix_ms) = (false, 1);
         let mut both = client(&["x"]);
         both.leases.push(holds.leases[0].clone());
-        let version = VersionId(holds.leases[0].tensor.0);
         let tags = Tags::of_version(version, &VersionTag::new("v1").unwrap());
         let clients = [holds, watches, both];
         let processes = Process::all(&clients, &tags);

@@ -86,6 +86,7 @@ error_kinds! {
     19 File "file" 19 Change "A file could not be read or written, or has unexpected content.";
     21 Retired "retired" 21 Change "The version takes no new readers; another version is current.";
     22 InUse "in_use" 22 Free "Processes use it, or one of them keeps its lock; end them and try again.";
+    23 Unsupported "unsupported" 23 Change "Memory of a kind that this program cannot use.";
     20 Mover "mover" 20 Retry "The process that moves the bytes died or hung; nothing was published.";
 }
 
@@ -133,6 +134,8 @@ pub struct Failure {
     pub capacity_bytes: Option<u64>,
     /// Who holds the rest, largest first.
     pub holders: Vec<Holder>,
+    /// The time since an object of that name ended, where that is why it is not found.
+    pub ended_ago_ms: Option<u64>,
 }
 
 impl Failure {
@@ -148,6 +151,7 @@ impl Failure {
             free_bytes: None,
             capacity_bytes: None,
             holders: Vec::new(),
+            ended_ago_ms: None,
         }
     }
 

@@ -57,6 +57,71 @@ uuid_ids! {
     Token;
 }
 
+/// What a lease is on; an event or a rename is about the same things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LeaseTarget {
+    /// A tensor.
+    Tensor(TensorId),
+    /// A version of a model.
+    Version(VersionId),
+}
+
+impl LeaseTarget {
+    /// The identity, whatever it is one of.
+    #[must_use]
+    pub const fn uuid(self) -> Uuid {
+        match self {
+            LeaseTarget::Tensor(id) => id.0,
+            LeaseTarget::Version(id) => id.0,
+        }
+    }
+
+    /// The tensor, if it is one.
+    #[must_use]
+    pub const fn tensor(self) -> Option<TensorId> {
+        match self {
+            LeaseTarget::Tensor(id) => Some(id),
+            LeaseTarget::Version(_) => None,
+        }
+    }
+
+    /// The version, if it is one.
+    #[must_use]
+    pub const fn version(self) -> Option<VersionId> {
+        match self {
+            LeaseTarget::Tensor(_) => None,
+            LeaseTarget::Version(id) => Some(id),
+        }
+    }
+
+    /// The word for the kind.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            LeaseTarget::Tensor(_) => "tensor",
+            LeaseTarget::Version(_) => "version",
+        }
+    }
+}
+
+impl From<TensorId> for LeaseTarget {
+    fn from(id: TensorId) -> Self {
+        LeaseTarget::Tensor(id)
+    }
+}
+
+impl From<VersionId> for LeaseTarget {
+    fn from(id: VersionId) -> Self {
+        LeaseTarget::Version(id)
+    }
+}
+
+impl fmt::Display for LeaseTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.uuid().fmt(f)
+    }
+}
+
 /// A lease, numbered by the client that holds it. Zero is never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseId(pub u64);

@@ -12,13 +12,12 @@
 
 #![deny(unsafe_code)]
 
+mod backing;
 pub mod content;
 mod dtype;
 mod error;
 #[allow(unsafe_code)]
 pub mod fd;
-#[allow(unsafe_code)]
-mod generated;
 mod group_name;
 mod ids;
 pub mod limits;
@@ -34,11 +33,14 @@ pub mod runtime_dir;
 mod shape;
 pub mod socket;
 
+pub use backing::{Backing, HANDLE_BYTES, Transport};
 pub use content::{ContentHash, Piece, PiecesKind, Run};
 pub use dtype::{Dtype, UnknownDtype};
 pub use error::{ErrorKind, Failure, Holder, Remedy};
 pub use group_name::{ANONYMOUS_PREFIX, GroupName, GroupNameError};
-pub use ids::{ClientId, Epoch, GpuUuid, LeaseId, PondId, SlabId, TensorId, Token, VersionId};
+pub use ids::{
+    ClientId, Epoch, GpuUuid, LeaseId, LeaseTarget, PondId, SlabId, TensorId, Token, VersionId,
+};
 pub use message::{Audience, Mode, TensorState, VersionState};
 pub use model_name::{ModelNameError, ModelRef, VersionTag, VersionTarget, model_name};
 pub use name::{NameError, TensorName, TensorRef};

@@ -8,7 +8,7 @@
 use crate::limits::PAGE_SLOTS;
 use crate::message::Target;
 use crate::name::{PUBLIC_PREFIX, TensorName};
-use crate::{TensorId, limits};
+use crate::{LeaseTarget, limits};
 
 /// Bytes of the page.
 pub const BYTES: usize = limits::PAGE_SLOTS * 8;
@@ -23,8 +23,8 @@ pub fn slot_of_name(name: &TensorName) -> usize {
 
 /// The slot of an identity.
 #[must_use]
-pub fn slot_of_id(id: TensorId) -> usize {
-    slot(id.0.as_bytes())
+pub fn slot_of_id(id: impl Into<LeaseTarget>) -> usize {
+    slot(id.into().uuid().as_bytes())
 }
 
 /// The slot of what a request names.
@@ -48,6 +48,7 @@ fn slot(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TensorId;
 
     fn of(text: &str) -> usize {
         slot_of(&Target::Name(text.parse().unwrap()))

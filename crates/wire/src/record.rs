@@ -5,14 +5,14 @@
 
 use planus::{Builder, ReadAsRoot};
 
-use crate::generated::record as fb;
 use crate::message::{DecodeError, record_id_to_uuid, uuid_to_record_id};
 use crate::model_name::model_name;
 use crate::{
-    Audience, ClientId, ContentHash, Dtype, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, Token, VersionId, VersionTag,
+    Audience, Backing, ClientId, ContentHash, Dtype, GpuUuid, LeaseId, LeaseTarget, Mode, PondId,
+    Shape, SlabId, TensorId, TensorName, Token, VersionId, VersionTag,
 };
-use crate::{limits, message};
+use crate::{backing, limits, message};
+use millpond_schema::record as fb;
 
 /// The layout of the journal that this crate writes.
 pub const FORMAT: u16 = 1;
@@ -85,7 +85,7 @@ pub enum Record {
     /// A tensor, or the model of a version, has another name.
     Renamed {
         /// The tensor, or a version of the model.
-        object: TensorId,
+        object: LeaseTarget,
         /// Its name now.
         name: TensorName,
         /// By which rename.
@@ -167,6 +167,8 @@ pub struct SlabRecord {
     pub group: u32,
     /// With whom it is shared.
     pub audience: Audience,
+    /// How its memory is reached.
+    pub backing: Backing,
 }
 
 /// A tensor.
@@ -320,6 +322,7 @@ fn write(record: &Record) -> Option<fb::Body> {
             user: slab.user,
             group: slab.group,
             audience: slab.audience.code(),
+            backing: backing::write_record(&slab.backing),
         })),
         Record::SlabTainted(slab) => B::SlabTainted(Box::new(fb::SlabTainted { slab: id(slab.0) })),
         Record::SlabGone(slab) => B::SlabGone(Box::new(fb::SlabGone { slab: id(slab.0) })),
@@ -406,7 +409,8 @@ fn write(record: &Record) -> Option<fb::Body> {
             B::VersionGone(Box::new(fb::VersionGone { version: id(version.0) }))
         }
         Record::Renamed { object, name, token } => B::Renamed(Box::new(fb::Renamed {
-            object: id(object.0),
+            tensor: object.tensor().and_then(|tensor| id(tensor.0)),
+            version: object.version().and_then(|version| id(version.0)),
             name: Some(name.to_string()),
             token: id(token.0),
         })),
@@ -469,6 +473,7 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
             user: slab.user()?,
             group: slab.group()?,
             audience: message::code("audience", slab.audience()?, Audience::from_code)?,
+            backing: backing::read_record(slab.backing()?)?,
         }),
         B::SlabTainted(slab) => Record::SlabTainted(SlabId(uuid("slab", slab.slab()?)?)),
         B::SlabGone(slab) => Record::SlabGone(SlabId(uuid("slab", slab.slab()?)?)),
@@ -530,7 +535,13 @@ fn read(body: fb::BodyRef<'_>) -> Result<Record, DecodeError> {
         }
         B::VersionGone(gone) => Record::VersionGone(VersionId(uuid("version", gone.version()?)?)),
         B::Renamed(renamed) => Record::Renamed {
-            object: TensorId(uuid("object", renamed.object()?)?),
+            object: message::required(
+                "tensor",
+                message::target(
+                    renamed.tensor()?.map(record_id_to_uuid),
+                    renamed.version()?.map(record_id_to_uuid),
+                )?,
+            )?,
             name: message::required("name", message::name(renamed.name()?)?)?,
             token: Token(uuid("token", renamed.token()?)?),
         },

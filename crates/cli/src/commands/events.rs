@@ -94,7 +94,7 @@ pub fn print(event: &Event, no_trunc: bool, printer: &Printer) -> Outcome {
 fn words(event: &Event, room: Option<usize>) -> String {
     let name = event.name.as_ref().map(ToString::to_string);
     let name = name.map(|name| room.map_or(name.clone(), |room| cut_to(name, room)));
-    let id = event.tensor.map(|id| id.to_string());
+    let id = event.target.map(|id| id.to_string());
     let id = id.map(|id| if room.is_some() { id.chars().take(8).collect() } else { id });
     let user = event.user.map(|user| format!("({})", users::name(user)));
     let text = Some(event.text.clone()).filter(|text| !text.is_empty());
@@ -125,7 +125,7 @@ mod tests {
             sequence: 7,
             unix_ms: 0,
             kind: EventKind::TensorDeleted,
-            tensor: None,
+            target: None,
             name: Some("acts/x".parse().unwrap()),
             user: Some(4_000_000_000),
             text: "its time was over".into(),
@@ -147,7 +147,7 @@ mod tests {
             sequence: 7,
             unix_ms: 0,
             kind,
-            tensor: None,
+            target: None,
             name: name.map(|name| name.parse().unwrap()),
             user: None,
             text: String::new(),

@@ -9,7 +9,7 @@ use millpond_wire::message::{
     VersionInfo,
 };
 use millpond_wire::{
-    ErrorKind, TensorId, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
+    ErrorKind, LeaseTarget, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
 };
 
 use super::version::model_ref;
@@ -204,10 +204,10 @@ impl Pond {
             // The pond knows how to say that there is none.
             None => self.version(model)?.info.version,
         };
-        self.rename_object(TensorId(version.0), name)
+        self.rename_object(version.into(), name)
     }
 
-    pub(crate) fn rename_object(&self, object: TensorId, name: TensorName) -> Result<()> {
+    pub(crate) fn rename_object(&self, object: LeaseTarget, name: TensorName) -> Result<()> {
         let rename = Rename { object, name, token: Token::random() };
         self.core().link.ask_done("a rename", RequestBody::Rename(rename))
     }

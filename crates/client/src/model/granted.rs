@@ -54,6 +54,7 @@ pub(crate) fn with_lease(
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
         return Err(Error::Protocol(format!("its answer to {what} has not the lease asked for")));
     };
+    parts.iter().try_for_each(|part| part.backing.supported())?;
     let mut fds = answer.fds;
     let announced = usize::try_from(slabs).unwrap_or(usize::MAX);
     if fds.len().checked_sub(usize::from(manifest)) != Some(announced) || announced > parts.len() {

@@ -13,8 +13,8 @@ use millpond_wire::message::{
     VersionInfo, VersionStage,
 };
 use millpond_wire::{
-    Audience, ContentHash, Dtype, ErrorKind, GpuUuid, LeaseId, Mode, Piece, PiecesKind, Shape,
-    TensorId, TensorName, VersionId, VersionState, VersionTag, VersionTarget, limits, memfd,
+    Audience, Backing, ContentHash, Dtype, ErrorKind, GpuUuid, LeaseId, Mode, Piece, PiecesKind,
+    Shape, TensorId, TensorName, VersionId, VersionState, VersionTag, VersionTarget, limits, memfd,
 };
 
 use super::{Does, FakePond, failure, polite};
@@ -421,7 +421,7 @@ impl State {
 fn parts(version: &FakeVersion) -> Vec<PartInfo> {
     let part = |slab: &FakeSlab| {
         let bytes = version.said.unwrap_or(slab.memory.bytes());
-        PartInfo { tensor: slab.part, bytes }
+        PartInfo { tensor: slab.part, bytes, backing: Backing::default() }
     };
     version.slabs.iter().map(part).collect()
 }

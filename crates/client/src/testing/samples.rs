@@ -9,8 +9,8 @@ use millpond_wire::message::{
     TensorInfo, TensorPublish, Welcome,
 };
 use millpond_wire::{
-    Audience, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape, SlabId,
-    TensorId, TensorName, TensorState, Token, page,
+    Audience, Backing, Dtype, Epoch, ErrorKind, Failure, GpuUuid, LeaseId, Mode, PondId, Shape,
+    SlabId, TensorId, TensorName, TensorState, Token, page,
 };
 
 const POND: &str = "00000000-0000-4000-8000-000000000001";
@@ -56,7 +56,8 @@ pub(crate) fn info(name: &str) -> TensorInfo {
 }
 
 pub(crate) fn grant(info: TensorInfo, lease: LeaseId, mode: Mode) -> ReplyBody {
-    ReplyBody::Tensor(TensorGrant { info, lease: Some((lease, mode, [7; 16])), existed: false })
+    let (lease, backing) = (Some((lease, mode, [7; 16])), Backing::default());
+    ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
 }
 
 pub(crate) fn failure(kind: ErrorKind) -> ReplyBody {
@@ -110,7 +111,7 @@ pub(crate) fn event(sequence: u64) -> ReplyBody {
         sequence,
         unix_ms: 0,
         kind: EventKind::TensorCreated,
-        tensor: None,
+        target: None,
         name: None,
         user: None,
         text: String::new(),

@@ -69,8 +69,12 @@ fn a_restart_is_claimed_and_requests_are_repeated_with_the_same_identities() {
             claims,
         })
     };
-    let claim =
-        LeaseClaim { lease, tensor: granted.info.tensor, mode: Mode::ReadOnly, token: [7; 16] };
+    let claim = LeaseClaim {
+        lease,
+        target: granted.info.tensor.into(),
+        mode: Mode::ReadOnly,
+        token: [7; 16],
+    };
     let bodies: Vec<_> = seen.iter().map(|(number, one)| (*number, one.body.clone())).collect();
     assert_eq!(bodies[0], (0, hello(false)));
     assert_eq!(bodies[2], (0, body.clone()));

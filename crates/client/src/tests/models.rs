@@ -183,7 +183,7 @@ fn a_restart_neither_unmaps_nor_forgets_a_version() {
     models.pond.hang_up();
     models.pond.wait_for(|number, body| match body {
         RequestBody::Claim(claim) => {
-            number == 1 && claim.leases.iter().all(|one| one.tensor == TensorId(version.0))
+            number == 1 && claim.leases.iter().all(|one| one.target == version.into())
         }
         _ => false,
     });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use millpond_wire::manifest::ManifestView;
 use millpond_wire::message::{RequestBody, VersionStage};
-use millpond_wire::{Audience, ContentHash, ErrorKind, TensorId, VersionState, VersionTarget};
+use millpond_wire::{Audience, ContentHash, ErrorKind, LeaseTarget, VersionState, VersionTarget};
 
 use crate::connection::lock;
 use crate::testing::{FakeModels, SLAB, manifest_of};
@@ -220,11 +220,11 @@ fn a_restart_claims_what_is_staged_and_a_forked_child_gives_up_nothing() {
     models.add("v1", &[1]);
     let pond = models.connect();
     let mut staging = pond.stage(spec()).unwrap();
-    let version = TensorId(staging.version().0);
+    let version = LeaseTarget::Version(staging.version());
     models.pond.hang_up();
     models.pond.wait_for(|number, body| match body {
         RequestBody::Claim(claim) => {
-            number == 1 && claim.leases.iter().any(|one| one.tensor == version)
+            number == 1 && claim.leases.iter().any(|one| one.target == version)
         }
         _ => false,
     });

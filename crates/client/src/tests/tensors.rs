@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use millpond_cuda::{Allocation, Context, Driver, DriverChoice, Stream};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorGrant};
-use millpond_wire::{ErrorKind, GpuUuid, LeaseId, Mode, SlabId};
+use millpond_wire::{Backing, ErrorKind, GpuUuid, LeaseId, Mode, SlabId};
 
 use crate::testing::{Does, FakePond, an_fd, info};
 use crate::{Dtype, Error, GetOptions, Pond, TensorInfo, TensorSpec, process};
@@ -41,8 +41,12 @@ impl Bench {
                 RequestBody::TensorCreate(create) => match create.lease {
                     Some(lease) => (lease, Mode::ReadWrite),
                     None => {
-                        let grant =
-                            TensorGrant { info: tensor.clone(), lease: None, existed: false };
+                        let grant = TensorGrant {
+                            info: tensor.clone(),
+                            lease: None,
+                            existed: false,
+                            backing: Backing::default(),
+                        };
                         return Does::Reply(ReplyBody::Tensor(grant));
                     }
                 },

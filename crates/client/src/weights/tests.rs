@@ -14,8 +14,8 @@ use millpond_wire::message::{
     VersionGrant, VersionInfo, VersionStage, VersionState,
 };
 use millpond_wire::{
-    Audience, ContentHash, Dtype, ErrorKind, Failure, GpuUuid, Mode, PiecesKind, Shape, TensorId,
-    VersionId, VersionTag, VersionTarget, memfd,
+    Audience, Backing, ContentHash, Dtype, ErrorKind, Failure, GpuUuid, Mode, PiecesKind, Shape,
+    TensorId, VersionId, VersionTag, VersionTarget, memfd,
 };
 use tempfile::TempDir;
 
@@ -96,7 +96,7 @@ impl World {
                     self.slabs.insert(tensor, vec![0; usize::try_from(part.bytes).unwrap()]);
                     tensor
                 });
-                PartInfo { tensor, bytes: part.bytes }
+                PartInfo { tensor, bytes: part.bytes, backing: Backing::default() }
             })
             .collect();
         let number = self.versions.len() as u64 + 1;

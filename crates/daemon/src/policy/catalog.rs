@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use millpond_wire::record::TensorRecord;
 use millpond_wire::{
-    ClientId, Dtype, LeaseId, Shape, SlabId, TensorId, TensorName, TensorRef, Token,
+    ClientId, Dtype, LeaseId, LeaseTarget, Shape, SlabId, TensorId, TensorName, TensorRef, Token,
 };
 use uuid::Uuid;
 
@@ -127,8 +127,8 @@ pub struct Catalog {
     by_user: BTreeMap<(Rc<str>, u32), usize>,
     /// What ends with its creator, and is not deleted yet.
     ephemeral: BTreeSet<(ClientId, TensorId)>,
-    tombstones: HashSet<TensorId>,
-    tombstones_by_age: VecDeque<TensorId>,
+    tombstones: HashSet<LeaseTarget>,
+    tombstones_by_age: VecDeque<LeaseTarget>,
 }
 
 /// Where a name of this owner is found.
@@ -270,8 +270,9 @@ impl Catalog {
         Some(tensor)
     }
 
-    /// Remembers that this identity was once a tensor.
-    pub fn bury(&mut self, id: TensorId) {
+    /// Remembers that this identity was once a tensor or a version.
+    pub fn bury(&mut self, id: impl Into<LeaseTarget>) {
+        let id = id.into();
         if !self.tombstones.insert(id) {
             return;
         }
@@ -283,14 +284,14 @@ impl Catalog {
         }
     }
 
-    /// Whether this identity was a tensor that is gone.
+    /// Whether this identity was one of a tensor or a version that is gone.
     #[must_use]
-    pub fn is_buried(&self, id: TensorId) -> bool {
-        self.tombstones.contains(&id)
+    pub fn is_buried(&self, id: impl Into<LeaseTarget>) -> bool {
+        self.tombstones.contains(&id.into())
     }
 
     /// The youngest of the remembered ones.
-    pub fn buried(&self, most: usize) -> impl Iterator<Item = TensorId> {
+    pub fn buried(&self, most: usize) -> impl Iterator<Item = LeaseTarget> {
         let skip = self.tombstones_by_age.len().saturating_sub(most);
         self.tombstones_by_age.iter().skip(skip).copied()
     }

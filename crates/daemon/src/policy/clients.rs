@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
+use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
 
-/// The right to use one tensor.
+/// The right to use one tensor or one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// On what.
-    pub tensor: TensorId,
+    pub target: LeaseTarget,
     /// How it is mapped.
     pub mode: Mode,
     /// Since when.

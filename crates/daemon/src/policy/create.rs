@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, SlabRecord, TensorRecord};
 use millpond_wire::{
-    Audience, ErrorKind, Failure, GpuUuid, Mode, SlabId, TensorId, TensorName, page,
+    Audience, Backing, ErrorKind, Failure, GpuUuid, LeaseTarget, Mode, SlabId, TensorId,
+    TensorName, page,
 };
 
 use super::catalog::{Renames, Tensor};
-use super::get::lost;
+use super::get::{lost, not_a_tensor};
 use super::owner::{Caller, Owner};
 use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_port};
 use super::ports::{DriverFailure, Held, Ports};
@@ -36,7 +37,7 @@ impl<P: Ports> Pond<P> {
         // A repeat gets the same answer, whatever has become of the name since.
         let leases = self.clients.clients.get(&client).map(|client| &client.leases);
         if let Some(known) = create.lease.and_then(|lease| leases?.get(&lease)) {
-            let tensor = known.tensor;
+            let tensor = known.target.tensor().ok_or_else(|| not_a_tensor(create.lease))?;
             return self.answer_create(ports, &pending, tensor);
         }
         if let Some(existing) = self.existing(&caller, create)? {
@@ -127,9 +128,10 @@ impl<P: Ports> Pond<P> {
             ));
         }
         let name = create.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return Err(lost(&name));
         }
+        slab.backing.supported()?;
         let mut differences = Vec::new();
         if (found.dtype, &found.shape) != (create.dtype, &create.shape) {
             differences.push(format!(
@@ -362,6 +364,7 @@ impl<P: Ports> Pond<P> {
         let slab = Slab {
             pool: pool.clone(),
             bytes: pending.bytes,
+            backing: Backing::default(),
             fd: Some(fd.clone()),
             ranges: Ranges::new(pending.bytes),
             tensors: 0,
@@ -403,7 +406,7 @@ impl<P: Ports> Pond<P> {
         self.happened(
             ports,
             EventKind::TensorCreated,
-            Some(id),
+            Some(id.into()),
             name,
             Some(caller.owner.user),
             text,
@@ -431,7 +434,7 @@ impl<P: Ports> Pond<P> {
             }
             None => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
-                let grant = TensorGrant { info, lease: None, existed };
+                let grant = TensorGrant { info, lease: None, existed, backing: Backing::default() };
                 Ok(Some((ReplyBody::Tensor(grant), Vec::new())))
             }
         }
@@ -439,7 +442,11 @@ impl<P: Ports> Pond<P> {
 }
 
 /// The tensor, or its name, may mean something else from now on: nobody trusts what was known.
-pub(super) fn changed<P: Ports>(ports: &mut P, id: TensorId, name: Option<&TensorName>) {
+pub(super) fn changed<P: Ports>(
+    ports: &mut P,
+    id: impl Into<LeaseTarget>,
+    name: Option<&TensorName>,
+) {
     let by_id = page::slot_of_id(id);
     ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
@@ -524,5 +531,6 @@ pub(super) fn slab_record<F>(id: SlabId, slab: &Slab<F>) -> Record {
         user: slab.pool.owner.user,
         group: slab.pool.owner.group,
         audience: slab.pool.audience,
+        backing: slab.backing,
     })
 }

@@ -51,7 +51,7 @@ impl<P: Ports> Pond<P> {
             }
         }
         changed(ports, id, name.as_ref());
-        self.happened(ports, EventKind::TensorDeleted, Some(id), name, user, why);
+        self.happened(ports, EventKind::TensorDeleted, Some(id.into()), name, user, why);
         self.free_if_unused(ports, id);
         Ok(())
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use millpond_wire::message::{Event, EventKind, Reply, ReplyBody};
-use millpond_wire::{Audience, Epoch, TensorId, TensorName, VersionId};
+use millpond_wire::{Audience, Epoch, LeaseTarget, TensorName};
 
 use super::owner::{Caller, Owner};
 use super::pond::Pond;
@@ -120,7 +120,7 @@ fn gap(wanted: u64, first: u64) -> Event {
         sequence: first.saturating_sub(1),
         unix_ms: 0,
         kind: EventKind::Gap,
-        tensor: None,
+        target: None,
         name: None,
         user: None,
         text,
@@ -133,29 +133,33 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         kind: EventKind,
-        tensor: Option<TensorId>,
+        target: Option<LeaseTarget>,
         name: Option<TensorName>,
         user: Option<u32>,
         text: impl Into<String>,
     ) {
-        let public = match tensor {
-            Some(tensor) => self.public(tensor, user),
+        let public = match target {
+            Some(target) => self.public(target, user),
             None => Public::Everybody,
         };
         let unix_ms = ports.now_ms();
-        let event = Event { sequence: 0, unix_ms, kind, tensor, name, user, text: text.into() };
+        let event = Event { sequence: 0, unix_ms, kind, target, name, user, text: text.into() };
         self.tell(ports, event, public);
     }
 
     /// Who may know about a tensor or a version: those who may use it.
-    pub(super) fn public(&self, tensor: TensorId, user: Option<u32>) -> Public {
-        if let Some(version) = self.models.versions.get(&VersionId(tensor.0)) {
-            return Public::Shared(version.owner.clone(), version.audience);
-        }
-        let slab = self.catalog.get(tensor).and_then(|tensor| self.slabs.get(tensor.slab));
-        slab.map_or(Public::User(user), |slab| {
-            Public::Shared(slab.pool.owner.clone(), slab.pool.audience)
-        })
+    pub(super) fn public(&self, target: LeaseTarget, user: Option<u32>) -> Public {
+        let shared = match target {
+            LeaseTarget::Version(id) => {
+                let version = self.models.versions.get(&id);
+                version.map(|it| Public::Shared(it.owner.clone(), it.audience))
+            }
+            LeaseTarget::Tensor(id) => {
+                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+                slab.map(|slab| Public::Shared(slab.pool.owner.clone(), slab.pool.audience))
+            }
+        };
+        shared.unwrap_or(Public::User(user))
     }
 
     pub(super) fn tell(&mut self, ports: &mut P, event: Event, public: Public) {

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
 
 use super::catalog::{Tensor, way_out};
 use super::clients::Lease;
@@ -23,9 +23,10 @@ impl<P: Ports> Pond<P> {
         let (client, caller) = self.client_of(conn)?;
         // A repeat gets the same answer, whatever has become of the name since.
         let client = self.clients.clients.get(&client);
-        if let Some(Lease { tensor, .. }) =
-            client.and_then(|client| client.leases.get(&get.lease)).copied()
-        {
+        if let Some(known) = client.and_then(|client| client.leases.get(&get.lease)) {
+            let Some(tensor) = known.target.tensor() else {
+                return Err(not_a_tensor(Some(get.lease)));
+            };
             return self.grant(ports, conn, tensor, (get.lease, get.mode), true);
         }
         // Who waits needs no hints about what is not there yet.
@@ -71,8 +72,10 @@ impl<P: Ports> Pond<P> {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
             if let Some(ended) = self.ended.find(caller, name) {
-                let ago = words::ago(self.now_ms.saturating_sub(ended.at_ms));
+                let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
+                let ago = words::ago(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
+                failure.ended_ago_ms = Some(ago_ms);
                 return failure.hint("`millpond tensor ls` shows what there is");
             }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
@@ -92,8 +95,9 @@ impl<P: Ports> Pond<P> {
                 format!("tensor '{target}' was deleted"),
             ));
         }
-        if self.slabs.get(tensor.slab).is_none_or(|slab| slab.fd.is_none()) {
-            return Err(lost(&target.to_string()));
+        match self.slabs.get(tensor.slab) {
+            Some(slab) if !slab.is_lost() => slab.backing.supported()?,
+            _ => return Err(lost(&target.to_string())),
         }
         // A writer must get at it before it is published; a reader must not.
         if mode == Mode::ReadOnly && !tensor.ready {
@@ -131,11 +135,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
         self.not_a_part(tensor)?;
-        if self.is_version(tensor) {
-            let message = format!("lease {lease} is on a version, not on a tensor");
-            return Err(Failure::new(ErrorKind::Invalid, message));
-        }
-        self.room_for_lease(ports, id, lease, Some((tensor, mode)))?;
+        self.room_for_lease(ports, id, lease, Some((tensor.into(), mode)))?;
         let Some(client) = self.clients.clients.get(&id) else { return Ok(None) };
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
@@ -152,15 +152,23 @@ impl<P: Ports> Pond<P> {
         let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
         let user = client.owner().user;
         let since_ms = ports.now_ms();
-        client.leases.entry(lease).or_insert(Lease { tensor, mode, since_ms, counted });
+        client.leases.entry(lease).or_insert(Lease {
+            target: tensor.into(),
+            mode,
+            since_ms,
+            counted,
+        });
         if let Some(tensor) = self.catalog.get_mut(tensor) {
             tensor.leases.insert((id, lease));
         }
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
-        let fds = self.slabs.get(info.slab).and_then(|slab| slab.fd.clone()).into_iter().collect();
-        let token = self.key.token(id, lease, tensor, mode, user);
-        let grant = TensorGrant { info, lease: Some((lease, mode, token)), existed: false };
+        let slab = self.slabs.get(info.slab);
+        let backing = slab.map_or_else(Backing::default, |slab| slab.backing);
+        let fds = slab.and_then(|slab| slab.fd.clone()).into_iter().collect();
+        let token = self.key.token(id, lease, tensor.into(), mode, user);
+        let grant =
+            TensorGrant { info, lease: Some((lease, mode, token)), existed: false, backing };
         self.end_if_used_up(ports, tensor);
         Ok(Some((ReplyBody::Tensor(grant), fds)))
     }
@@ -172,12 +180,12 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         id: ClientId,
         lease: LeaseId,
-        on: Option<(TensorId, Mode)>,
+        on: Option<(LeaseTarget, Mode)>,
     ) -> Result<(), Failure> {
         let most = self.limits.leases_per_client;
         let Some(client) = self.clients.clients.get(&id) else { return Ok(()) };
         match client.leases.get(&lease) {
-            Some(known) if on.is_none_or(|on| on == (known.tensor, known.mode)) => Ok(()),
+            Some(known) if on.is_none_or(|on| on == (known.target, known.mode)) => Ok(()),
             Some(_) => {
                 let message = format!("lease {lease} is already on something else");
                 Err(Failure::new(ErrorKind::Invalid, message))
@@ -222,6 +230,12 @@ impl<P: Ports> Pond<P> {
         }
         self.waiters = still;
     }
+}
+
+pub(super) fn not_a_tensor(lease: Option<LeaseId>) -> Failure {
+    let lease = lease.map_or(0, |lease| lease.0);
+    let message = format!("lease {lease} is on a version, not on a tensor");
+    Failure::new(ErrorKind::Invalid, message)
 }
 
 /// The record survived, the memory did not.

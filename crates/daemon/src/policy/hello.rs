@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, VersionId, limits};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
 
 use super::clients::{Client, Lease};
 use super::pond::{Answer, Pond, from_port, now};
@@ -159,15 +159,19 @@ impl<P: Ports> Pond<P> {
             let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
             let user = client.owner().user;
             let lease =
-                Lease { tensor: claimed.tensor, mode: claimed.mode, since_ms, counted: false };
+                Lease { target: claimed.target, mode: claimed.mode, since_ms, counted: false };
             let known = client.leases.get(&claimed.lease);
-            if known.is_some_and(|known| known.tensor == lease.tensor && known.mode == lease.mode) {
+            if known.is_some_and(|known| known.target == lease.target && known.mode == lease.mode) {
                 continue;
             }
-            let token = self.key.token(id, claimed.lease, claimed.tensor, claimed.mode, user);
-            let tensor = self.catalog.get_mut(claimed.tensor).map(|tensor| &mut tensor.leases);
-            let version = self.models.versions.get_mut(&VersionId(claimed.tensor.0));
-            match tensor.or(version.map(|version| &mut version.leases)) {
+            let token = self.key.token(id, claimed.lease, claimed.target, claimed.mode, user);
+            let leases = match claimed.target {
+                LeaseTarget::Tensor(id) => self.catalog.get_mut(id).map(|it| &mut it.leases),
+                LeaseTarget::Version(id) => {
+                    self.models.versions.get_mut(&id).map(|it| &mut it.leases)
+                }
+            };
+            match leases {
                 Some(leases)
                     if known.is_none()
                         && client.leases.len() < most
@@ -175,8 +179,10 @@ impl<P: Ports> Pond<P> {
                 {
                     leases.insert((id, claimed.lease));
                     client.leases.insert(claimed.lease, lease);
-                    self.schedule(claimed.tensor);
-                    self.is_held(claimed.tensor);
+                    if let LeaseTarget::Tensor(id) = claimed.target {
+                        self.schedule(id);
+                        self.is_held(id);
+                    }
                 }
                 _ => refused.push(claimed.lease),
             }

@@ -259,13 +259,14 @@ impl<P: Ports> Pond<P> {
         let Some(holder) = holder else { return };
         let known = holder.leases.get(&lease);
         if ended {
-            if known.is_some_and(|known| known.tensor == id) {
+            if known.is_some_and(|known| known.target == id.into()) {
                 holder.leases.remove(&lease);
                 tensor.leases.remove(&(client, lease));
             }
         } else if known.is_none() {
             let since_ms = self.started_ms;
-            holder.leases.insert(lease, Lease { tensor: id, mode, since_ms, counted: true });
+            let target = id.into();
+            holder.leases.insert(lease, Lease { target, mode, since_ms, counted: true });
             tensor.leases.insert((client, lease));
         }
     }

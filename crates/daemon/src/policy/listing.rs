@@ -3,7 +3,7 @@
 use millpond_wire::message::{
     ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
 };
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, TensorId, VersionId, VersionTarget};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, TensorId, VersionTarget};
 
 use super::accounts::Device;
 use super::catalog::Tensor;
@@ -40,16 +40,16 @@ impl<P: Ports> Pond<P> {
     }
 
     fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
-        let tensor = self.catalog.get(lease.tensor);
-        let (name, bytes) = match self.models.versions.get(&VersionId(lease.tensor.0)) {
-            Some(version) => (Some(version.model.2.clone()), self.slab_bytes_of(version)),
-            None => (
-                tensor.and_then(|tensor| tensor.name.clone()),
-                tensor.map_or(0, |tensor| tensor.bytes),
-            ),
+        let found = match lease.target {
+            LeaseTarget::Version(id) => {
+                let version = self.models.versions.get(&id);
+                version.map(|it| (Some(it.model.2.clone()), self.slab_bytes_of(it)))
+            }
+            LeaseTarget::Tensor(id) => self.catalog.get(id).map(|it| (it.name.clone(), it.bytes)),
         };
+        let (name, bytes) = found.unwrap_or_default();
         LeaseInfo {
-            tensor: lease.tensor,
+            target: lease.target,
             name,
             mode: lease.mode,
             bytes,
@@ -102,7 +102,7 @@ impl<P: Ports> Pond<P> {
                 leases: client
                     .leases
                     .values()
-                    .filter(|lease| self.may_see(caller, lease.tensor))
+                    .filter(|lease| self.may_see(caller, lease.target))
                     .map(|lease| self.lease_info(*id, client, lease))
                     .collect(),
                 mover: client.mover,
@@ -112,10 +112,13 @@ impl<P: Ports> Pond<P> {
         clients
     }
 
-    fn may_see(&self, caller: &Caller, id: TensorId) -> bool {
-        let version = VersionTarget::Id(VersionId(id.0));
-        self.lookup(caller, &Target::Id(id)).is_some()
-            || self.lookup_version(caller, &version).is_some()
+    fn may_see(&self, caller: &Caller, target: LeaseTarget) -> bool {
+        match target {
+            LeaseTarget::Tensor(id) => self.lookup(caller, &Target::Id(id)).is_some(),
+            LeaseTarget::Version(id) => {
+                self.lookup_version(caller, &VersionTarget::Id(id)).is_some()
+            }
+        }
     }
 
     /// With fresh readings of the card where the driver can give them.

@@ -54,7 +54,7 @@ impl<P: Ports> Pond<P> {
             changed(ports, replaced, named.as_ref());
             let (name, user) = (name.clone(), Some(caller.owner.user));
             let text = format!("replaced by {id}");
-            self.happened(ports, EventKind::TensorDeleted, Some(replaced), name, user, text);
+            self.happened(ports, EventKind::TensorDeleted, Some(replaced.into()), name, user, text);
             self.schedule(replaced);
             self.free_if_unused(ports, replaced);
         }
@@ -69,7 +69,7 @@ impl<P: Ports> Pond<P> {
                 (None, _) => format!("generation {generation}"),
             },
         );
-        self.happened(ports, EventKind::TensorPublished, Some(id), named, user, text);
+        self.happened(ports, EventKind::TensorPublished, Some(id.into()), named, user, text);
         self.wake(ports, id);
         now(ReplyBody::Published { generation })
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::Record;
-use millpond_wire::{Epoch, PondId, SlabId, VersionId, limits};
+use millpond_wire::{Epoch, LeaseTarget, PondId, SlabId, VersionId, limits};
 
 use super::accounts::Device;
 use super::clients::Client;
@@ -164,7 +164,8 @@ impl<P: Ports> Pond<P> {
             Record::ClientGone(id) => {
                 let Some(client) = self.clients.remove(id) else { return };
                 for (lease, on) in client.leases {
-                    if let Some(tensor) = self.catalog.get_mut(on.tensor) {
+                    let on = on.target.tensor().and_then(|on| self.catalog.get_mut(on));
+                    if let Some(tensor) = on {
                         tensor.leases.remove(&(id, lease));
                     }
                 }
@@ -192,6 +193,7 @@ impl<P: Ports> Pond<P> {
                     Slab {
                         pool,
                         bytes: made.bytes,
+                        backing: made.backing,
                         fd: held.remove(&Held::Slab(made.slab)),
                         ranges,
                         tensors: 0,
@@ -297,7 +299,7 @@ impl<P: Ports> Pond<P> {
                 ports.kill(pidfd);
             }
         }
-        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.fd.is_none());
+        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.is_lost());
         let tensors = self.catalog.iter().filter(|(_, tensor)| !tensor.part);
         let (lost, there): (Vec<_>, Vec<_>) = tensors.partition(|(_, tensor)| is_lost(tensor.slab));
         (found.lost_tensors, found.tensors) = (lost.len(), there.len());
@@ -359,8 +361,14 @@ impl<P: Ports> Pond<P> {
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
         records.extend(self.version_records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
-        let gone = buried.filter(|id| self.catalog.get(*id).is_none());
-        records.extend(gone.map(Record::TensorFreed));
+        records.extend(buried.filter_map(|gone| match gone {
+            LeaseTarget::Tensor(id) => {
+                self.catalog.get(id).is_none().then_some(Record::TensorFreed(id))
+            }
+            LeaseTarget::Version(id) => {
+                (!self.models.versions.contains_key(&id)).then_some(Record::VersionGone(id))
+            }
+        }));
         records
     }
 }

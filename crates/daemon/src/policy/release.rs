@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Event, EventKind};
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, VersionId};
+use millpond_wire::{ClientId, GpuUuid, LeaseId, LeaseTarget, SlabId, TensorId};
 
 use super::owner::Caller;
 use super::pond::Pond;
@@ -32,11 +32,14 @@ impl<P: Ports> Pond<P> {
             // Already ended: a repeat gets the same answer.
             return;
         };
-        let Some(tensor) = self.catalog.get_mut(ended.tensor) else {
-            let version = VersionId(ended.tensor.0);
-            self.version_lease_ended(ports, version, (client, lease), ending);
-            return;
+        let id = match ended.target {
+            LeaseTarget::Tensor(id) => id,
+            LeaseTarget::Version(version) => {
+                self.version_lease_ended(ports, version, (client, lease), ending);
+                return;
+            }
         };
+        let Some(tensor) = self.catalog.get_mut(id) else { return };
         tensor.leases.remove(&(client, lease));
         let slab = tensor.slab;
         match ending {
@@ -44,11 +47,11 @@ impl<P: Ports> Pond<P> {
             Ending::Released if !ended.counted => {}
             Ending::Released => {
                 let counted = CountedLease { client, lease, mode: ended.mode, ended: true };
-                self.count_release(ports, ended.tensor, counted);
+                self.count_release(ports, id, counted);
             }
         }
-        self.unleased(ports, ended.tensor);
-        self.free_if_unused(ports, ended.tensor);
+        self.unleased(ports, id);
+        self.free_if_unused(ports, id);
     }
 
     pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
@@ -112,7 +115,7 @@ impl<P: Ports> Pond<P> {
         let owner = pool.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
-        let public = self.public(id, user);
+        let public = self.public(id.into(), user);
         self.unschedule(id);
         let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
@@ -135,7 +138,7 @@ impl<P: Ports> Pond<P> {
             sequence: 0,
             unix_ms: ports.now_ms(),
             kind: EventKind::TensorFreed,
-            tensor: Some(id),
+            target: Some(id.into()),
             name: tensor.name,
             user,
             text: format!("{}; {became}", count(tensor.bytes, "byte")),
@@ -155,7 +158,7 @@ impl<P: Ports> Pond<P> {
         let Some(slab) = self.slabs.get(id) else { return };
         let device = slab.pool.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
-        let is_lost = slab.fd.is_none();
+        let is_lost = slab.is_lost();
         let is_charged = self.charged_users.contains(&slab.pool.owner.user);
         // The slab itself is among the recycled ones now.
         if slab.tainted || is_lost || is_charged || recycled > self.limits.recycle_bytes {

@@ -3,7 +3,8 @@
 use millpond_wire::message::{EventKind, Rename, Target};
 use millpond_wire::record::Record;
 use millpond_wire::{
-    Audience, ErrorKind, Failure, TensorId, TensorName, Token, VersionId, VersionTarget,
+    Audience, ErrorKind, Failure, LeaseTarget, TensorId, TensorName, Token, VersionId,
+    VersionTarget,
 };
 
 use super::catalog::{NameKey, key};
@@ -19,15 +20,20 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         rename: &Rename,
     ) -> Answer<P::Fd> {
-        match self.is_version(rename.object) {
-            true => self.rename_model(ports, caller, rename),
-            false => self.rename_tensor(ports, caller, rename),
+        match rename.object {
+            LeaseTarget::Version(id) => self.rename_model(ports, caller, id, rename),
+            LeaseTarget::Tensor(id) => self.rename_tensor(ports, caller, id, rename),
         }
     }
 
-    fn rename_tensor(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
-        let Rename { object: id, name, token } = rename;
-        let id = self.find(caller, &Target::Id(*id))?;
+    fn rename_tensor(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        id: TensorId,
+        Rename { name, token, .. }: &Rename,
+    ) -> Answer<P::Fd> {
+        let id = self.find(caller, &Target::Id(id))?;
         self.not_a_part(id)?;
         let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
         if tensor.was_renamed_by(*token) {
@@ -52,20 +58,25 @@ impl<P: Ports> Pond<P> {
             let theirs = self.catalog.get(other).and_then(|it| self.slabs.get(it.slab));
             return Err(taken("tensor", name, &owner, theirs.map(|slab| &slab.pool.owner)));
         }
-        let record = Record::Renamed { object: id, name: name.clone(), token: *token };
+        let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
         self.list_before_change(ports, id);
         self.catalog.rename(id, &owner, name.clone(), *token);
         changed(ports, id, Some(&old));
         changed(ports, id, Some(name));
-        self.tell_of_rename(ports, caller, id, &old, name);
+        self.tell_of_rename(ports, caller, id.into(), &old, name);
         self.wake(ports, id);
         done()
     }
 
-    fn rename_model(&mut self, ports: &mut P, caller: &Caller, rename: &Rename) -> Answer<P::Fd> {
-        let Rename { object, name, token } = rename;
-        let id = self.find_version(caller, &VersionTarget::Id(VersionId(object.0)))?;
+    fn rename_model(
+        &mut self,
+        ports: &mut P,
+        caller: &Caller,
+        id: VersionId,
+        Rename { name, token, .. }: &Rename,
+    ) -> Answer<P::Fd> {
+        let id = self.find_version(caller, &VersionTarget::Id(id))?;
         let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
         let from = version.model.clone();
         let Some(model) = self.models.models.get(&from) else { return Ok(None) };
@@ -93,14 +104,14 @@ impl<P: Ports> Pond<P> {
             let message = format!("a version of model '{}' is just being begun", busy.2);
             return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));
         }
-        let record = Record::Renamed { object: *object, name: name.clone(), token: *token };
+        let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
         self.models.rename(&from, to, *token);
         for version in &versions {
-            changed(ports, TensorId(version.0), Some(old));
+            changed(ports, *version, Some(old));
             self.version_changed(ports, *version);
         }
-        self.tell_of_rename(ports, caller, *object, old, name);
+        self.tell_of_rename(ports, caller, id.into(), old, name);
         for version in versions {
             self.wake_version(ports, version);
         }
@@ -111,7 +122,7 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         caller: &Caller,
-        on: TensorId,
+        on: LeaseTarget,
         old: &TensorName,
         new: &TensorName,
     ) {
@@ -122,16 +133,20 @@ impl<P: Ports> Pond<P> {
 
     /// What the journal says about a rename. A name that another object has is left to it, which
     /// only a damaged journal can ask for.
-    pub(super) fn replay_rename(&mut self, id: TensorId, name: TensorName, token: Token) {
-        if let Some(version) = self.models.versions.get(&VersionId(id.0)) {
-            let from = version.model.clone();
-            let owner = self.models.models.get(&from).map(|model| model.owner.clone());
-            let Some(to) = owner.map(|owner| key(&owner, &name)) else { return };
-            if to == from || !self.models.models.contains_key(&to) {
-                self.models.rename(&from, to, token);
+    pub(super) fn replay_rename(&mut self, on: LeaseTarget, name: TensorName, token: Token) {
+        let id = match on {
+            LeaseTarget::Tensor(id) => id,
+            LeaseTarget::Version(id) => {
+                let Some(version) = self.models.versions.get(&id) else { return };
+                let from = version.model.clone();
+                let owner = self.models.models.get(&from).map(|model| model.owner.clone());
+                let Some(to) = owner.map(|owner| key(&owner, &name)) else { return };
+                if to == from || !self.models.models.contains_key(&to) {
+                    self.models.rename(&from, to, token);
+                }
+                return;
             }
-            return;
-        }
+        };
         let tensor = self.catalog.get(id).filter(|tensor| !tensor.part && tensor.name.is_some());
         let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
         let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) else { return };

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use millpond_wire::{Audience, GpuUuid, SlabId};
+use millpond_wire::{Audience, Backing, GpuUuid, SlabId};
 
 use super::owner::Owner;
 use super::ranges::Ranges;
@@ -75,7 +75,9 @@ pub struct Slab<F> {
     pub pool: Pool,
     /// Its size.
     pub bytes: u64,
-    /// Its descriptor; `None` if it did not survive.
+    /// How its memory is reached.
+    pub backing: Backing,
+    /// The descriptor that belongs to the backing; `None` if it did not survive.
     pub fd: Option<F>,
     /// What is free in it.
     pub ranges: Ranges,
@@ -87,6 +89,14 @@ pub struct Slab<F> {
     pub tainted: bool,
     /// It is older than this daemon, so clients that have not claimed yet may hold it.
     pub recovered: bool,
+}
+
+impl<F> Slab<F> {
+    /// Whether the record survived and the memory did not.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.backing.transport.has_descriptor() && self.fd.is_none()
+    }
 }
 
 /// All slabs.
@@ -108,7 +118,7 @@ impl<F> Default for Slabs<F> {
 impl<F> Slabs<F> {
     /// Adds a slab.
     pub fn insert(&mut self, id: SlabId, slab: Slab<F>) {
-        if !slab.tainted && slab.fd.is_some() {
+        if !slab.tainted && !slab.is_lost() && slab.backing.supported().is_ok() {
             self.open.entry(slab.pool.clone()).or_default().push(id);
         }
         self.slabs.insert(id, slab);
@@ -229,6 +239,7 @@ mod tests {
         Slab {
             pool,
             bytes: GRANULARITY,
+            backing: Backing::default(),
             fd: Some(()),
             ranges: Ranges::new(GRANULARITY),
             tensors: 0,

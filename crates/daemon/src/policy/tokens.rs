@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 use millpond_wire::message::LeaseToken;
-use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
+use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 /// The key of one pond; it lives in the journal, which no client sees.
@@ -17,14 +17,19 @@ impl TokenKey {
         &self,
         client: ClientId,
         lease: LeaseId,
-        tensor: TensorId,
+        target: LeaseTarget,
         mode: Mode,
         user: u32,
     ) -> LeaseToken {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         hasher.write(client.0.as_bytes());
         hasher.write_u64(lease.0);
-        hasher.write(tensor.0.as_bytes());
+        // The kind is hashed with the identity: a lease on one is none on the other.
+        hasher.write_u8(match target {
+            LeaseTarget::Tensor(_) => 1,
+            LeaseTarget::Version(_) => 2,
+        });
+        hasher.write(target.uuid().as_bytes());
         hasher.write_u8(mode.code());
         hasher.write_u32(user);
         hasher.finish128().as_bytes()
@@ -39,12 +44,15 @@ impl TokenKey {
 
 #[cfg(test)]
 mod tests {
+    use millpond_wire::{TensorId, VersionId};
+
     use super::*;
 
     #[test]
     fn every_part_changes_the_token() {
         let key = TokenKey([1; 16]);
-        let (client, tensor) = (ClientId::random(), TensorId::random());
+        let (client, id) = (ClientId::random(), TensorId::random());
+        let tensor = LeaseTarget::Tensor(id);
         let token = key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 5);
         assert!(TokenKey::matches(
             &token,
@@ -53,7 +61,8 @@ mod tests {
         for other in [
             key.token(ClientId::random(), LeaseId(1), tensor, Mode::ReadOnly, 5),
             key.token(client, LeaseId(2), tensor, Mode::ReadOnly, 5),
-            key.token(client, LeaseId(1), TensorId::random(), Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), TensorId::random().into(), Mode::ReadOnly, 5),
+            key.token(client, LeaseId(1), VersionId(id.0).into(), Mode::ReadOnly, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadWrite, 5),
             key.token(client, LeaseId(1), tensor, Mode::ReadOnly, 6),
             TokenKey([2; 16]).token(client, LeaseId(1), tensor, Mode::ReadOnly, 5),

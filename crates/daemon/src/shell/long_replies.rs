@@ -110,7 +110,7 @@ mod tests {
 
     fn lease(client: ClientId) -> LeaseInfo {
         LeaseInfo {
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             name: None,
             mode: Mode::ReadOnly,
             bytes: 1,

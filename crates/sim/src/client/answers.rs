@@ -95,7 +95,7 @@ impl Client {
         {
             let lease = LeaseId(LIES + around.rng.below(1 << 20));
             let token = *around.rng.id().as_bytes();
-            leases.push(LeaseClaim { lease, tensor: known.id, mode: Mode::ReadOnly, token });
+            leases.push(LeaseClaim { lease, target: known.id.into(), mode: Mode::ReadOnly, token });
             lies.insert(lease);
         }
         self.line = Line::Claiming(socket, lies);
@@ -249,7 +249,7 @@ impl Client {
         let Some(Fd::Memory(memory)) = fd else {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
-        let claim = LeaseClaim { lease, tensor: id, mode, token };
+        let claim = LeaseClaim { lease, target: id.into(), mode, token };
         let held = Lease {
             claim,
             tensor,

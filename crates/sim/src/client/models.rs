@@ -7,7 +7,7 @@ use millpond_wire::message::{
     VersionStage,
 };
 use millpond_wire::{
-    Audience, ContentHash, LeaseId, Mode, TensorId, TensorName, Token, VersionId, VersionTag,
+    Audience, ContentHash, LeaseId, LeaseTarget, Mode, TensorName, Token, VersionId, VersionTag,
     VersionTarget,
 };
 
@@ -190,7 +190,7 @@ impl Client {
         if known.user != self.user {
             return;
         }
-        let (object, token) = (TensorId(known.id.0), Token(stage.rng.id()));
+        let (object, token) = (LeaseTarget::Version(known.id), Token(stage.rng.id()));
         stage.trace.say(|| format!("  rename the model of {object} to {name}"));
         let rename = Rename { object, name, token };
         self.ask(RequestBody::Rename(rename), What::RenameModel(version), None);
@@ -236,7 +236,7 @@ impl Client {
         let mut ranges = tensors.copied().zip(memories);
         let Some((tensor, memory)) = ranges.next() else { return Ok(()) };
         let more = ranges.collect();
-        let claim = LeaseClaim { lease, tensor: TensorId(grant.info.version.0), mode, token };
+        let claim = LeaseClaim { lease, target: grant.info.version.into(), mode, token };
         let held = Lease {
             claim,
             tensor,

@@ -299,7 +299,7 @@ impl Client {
         let (object, token) = (known.id, Token(stage.rng.id()));
         known.renames += 1;
         stage.trace.say(|| format!("  rename {object} to {to}"));
-        let rename = Rename { object, name, token };
+        let rename = Rename { object: object.into(), name, token };
         self.ask(RequestBody::Rename(rename), What::Rename(tensor, to), None);
     }
 

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use planus::Builder;
 
 use crate::content::ContentHash;
-use crate::generated::contents as fb;
 use crate::{Dtype, Shape, ShapeError};
+use millpond_schema::contents as fb;
 
 pub use hash::{ContentHasher, LayoutHasher, slab_hash};
 pub use view::ManifestView;

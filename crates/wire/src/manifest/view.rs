@@ -9,8 +9,8 @@ use super::{
     ContentHasher, FORMAT, LayoutHasher, Manifest, ManifestError, ManifestSlab, ManifestTensor,
     SLAB_STEP, TENSOR_ALIGN, read_hash,
 };
-use crate::generated::contents as fb;
 use crate::{ContentHash, Dtype, Shape, limits};
+use millpond_schema::contents as fb;
 
 type Read<T> = Result<T, ManifestError>;
 type Tensors<'a> = Vector<'a, planus::Result<fb::TensorRef<'a>>>;

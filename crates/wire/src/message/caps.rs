@@ -38,7 +38,7 @@ fn run(bytes: u64) -> Run {
 fn lists_hold_what_their_caps_say() {
     let claim = LeaseClaim {
         lease: LeaseId(1),
-        tensor: TensorId::random(),
+        target: TensorId::random().into(),
         mode: Mode::ReadOnly,
         token: [5; 16],
     };

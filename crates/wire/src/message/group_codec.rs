@@ -6,8 +6,8 @@ use super::group::{
 use super::read::{self, DecodeError, Read};
 use super::reply_read::{self, Entries};
 use super::uuid_to_id;
-use crate::generated::message as fb;
 use crate::{GroupName, Token, limits};
+use millpond_schema::message as fb;
 
 /// A limit that travels as a number of bytes and is none.
 const NO_LIMIT: u64 = u64::MAX;

@@ -38,8 +38,8 @@ pub use request::{
 };
 
 pub(crate) use read::{
-    at_most, bytes16, code, dtype, gpu, id_to_uuid, name, record_id_to_uuid, required, shape, text,
-    uuid_to_id, uuid_to_record_id,
+    at_most, bytes16, code, dtype, gpu, id_to_uuid, name, record_id_to_uuid, required, shape,
+    target, text, uuid_to_id, uuid_to_record_id,
 };
 pub(crate) use request_codec::is_unknown_kind;
 

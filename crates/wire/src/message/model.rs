@@ -2,7 +2,7 @@
 
 use super::{Audience, LeaseInfo, LeaseToken, Mode, small_enum};
 use crate::{
-    ContentHash, GpuUuid, LeaseId, TensorId, TensorName, Token, VersionId, VersionTag,
+    Backing, ContentHash, GpuUuid, LeaseId, TensorId, TensorName, Token, VersionId, VersionTag,
     VersionTarget,
 };
 
@@ -90,6 +90,8 @@ pub struct PartInfo {
     pub tensor: TensorId,
     /// Its size.
     pub bytes: u64,
+    /// How it is reached.
+    pub backing: Backing,
 }
 
 /// What is known about a version.

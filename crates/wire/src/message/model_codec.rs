@@ -8,12 +8,12 @@ use super::read::{self, DecodeError, Read};
 use super::reply_read::{self, Entries};
 use super::reply_write::write_lease;
 use super::{Audience, Mode, uuid_to_id};
-use crate::generated::message as fb;
 use crate::model_name::model_name;
 use crate::{
     ContentHash, LeaseId, ModelRef, Piece, Run, TensorId, TensorRef, Token, VersionId, VersionTag,
-    VersionTarget, limits,
+    VersionTarget, backing, limits,
 };
+use millpond_schema::message as fb;
 
 pub(super) fn write_stage(stage: &VersionStage) -> fb::VersionStage {
     fb::VersionStage {
@@ -102,17 +102,22 @@ pub(super) fn read_target(
     version: Option<fb::IdRef<'_>>,
     model: Option<&str>,
     tag: Option<&str>,
+    node: Option<fb::IdRef<'_>>,
 ) -> Read<VersionTarget> {
     match version {
-        Some(id) => Ok(VersionTarget::Id(VersionId(super::id_to_uuid(id)))),
+        Some(id) => {
+            read::own_node(node)?;
+            Ok(VersionTarget::Id(VersionId(super::id_to_uuid(id))))
+        }
         None => {
-            let model = read_model(model)?;
+            let model = read_model(model, node)?;
             Ok(VersionTarget::Name(ModelRef { model, tag: read_tag(tag)? }))
         }
     }
 }
 
-pub(super) fn read_model(model: Option<&str>) -> Read<TensorRef> {
+pub(super) fn read_model(model: Option<&str>, node: Option<fb::IdRef<'_>>) -> Read<TensorRef> {
+    read::own_node(node)?;
     let model = read::required("model", model)?;
     // A name, and before it '~', ten digits and a slash.
     read::at_most("model", model.len(), limits::NAME_BYTES + 12)?;
@@ -126,7 +131,7 @@ pub(super) fn read_tag(tag: Option<&str>) -> Read<Option<VersionTag>> {
 pub(super) fn read_get(get: fb::VersionGetRef<'_>) -> Read<VersionGet> {
     let lease = Some(get.lease()?).filter(|lease| *lease != 0);
     Ok(VersionGet {
-        target: read_target(get.version()?, get.model()?, get.tag()?)?,
+        target: read_target(get.version()?, get.model()?, get.tag()?, get.node()?)?,
         lease: LeaseId(lease.ok_or(DecodeError::Missing("lease"))?),
         mode: read::code("mode", get.mode()?, Mode::from_code)?,
         wait_ms: get.wait_ms()?,
@@ -194,13 +199,14 @@ fn write_parts(parts: &[PartInfo]) -> Option<Vec<fb::PartInfo>> {
     let part = |part: &PartInfo| fb::PartInfo {
         tensor: Some(uuid_to_id(part.tensor.0)),
         bytes: part.bytes,
+        backing: backing::write(&part.backing),
     };
     Some(parts.iter().map(part).collect())
 }
 
 fn read_part(part: fb::PartInfoRef<'_>) -> Read<PartInfo> {
     let tensor = TensorId(read::uuid("tensor", part.tensor()?)?);
-    Ok(PartInfo { tensor, bytes: part.bytes()? })
+    Ok(PartInfo { tensor, bytes: part.bytes()?, backing: backing::read(part.backing()?)? })
 }
 
 pub(super) fn write_info(info: &VersionInfo) -> fb::VersionInfo {

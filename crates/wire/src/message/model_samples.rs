@@ -6,8 +6,8 @@ use super::model::{
 };
 use super::{Audience, LeaseInfo, Mode, MoveWork, ReplyBody, RequestBody, TensorMove};
 use crate::{
-    ContentHash, GpuUuid, LeaseId, Piece, PiecesKind, Run, TensorId, TensorName, Token, VersionId,
-    VersionTag, VersionTarget,
+    Backing, ContentHash, GpuUuid, HANDLE_BYTES, LeaseId, Piece, PiecesKind, Run, TensorId,
+    TensorName, Token, Transport, VersionId, VersionTag, VersionTarget,
 };
 
 fn pieces(kind: PiecesKind) -> RequestBody {
@@ -131,7 +131,12 @@ pub(super) fn replies(lease: &LeaseInfo) -> Vec<ReplyBody> {
         stager_pid: Some(5),
         ..info.clone()
     };
-    let parts = vec![PartInfo { tensor: TensorId::random(), bytes: 2 << 20 }; 2];
+    let part = |transport| {
+        let backing = Backing { transport, adopted: transport != Transport::Vmm };
+        PartInfo { tensor: TensorId::random(), bytes: 2 << 20, backing }
+    };
+    let data = [8; HANDLE_BYTES];
+    let parts = [Transport::Vmm, Transport::Mempool(data), Transport::Ipc(data)].map(part).to_vec();
     vec![
         ReplyBody::Version(Box::new(VersionGrant {
             info: info.clone(),

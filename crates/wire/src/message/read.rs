@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use crate::generated::{message as fb, record as jfb};
 use crate::{
-    Dtype, GpuUuid, GroupNameError, ModelNameError, NameError, Shape, ShapeError, TensorName,
-    limits,
+    Dtype, GpuUuid, GroupNameError, LeaseTarget, ModelNameError, NameError, Shape, ShapeError,
+    TensorId, TensorName, VersionId, limits,
 };
+use millpond_schema::{message as fb, record as jfb};
 
 /// Why a message could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,12 @@ pub enum DecodeError {
         /// The number.
         value: u64,
     },
+    /// A tensor or a version is meant, and both are named.
+    #[error("a tensor and a version are named where one of them is meant")]
+    TwoTargets,
+    /// Something on another machine.
+    #[error("node {0} is named, and this pond knows no node but its own")]
+    OtherNode(Uuid),
     /// A name that is refused.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -75,6 +81,29 @@ pub(crate) fn required<T>(field: &'static str, value: Option<T>) -> Read<T> {
 
 pub(crate) fn uuid(field: &'static str, id: Option<fb::IdRef<'_>>) -> Read<Uuid> {
     required(field, id).map(id_to_uuid)
+}
+
+/// The tensor or the version that two fields name.
+pub(crate) fn target(tensor: Option<Uuid>, version: Option<Uuid>) -> Read<Option<LeaseTarget>> {
+    match (tensor, version) {
+        (Some(_), Some(_)) => Err(DecodeError::TwoTargets),
+        (Some(id), None) => Ok(Some(TensorId(id).into())),
+        (None, Some(id)) => Ok(Some(VersionId(id).into())),
+        (None, None) => Ok(None),
+    }
+}
+
+/// As [`target`], of a message.
+pub(crate) fn lease_target(
+    tensor: Option<fb::IdRef<'_>>,
+    version: Option<fb::IdRef<'_>>,
+) -> Read<Option<LeaseTarget>> {
+    target(tensor.map(id_to_uuid), version.map(id_to_uuid))
+}
+
+/// A reference may name a node once there are several.
+pub(crate) fn own_node(node: Option<fb::IdRef<'_>>) -> Read<()> {
+    node.map_or(Ok(()), |node| Err(DecodeError::OtherNode(id_to_uuid(node))))
 }
 
 pub(crate) fn at_most(field: &'static str, count: usize, max: usize) -> Read<()> {

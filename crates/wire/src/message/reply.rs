@@ -5,8 +5,8 @@ use super::{
     VersionDetails, VersionGrant, VersionInfo, small_enum,
 };
 use crate::{
-    ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, GroupName, LeaseId, PondId, Shape,
-    SlabId, TensorId, TensorName, VersionTag,
+    Backing, ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, GroupName, LeaseId,
+    LeaseTarget, PondId, Shape, SlabId, TensorId, TensorName, VersionTag,
 };
 
 /// One reply or event.
@@ -152,6 +152,8 @@ pub struct TensorGrant {
     pub lease: Option<(LeaseId, Mode, LeaseToken)>,
     /// Of a create: the tensor already existed, and nothing of the request was applied to it.
     pub existed: bool,
+    /// How the slab is reached, with a lease.
+    pub backing: Backing,
 }
 
 /// What is known about a tensor.
@@ -197,12 +199,12 @@ pub struct TensorInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseInfo {
     /// What it is on.
-    pub tensor: TensorId,
-    /// That tensor's name.
+    pub target: LeaseTarget,
+    /// The tensor's name, or the model's.
     pub name: Option<TensorName>,
     /// How it is mapped.
     pub mode: Mode,
-    /// That tensor's bytes.
+    /// The tensor's bytes, or those of the version's slabs.
     pub bytes: u64,
     /// Since when.
     pub since_unix_ms: u64,
@@ -410,8 +412,8 @@ pub struct Event {
     pub unix_ms: u64,
     /// What.
     pub kind: EventKind,
-    /// To which tensor, or to which version of a model.
-    pub tensor: Option<TensorId>,
+    /// To what, if it happened to one thing.
+    pub target: Option<LeaseTarget>,
     /// Its name, or the group's.
     pub name: Option<TensorName>,
     /// By or to whom.

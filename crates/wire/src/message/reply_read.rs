@@ -10,13 +10,11 @@ use super::reply::{
     ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Service,
     Status, TensorGrant, TensorInfo, Welcome,
 };
-use super::{
-    Audience, Life, Mode, TensorState, group_codec as group, id_to_uuid, model_codec as model,
-};
-use crate::generated::message as fb;
+use super::{Audience, Life, Mode, TensorState, group_codec as group, model_codec as model};
 use crate::{
-    ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, limits,
+    ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, PondId, SlabId, TensorId, backing, limits,
 };
+use millpond_schema::message as fb;
 
 impl Reply {
     /// Reads a reply completely.
@@ -182,6 +180,7 @@ fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         requested_bytes: failure.requested_bytes()?,
         free_bytes: failure.free_bytes()?,
         capacity_bytes: failure.capacity_bytes()?,
+        ended_ago_ms: failure.ended_ago_ms()?,
         holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
             Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
         })?,
@@ -198,7 +197,8 @@ fn read_grant(grant: fb::TensorReplyRef<'_>) -> Read<TensorGrant> {
             read::bytes16("token", read::required("token", grant.token()?)?)?,
         )),
     };
-    Ok(TensorGrant { info, lease, existed: grant.existed()? })
+    let (existed, backing) = (grant.existed()?, backing::read(grant.backing()?)?);
+    Ok(TensorGrant { info, lease, existed, backing })
 }
 
 fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
@@ -229,7 +229,7 @@ fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInfo> {
 
 pub(super) fn read_lease(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
     Ok(LeaseInfo {
-        tensor: TensorId(read::uuid("tensor", lease.tensor()?)?),
+        target: read::required("tensor", read::lease_target(lease.tensor()?, lease.version()?)?)?,
         name: read::name(lease.name()?)?,
         mode: read::code("mode", lease.mode()?, Mode::from_code)?,
         bytes: lease.bytes()?,
@@ -321,7 +321,7 @@ fn read_event(event: fb::EventRef<'_>) -> Read<Event> {
         sequence: event.sequence()?,
         unix_ms: event.unix_ms()?,
         kind: read::code("kind", event.kind()?, EventKind::from_code)?,
-        tensor: event.tensor()?.map(|id| TensorId(id_to_uuid(id))),
+        target: read::lease_target(event.tensor()?, event.version()?)?,
         name: read::name(event.name()?)?,
         user: Some(event.user()?).filter(|user| *user != u32::MAX),
         text: text("text", event.text()?)?,
@@ -333,7 +333,9 @@ mod tests {
     use planus::Builder;
 
     use super::*;
-    use crate::{ContentHash, Dtype, GpuUuid, Shape, TensorName};
+    use crate::{
+        Backing, ContentHash, Dtype, GpuUuid, HANDLE_BYTES, Shape, TensorName, Transport, VersionId,
+    };
 
     fn info() -> TensorInfo {
         TensorInfo {
@@ -359,7 +361,7 @@ mod tests {
 
     fn lease() -> LeaseInfo {
         LeaseInfo {
-            tensor: TensorId::random(),
+            target: VersionId::random().into(),
             name: None,
             mode: Mode::ReadOnly,
             bytes: 6,
@@ -376,6 +378,7 @@ mod tests {
             requested_bytes: Some(1),
             free_bytes: Some(0),
             capacity_bytes: Some(5),
+            ended_ago_ms: Some(7),
             holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }],
             ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
         };
@@ -433,11 +436,32 @@ mod tests {
                 page_slots: 512,
             }),
             ReplyBody::Claimed { refused: vec![LeaseId(4)] },
-            ReplyBody::Tensor(TensorGrant { info: info(), lease: None, existed: true }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info(),
+                lease: None,
+                existed: true,
+                backing: Backing::default(),
+            }),
             ReplyBody::Tensor(TensorGrant {
                 info: info(),
                 lease: Some((LeaseId(1), Mode::ReadWrite, [1; 16])),
                 existed: false,
+                backing: Backing::default(),
+            }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info(),
+                lease: Some((LeaseId(1), Mode::ReadWrite, [1; 16])),
+                existed: false,
+                backing: Backing {
+                    transport: Transport::Mempool([6; HANDLE_BYTES]),
+                    adopted: true,
+                },
+            }),
+            ReplyBody::Tensor(TensorGrant {
+                info: info(),
+                lease: Some((LeaseId(1), Mode::ReadWrite, [1; 16])),
+                existed: false,
+                backing: Backing { transport: Transport::Ipc([7; HANDLE_BYTES]), adopted: false },
             }),
             ReplyBody::Published { generation: 4 },
             ReplyBody::Details { info: info(), leases: vec![lease()] },
@@ -461,7 +485,7 @@ mod tests {
                 sequence: 1,
                 unix_ms: 2,
                 kind: EventKind::TensorFreed,
-                tensor: Some(TensorId::random()),
+                target: Some(TensorId::random().into()),
                 name: None,
                 user: None,
                 text: "gone".into(),

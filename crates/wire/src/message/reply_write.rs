@@ -7,8 +7,8 @@ use super::reply::{
     TensorInfo,
 };
 use super::{group_codec as group, model_codec as model, uuid_to_id};
-use crate::generated::message as fb;
-use crate::{Failure, TensorName};
+use crate::{Failure, LeaseTarget, TensorName, backing};
+use millpond_schema::message as fb;
 
 impl Reply {
     /// Writes the reply into `builder` and returns its bytes, however many they are.
@@ -111,6 +111,7 @@ fn write_failure(failure: &Failure) -> fb::Failure {
         requested_bytes: failure.requested_bytes,
         free_bytes: failure.free_bytes,
         capacity_bytes: failure.capacity_bytes,
+        ended_ago_ms: failure.ended_ago_ms,
         holders: Some(
             failure
                 .holders
@@ -135,7 +136,8 @@ fn write_grant(grant: &TensorGrant) -> fb::TensorReply {
         None => (0, 0, None),
     };
     let (info, existed) = (Some(Box::new(write_info(&grant.info))), grant.existed);
-    fb::TensorReply { info, lease, mode, token, existed }
+    let backing = backing::write(&grant.backing);
+    fb::TensorReply { info, lease, mode, token, existed, backing }
 }
 
 fn write_info(info: &TensorInfo) -> fb::TensorInfo {
@@ -165,7 +167,8 @@ fn write_info(info: &TensorInfo) -> fb::TensorInfo {
 
 pub(super) fn write_lease(lease: &LeaseInfo) -> fb::LeaseInfo {
     fb::LeaseInfo {
-        tensor: Some(uuid_to_id(lease.tensor.0)),
+        tensor: lease.target.tensor().map(|id| uuid_to_id(id.0)),
+        version: lease.target.version().map(|id| uuid_to_id(id.0)),
         name: write_name(lease.name.as_ref()),
         mode: lease.mode.code(),
         bytes: lease.bytes,
@@ -249,7 +252,8 @@ fn write_event(event: &Event) -> fb::Event {
         sequence: event.sequence,
         unix_ms: event.unix_ms,
         kind: event.kind.code(),
-        tensor: event.tensor.map(|tensor| uuid_to_id(tensor.0)),
+        tensor: event.target.and_then(LeaseTarget::tensor).map(|id| uuid_to_id(id.0)),
+        version: event.target.and_then(LeaseTarget::version).map(|id| uuid_to_id(id.0)),
         name: write_name(event.name.as_ref()),
         // Zero is root; absence travels as the overflow user, who can never be a client.
         user: event.user.unwrap_or(u32::MAX),

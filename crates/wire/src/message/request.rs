@@ -2,8 +2,8 @@
 
 use super::{Audience, GroupJoin, GroupSet, Mode, VersionCommit, VersionGet, VersionStage};
 use crate::{
-    ClientId, Dtype, GpuUuid, GroupName, LeaseId, Piece, PiecesKind, Run, Shape, TensorId,
-    TensorName, TensorRef, Token, VersionId, VersionTag, VersionTarget,
+    ClientId, Dtype, GpuUuid, GroupName, LeaseId, LeaseTarget, Piece, PiecesKind, Run, Shape,
+    TensorId, TensorName, TensorRef, Token, VersionId, VersionTag, VersionTarget,
 };
 
 /// The keyed hash that proves a lease to the next daemon.
@@ -183,7 +183,7 @@ pub struct LeaseClaim {
     /// The lease.
     pub lease: LeaseId,
     /// What it is on.
-    pub tensor: TensorId,
+    pub target: LeaseTarget,
     /// How it is mapped.
     pub mode: Mode,
     /// As it was granted.
@@ -262,7 +262,7 @@ pub struct TensorPublish {
 pub struct Rename {
     /// The tensor, or any version of the model: a repeat cannot hit another object that has got the
     /// old name since.
-    pub object: TensorId,
+    pub object: LeaseTarget,
     /// The new name, in the owner's part.
     pub name: TensorName,
     /// Recognises a repeat.

@@ -8,8 +8,8 @@ use super::request::{
     TensorGet, TensorMove, TensorPublish,
 };
 use super::{Audience, MAGIC, Mode, group_codec as group, model_codec as model, uuid_to_id};
-use crate::generated::message as fb;
 use crate::{ClientId, LeaseId, PiecesKind, TensorId, TensorRef, Token, VersionId, limits};
+use millpond_schema::message as fb;
 
 impl Request {
     /// Writes the request into `builder` and returns its bytes.
@@ -82,6 +82,7 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
                 lease: get.lease.0,
                 mode: get.mode.code(),
                 wait_ms: get.wait_ms,
+                node: None,
             }))
         }
         RequestBody::TensorPublish(publish) => B::TensorPublish(Box::new(fb::TensorPublish {
@@ -107,7 +108,7 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         }
         RequestBody::TensorInspect(target) => {
             let (name, tensor) = write_target(target);
-            B::TensorInspect(Box::new(fb::TensorInspect { name, tensor }))
+            B::TensorInspect(Box::new(fb::TensorInspect { name, tensor, node: None }))
         }
         RequestBody::TensorList { prefix } => {
             B::TensorList(Box::new(fb::TensorList { prefix: Some(prefix.clone()) }))
@@ -123,7 +124,9 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         RequestBody::VersionGet(get) => {
             let (version, model, tag) = model::write_target(&get.target);
             let (lease, mode, wait_ms) = (get.lease.0, get.mode.code(), get.wait_ms);
-            B::VersionGet(Box::new(fb::VersionGet { version, model, tag, lease, mode, wait_ms }))
+            let node = None;
+            let get = fb::VersionGet { version, model, tag, lease, mode, wait_ms, node };
+            B::VersionGet(Box::new(get))
         }
         RequestBody::VersionSlabs { version, lease, first, count } => {
             B::VersionSlabs(Box::new(fb::VersionSlabs {
@@ -139,20 +142,21 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
         }
         RequestBody::VersionRetire(target) => {
             let (version, model, tag) = model::write_target(target);
-            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag, current: false }))
+            B::VersionRetire(Box::new(retire(version, model, tag, false)))
         }
         RequestBody::VersionRemove(target) => {
             let (version, model, tag) = model::write_target(target);
-            B::VersionRetire(Box::new(fb::VersionRetire { version, model, tag, current: true }))
+            B::VersionRetire(Box::new(retire(version, model, tag, true)))
         }
         RequestBody::VersionInspect(target) => {
             let (version, model, tag) = model::write_target(target);
-            B::VersionInspect(Box::new(fb::VersionInspect { version, model, tag }))
+            B::VersionInspect(Box::new(fb::VersionInspect { version, model, tag, node: None }))
         }
         RequestBody::ModelSwap { model, tag, token } => B::ModelSwap(Box::new(fb::ModelSwap {
             model: Some(model.to_string()),
             tag: tag.as_ref().map(ToString::to_string),
             token: Some(uuid_to_id(token.0)),
+            node: None,
         })),
         RequestBody::ModelList { prefix } => {
             B::ModelList(Box::new(fb::ModelList { prefix: Some(prefix.clone()) }))
@@ -167,7 +171,8 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
             B::GroupRemove(Box::new(fb::GroupRemove { name: Some(group.to_string()) }))
         }
         RequestBody::Rename(rename) => B::Rename(Box::new(fb::Rename {
-            object: Some(uuid_to_id(rename.object.0)),
+            tensor: rename.object.tensor().map(|id| uuid_to_id(id.0)),
+            version: rename.object.version().map(|id| uuid_to_id(id.0)),
             name: Some(rename.name.to_string()),
             token: Some(uuid_to_id(rename.token.0)),
         })),
@@ -178,7 +183,8 @@ fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
 fn write_claim(claim: &LeaseClaim) -> fb::LeaseClaim {
     fb::LeaseClaim {
         lease: claim.lease.0,
-        tensor: Some(uuid_to_id(claim.tensor.0)),
+        tensor: claim.target.tensor().map(|id| uuid_to_id(id.0)),
+        version: claim.target.version().map(|id| uuid_to_id(id.0)),
         mode: claim.mode.code(),
         token: Some(claim.token.to_vec()),
     }
@@ -226,6 +232,15 @@ fn write_move(moving: &TensorMove) -> fb::TensorMove {
     }
 }
 
+fn retire(
+    version: Option<fb::Id>,
+    model: Option<String>,
+    tag: Option<String>,
+    current: bool,
+) -> fb::VersionRetire {
+    fb::VersionRetire { version, model, tag, current, node: None }
+}
+
 fn write_target(target: &Target) -> (Option<String>, Option<fb::Id>) {
     match target {
         Target::Name(name) => (Some(name.to_string()), None),
@@ -244,7 +259,7 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::ClientList(_) => RequestBody::ClientList,
         B::TensorCreate(create) => RequestBody::TensorCreate(read_create(create)?),
         B::TensorGet(get) => RequestBody::TensorGet(TensorGet {
-            target: read_target(get.name()?, get.tensor()?)?,
+            target: read_target(get.name()?, get.tensor()?, get.node()?)?,
             lease: read_lease(get.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
             mode: read::code("mode", get.mode()?, Mode::from_code)?,
             wait_ms: get.wait_ms()?,
@@ -270,9 +285,11 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         B::TensorDelete(delete) => {
             RequestBody::TensorDelete { tensor: TensorId(read::uuid("tensor", delete.tensor()?)?) }
         }
-        B::TensorInspect(inspect) => {
-            RequestBody::TensorInspect(read_target(inspect.name()?, inspect.tensor()?)?)
-        }
+        B::TensorInspect(inspect) => RequestBody::TensorInspect(read_target(
+            inspect.name()?,
+            inspect.tensor()?,
+            inspect.node()?,
+        )?),
         B::TensorList(list) => RequestBody::TensorList {
             prefix: read::text("prefix", list.prefix()?, limits::NAME_BYTES)?,
         },
@@ -296,17 +313,20 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
             index: part.index()?,
         },
         B::VersionRetire(it) => {
-            let target = model::read_target(it.version()?, it.model()?, it.tag()?)?;
+            let target = model::read_target(it.version()?, it.model()?, it.tag()?, it.node()?)?;
             match it.current()? {
                 false => RequestBody::VersionRetire(target),
                 true => RequestBody::VersionRemove(target),
             }
         }
-        B::VersionInspect(it) => {
-            RequestBody::VersionInspect(model::read_target(it.version()?, it.model()?, it.tag()?)?)
-        }
+        B::VersionInspect(it) => RequestBody::VersionInspect(model::read_target(
+            it.version()?,
+            it.model()?,
+            it.tag()?,
+            it.node()?,
+        )?),
         B::ModelSwap(swap) => RequestBody::ModelSwap {
-            model: model::read_model(swap.model()?)?,
+            model: model::read_model(swap.model()?, swap.node()?)?,
             tag: model::read_tag(swap.tag()?)?,
             token: Token(read::uuid("token", swap.token()?)?),
         },
@@ -321,7 +341,10 @@ fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
         }
         B::GroupRemove(it) => RequestBody::GroupRemove { group: group::required_name(it.name()?)? },
         B::Rename(rename) => RequestBody::Rename(Rename {
-            object: TensorId(read::uuid("object", rename.object()?)?),
+            object: read::required(
+                "tensor",
+                read::lease_target(rename.tensor()?, rename.version()?)?,
+            )?,
             name: read::required("name", read::name(rename.name()?)?)?,
             token: Token(read::uuid("token", rename.token()?)?),
         }),
@@ -350,7 +373,10 @@ fn read_claims(claim: fb::ClaimRef<'_>) -> Read<Claim> {
             let claim = claim?;
             leases.push(LeaseClaim {
                 lease: read_lease(claim.lease()?)?.ok_or(DecodeError::Missing("lease"))?,
-                tensor: TensorId(read::uuid("tensor", claim.tensor()?)?),
+                target: read::required(
+                    "tensor",
+                    read::lease_target(claim.tensor()?, claim.version()?)?,
+                )?,
                 mode: read::code("mode", claim.mode()?, Mode::from_code)?,
                 token: read::bytes16("token", read::required("token", claim.token()?)?)?,
             });
@@ -420,7 +446,12 @@ fn read_lease(number: u64) -> Read<Option<LeaseId>> {
     Ok((number != 0).then_some(LeaseId(number)))
 }
 
-fn read_target(name: Option<&str>, id: Option<fb::IdRef<'_>>) -> Read<Target> {
+fn read_target(
+    name: Option<&str>,
+    id: Option<fb::IdRef<'_>>,
+    node: Option<fb::IdRef<'_>>,
+) -> Read<Target> {
+    read::own_node(node)?;
     match (name, id) {
         (_, Some(id)) => Ok(Target::Id(TensorId(super::id_to_uuid(id)))),
         (Some(name), None) => {
@@ -437,7 +468,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Dtype, GpuUuid, Shape, TensorName};
+    use crate::{Dtype, GpuUuid, Shape, TensorName, VersionId};
 
     fn samples() -> Vec<RequestBody> {
         let create = TensorCreate {
@@ -478,10 +509,11 @@ mod tests {
         };
         let claim = LeaseClaim {
             lease: LeaseId(1),
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             mode: Mode::ReadWrite,
             token: [5; 16],
         };
+        let on_version = LeaseClaim { target: VersionId::random().into(), ..claim };
         let mut all = vec![
             RequestBody::Hello(Hello {
                 version: 1,
@@ -490,7 +522,7 @@ mod tests {
                 program: "worker".into(),
                 claims: true,
             }),
-            RequestBody::Claim(Claim { leases: vec![claim; 3], last: true }),
+            RequestBody::Claim(Claim { leases: vec![claim, on_version], last: true }),
             RequestBody::Goodbye,
             RequestBody::Ping,
             RequestBody::PondStatus,
@@ -519,7 +551,7 @@ mod tests {
             RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] },
             RequestBody::Subscribe { from: 17 },
             RequestBody::Rename(Rename {
-                object: TensorId::random(),
+                object: VersionId::random().into(),
                 name: TensorName::new("acts/z").unwrap(),
                 token: Token::random(),
             }),
@@ -537,6 +569,76 @@ mod tests {
             let bytes = request.encode(&mut builder).to_vec();
             assert_eq!(Request::decode(&bytes).unwrap(), request);
         }
+    }
+
+    fn decoded(body: fb::RequestBody) -> DecodeError {
+        let request = fb::Request { number: 4, body: Some(body) };
+        let mut builder = Builder::new();
+        let (number, error) = Request::decode(builder.finish(request, None)).unwrap_err();
+        assert_eq!(number, 4);
+        error
+    }
+
+    #[test]
+    fn a_name_on_another_node_is_refused_and_the_refusal_names_the_node() {
+        let node = Some(fb::Id { high: 1, low: 2 });
+        let name = || Some("x".to_owned());
+        let (lease, mode) = (1, Mode::ReadOnly.code());
+        use fb::RequestBody as B;
+        let refused = [
+            B::TensorGet(Box::new(fb::TensorGet {
+                name: name(),
+                lease,
+                mode,
+                node,
+                ..Default::default()
+            })),
+            B::TensorInspect(Box::new(fb::TensorInspect {
+                name: name(),
+                node,
+                ..Default::default()
+            })),
+            B::VersionGet(Box::new(fb::VersionGet {
+                model: name(),
+                lease,
+                mode,
+                node,
+                ..Default::default()
+            })),
+            B::VersionInspect(Box::new(fb::VersionInspect {
+                version: node,
+                node,
+                ..Default::default()
+            })),
+            B::VersionRetire(Box::new(fb::VersionRetire {
+                model: name(),
+                node,
+                ..Default::default()
+            })),
+            B::ModelSwap(Box::new(fb::ModelSwap {
+                model: name(),
+                token: node,
+                node,
+                ..Default::default()
+            })),
+        ];
+        for body in refused {
+            let error = decoded(body.clone());
+            let words = "node 00000000-0000-0001-0000-000000000002 is named";
+            assert!(error.to_string().starts_with(words), "{body:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_lease_is_on_a_tensor_or_on_a_version_and_not_on_both() {
+        let id = Some(fb::Id { high: 1, low: 2 });
+        let claim = |tensor, version| {
+            let (mode, token) = (Mode::ReadOnly.code(), Some(vec![0; 16]));
+            let leases = Some(vec![fb::LeaseClaim { lease: 1, tensor, version, mode, token }]);
+            decoded(fb::RequestBody::Claim(Box::new(fb::Claim { leases, last: true })))
+        };
+        assert!(matches!(claim(id, id), DecodeError::TwoTargets));
+        assert!(matches!(claim(None, None), DecodeError::Missing("tensor")));
     }
 
     #[test]

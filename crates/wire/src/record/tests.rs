@@ -1,4 +1,5 @@
 use super::*;
+use crate::{HANDLE_BYTES, Transport};
 
 #[test]
 fn every_record_comes_back_as_it_was() {
@@ -6,6 +7,19 @@ fn every_record_comes_back_as_it_was() {
     let tensor = TensorId::random();
     let client = ClientId::random();
     let version = VersionId::random();
+    let made = |transport, adopted| {
+        Record::SlabMade(SlabRecord {
+            slab,
+            device: GpuUuid([1; 16]),
+            bytes: 2 << 20,
+            class: 1,
+            tenant: "local".into(),
+            user: 2,
+            group: 3,
+            audience: Audience::Group,
+            backing: Backing { transport, adopted },
+        })
+    };
     let records = [
         Record::Opened { pond: PondId::random(), key: [3; 16], created_unix_ms: 5 },
         Record::ClientSeen(ClientRecord {
@@ -20,16 +34,9 @@ fn every_record_comes_back_as_it_was() {
             mover: true,
         }),
         Record::ClientGone(client),
-        Record::SlabMade(SlabRecord {
-            slab,
-            device: GpuUuid([1; 16]),
-            bytes: 2 << 20,
-            class: 1,
-            tenant: "local".into(),
-            user: 2,
-            group: 3,
-            audience: Audience::Group,
-        }),
+        made(Transport::Vmm, false),
+        made(Transport::Mempool([4; HANDLE_BYTES]), true),
+        made(Transport::Ipc([5; HANDLE_BYTES]), true),
         Record::SlabTainted(slab),
         Record::SlabGone(slab),
         Record::TensorMade(TensorRecord {
@@ -102,8 +109,13 @@ fn every_record_comes_back_as_it_was() {
         Record::VersionDraining(version),
         Record::VersionGone(version),
         Record::Renamed {
-            object: tensor,
+            object: tensor.into(),
             name: TensorName::new("d").unwrap(),
+            token: Token::random(),
+        },
+        Record::Renamed {
+            object: version.into(),
+            name: TensorName::new("m").unwrap(),
             token: Token::random(),
         },
         Record::DeviceSeen(DeviceRecord {

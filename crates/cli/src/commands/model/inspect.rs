@@ -35,7 +35,7 @@ pub fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -
             }
             let mut report = *report;
             // Where it ended, that is what to know.
-            if report.failure.message.ends_with("not found") {
+            if report.failure.ended_ago_ms.is_none() {
                 report.failure.message = format!("no model and no tensor '{name}'");
             }
             let tensors = report.failure.similar.len();

@@ -83,7 +83,7 @@ mod tests {
     fn client(names: &[&str]) -> ClientInfo {
         let id = ClientId::random();
         let lease = |name: &&str| LeaseInfo {
-            tensor: TensorId::random(),
+            target: TensorId::random().into(),
             name: Some(TensorName::new(*name).unwrap()),
             mode: Mode::ReadOnly,
             bytes: 1 << 20,

@@ -49,7 +49,7 @@ impl RawClient {
             return Err(wrong("no lease was granted"));
         };
         if let Some((lease, mode, token)) = grant.lease {
-            self.leases.push(LeaseClaim { lease, tensor: grant.info.tensor, mode, token });
+            self.leases.push(LeaseClaim { lease, target: grant.info.tensor.into(), mode, token });
         }
         Ok((fd, grant.info.slab_bytes))
     }

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
-use millpond_wire::{ErrorKind, Failure, TensorId};
+use millpond_wire::{ErrorKind, Failure};
 
 use crate::policy::owner::Caller;
 use crate::policy::pond::{Answer, Pond, from_port};
@@ -69,7 +69,7 @@ impl<P: Ports> Pond<P> {
         self.became_ready(ready, Some(manifest));
         self.version_changed(ports, id);
         let text = format!("{tag}: {}", count(commit.tensors.into(), "tensor"));
-        let on = Some(TensorId(id.0));
+        let on = Some(id.into());
         self.happened(ports, EventKind::VersionReady, on, Some(model.2.clone()), Some(user), text);
         if activate {
             let before = self.flip(id, None);

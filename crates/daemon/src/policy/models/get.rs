@@ -4,7 +4,8 @@ use millpond_wire::message::{
     PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState, WAIT_FOREVER,
 };
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, LeaseId, Mode, TensorId, VersionId, VersionTarget, limits,
+    Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
+    VersionTarget, limits,
 };
 
 use super::{Version, VersionWaiter, lost, retired};
@@ -27,7 +28,9 @@ impl<P: Ports> Pond<P> {
         // A repeat gets the same answer, whatever is current since.
         let leases = self.clients.clients.get(&client).map(|client| &client.leases);
         if let Some(known) = leases.and_then(|leases| leases.get(&get.lease)) {
-            let id = VersionId(known.tensor.0);
+            let Some(id) = known.target.version() else {
+                return Err(not_a_version(get.lease));
+            };
             return self.grant_version(ports, conn, id, (get.lease, get.mode));
         }
         // Who waits needs no hints about what is not there yet.
@@ -92,6 +95,12 @@ impl<P: Ports> Pond<P> {
         if self.is_lost(version) {
             return Err(lost(&version.model.2, &version.tag));
         }
+        for part in &version.parts {
+            let tensor = self.catalog.get(*part);
+            if let Some(slab) = tensor.and_then(|tensor| self.slabs.get(tensor.slab)) {
+                slab.backing.supported()?;
+            }
+        }
         Ok(id)
     }
 
@@ -122,12 +131,11 @@ impl<P: Ports> Pond<P> {
         (lease, mode): (LeaseId, Mode),
     ) -> Answer<P::Fd> {
         let (client_id, _) = self.client_of(conn)?;
-        let on = TensorId(id.0);
+        let on = LeaseTarget::Version(id);
         self.room_for_lease(ports, client_id, lease, Some((on, mode)))?;
         let Some(client) = self.clients.clients.get_mut(&client_id) else { return Ok(None) };
         let Some(version) = self.models.versions.get_mut(&id) else {
-            let message = format!("lease {lease} is on a tensor, not on a version");
-            return Err(Failure::new(ErrorKind::Invalid, message));
+            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
@@ -137,7 +145,7 @@ impl<P: Ports> Pond<P> {
                 .hint("the admin socket is for looking and retiring, not for mapping"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
-        client.leases.entry(lease).or_insert(Lease { tensor: on, mode, since_ms, counted: false });
+        client.leases.entry(lease).or_insert(Lease { target: on, mode, since_ms, counted: false });
         version.leases.insert((client_id, lease));
         let token = self.key.token(client_id, lease, on, mode, user);
         let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
@@ -171,9 +179,16 @@ impl<P: Ports> Pond<P> {
     }
 
     pub(super) fn parts_of(&self, version: &Version<P::Fd>) -> Vec<PartInfo> {
-        let bytes = |part: TensorId| self.catalog.get(part).map_or(0, |tensor| tensor.bytes);
-        let parts = version.parts.iter();
-        parts.map(|part| PartInfo { tensor: *part, bytes: bytes(*part) }).collect()
+        let info = |part: &TensorId| {
+            let tensor = self.catalog.get(*part);
+            let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
+            PartInfo {
+                tensor: *part,
+                bytes: tensor.map_or(0, |tensor| tensor.bytes),
+                backing: slab.map_or_else(Backing::default, |slab| slab.backing),
+            }
+        };
+        version.parts.iter().map(info).collect()
     }
 
     /// Descriptors of slabs in the order of the arena, up to the first that is lost.
@@ -196,7 +211,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let leases = self.clients.clients.get(&client).map(|client| &client.leases);
         let held = leases.and_then(|leases| leases.get(&lease));
-        if held.is_none_or(|held| held.tensor != TensorId(id.0)) {
+        if held.is_none_or(|held| held.target != id.into()) {
             let message = format!("lease {lease} is not on version {id}");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
@@ -248,4 +263,9 @@ impl<P: Ports> Pond<P> {
         }
         self.models.waiters = still;
     }
+}
+
+fn not_a_version(lease: LeaseId) -> Failure {
+    let message = format!("lease {lease} is on a tensor, not on a version");
+    Failure::new(ErrorKind::Invalid, message)
 }

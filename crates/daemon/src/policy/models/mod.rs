@@ -279,7 +279,7 @@ impl<P: Ports> Pond<P> {
         let there = |part: &TensorId| {
             let tensor = self.catalog.get(*part).filter(|tensor| tensor.part);
             let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
-            slab.is_some_and(|slab| slab.fd.is_some())
+            slab.is_some_and(|slab| !slab.is_lost())
         };
         (version.ready.is_some() && version.manifest.is_none()) || !version.parts.iter().all(there)
     }

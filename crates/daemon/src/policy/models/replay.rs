@@ -43,7 +43,7 @@ impl<P: Ports> Pond<P> {
                 if let Some(manifest) = manifest {
                     held.insert(Held::Manifest(id), manifest);
                 }
-                self.catalog.bury(TensorId(id.0));
+                self.catalog.bury(id);
             }
             _ => {}
         }
@@ -61,7 +61,7 @@ impl<P: Ports> Pond<P> {
         }
         let on = TensorId(id.0);
         let known = self.models.versions.contains_key(&id);
-        if known || self.catalog.get(on).is_some() || self.catalog.is_buried(on) {
+        if known || self.catalog.get(on).is_some() || self.catalog.is_buried(id) {
             return;
         }
         let tenant = self.clients.tenant(&staged.tenant);
@@ -137,7 +137,7 @@ impl<P: Ports> Pond<P> {
             if let Some((id, version)) = versions().next() {
                 let name = &version.model.2;
                 let renames = model.renames.iter().map(|token| Record::Renamed {
-                    object: TensorId(id.0),
+                    object: id.into(),
                     name: name.clone(),
                     token: *token,
                 });

@@ -3,7 +3,7 @@
 use millpond_wire::message::{Event, EventKind, VersionState};
 use millpond_wire::record::Record;
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, LeaseId, SlabId, TensorId, VersionId, VersionTarget,
+    ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, SlabId, TensorId, VersionId, VersionTarget,
 };
 
 use super::making::MakingKey;
@@ -25,7 +25,7 @@ impl<P: Ports> Pond<P> {
         also_current: bool,
     ) -> Answer<P::Fd> {
         if let VersionTarget::Id(id) = target
-            && self.catalog.is_buried(TensorId(id.0))
+            && self.catalog.is_buried(*id)
         {
             return done();
         }
@@ -114,7 +114,7 @@ impl<P: Ports> Pond<P> {
         ports.journal(&Record::VersionDraining(id))?;
         self.became_draining(id);
         self.version_changed(ports, id);
-        let on = Some(TensorId(id.0));
+        let on = Some(id.into());
         self.happened(ports, EventKind::VersionDraining, on, Some(name), Some(user), text);
         self.go_if_unused(ports, id);
         Ok(())
@@ -161,7 +161,7 @@ impl<P: Ports> Pond<P> {
             tracing::error!(version = %id, "could not record that a version is gone: {error}");
             return;
         }
-        let on = TensorId(id.0);
+        let on = LeaseTarget::Version(id);
         let user = Some(version.owner.user);
         // While it is still in the books, which say who may know.
         let public = self.public(on, user);
@@ -179,7 +179,7 @@ impl<P: Ports> Pond<P> {
             sequence: 0,
             unix_ms: ports.now_ms(),
             kind: EventKind::VersionGone,
-            tensor: Some(on),
+            target: Some(on),
             name: Some(version.model.2),
             user,
             text: format!(
@@ -254,7 +254,7 @@ impl<P: Ports> Pond<P> {
     /// The version, or its model's name, may mean something else from now on.
     pub(in crate::policy) fn version_changed(&self, ports: &mut P, id: VersionId) {
         if let Some(version) = self.models.versions.get(&id) {
-            changed(ports, TensorId(id.0), Some(&version.model.2));
+            changed(ports, id, Some(&version.model.2));
         }
     }
 }

@@ -43,7 +43,7 @@ impl<P: Ports> Pond<P> {
             }
             return self.answer_stage(ports, conn, id, stage.lease);
         }
-        if self.catalog.is_buried(TensorId(id.0)) {
+        if self.catalog.is_buried(id) {
             let message = format!("version {id} was staged and is gone");
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
@@ -75,7 +75,7 @@ impl<P: Ports> Pond<P> {
                 .hint("raise `limits.tensors` in the configuration"));
         }
         if let Some(lease) = stage.lease {
-            let on = (TensorId(id.0), Mode::ReadWrite);
+            let on = (id.into(), Mode::ReadWrite);
             self.room_for_lease(ports, client, lease, Some(on))?;
         }
         // Its end must be noticed by whichever daemon there is then.
@@ -236,9 +236,10 @@ impl<P: Ports> Pond<P> {
         if self.models.with_part(id).next().is_none() {
             return invalid(format!("no version has {id} any more"));
         }
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return invalid("its memory is lost".to_owned());
         }
+        slab.backing.supported()?;
         if slab.pool.device != pool.device {
             return invalid(format!("it lies on {}", slab.pool.device));
         }
@@ -311,7 +312,7 @@ impl<P: Ports> Pond<P> {
         let (owner, name) = (version.owner.clone(), version.model.2.clone());
         self.models.insert(id, version);
         let text = self.staged_text(id, stage.parts.len() - made.len());
-        let on = Some(TensorId(id.0));
+        let on = Some(id.into());
         self.happened(ports, EventKind::VersionStaged, on, Some(name), Some(owner.user), text);
         if !self.clients.conns.contains_key(&making.conn) {
             // The repeat finds it.

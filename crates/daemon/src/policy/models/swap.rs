@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{EventKind, ReplyBody, VersionState};
 use millpond_wire::record::Record;
-use millpond_wire::{ErrorKind, Failure, TensorId, TensorRef, Token, VersionId, VersionTag};
+use millpond_wire::{ErrorKind, Failure, TensorRef, Token, VersionId, VersionTag};
 
 use super::{lost, retired};
 use crate::policy::catalog::NameKey;
@@ -130,7 +130,7 @@ impl<P: Ports> Pond<P> {
         if let Some(before) = before {
             self.version_changed(ports, before);
         }
-        let (on, name) = (Some(TensorId(id.0)), Some(key.2.clone()));
+        let (on, name) = (Some(id.into()), Some(key.2.clone()));
         self.happened(ports, EventKind::ModelSwapped, on, name, Some(user), text);
         self.trim(ports, &key);
     }

@@ -94,9 +94,10 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
         };
         let Some(slab) = self.slabs.get(tensor.slab) else { return Err(lost(&id.to_string())) };
-        if slab.fd.is_none() {
+        if slab.is_lost() {
             return Err(lost(&id.to_string()));
         }
+        slab.backing.supported()?;
         let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
         // Who holds a lease may go on with what no new lease is given for.
         let leased = tensor.leases.iter().any(|(holder, _)| *holder == client);

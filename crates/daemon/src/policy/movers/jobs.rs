@@ -102,7 +102,10 @@ impl<P: Ports> Pond<P> {
                 mover.next_lease += 1;
                 let mode = Mode::ReadWrite;
                 if let Some(client) = self.clients.clients.get_mut(&client) {
-                    client.leases.insert(lease, Lease { tensor, mode, since_ms, counted: false });
+                    client.leases.insert(
+                        lease,
+                        Lease { target: tensor.into(), mode, since_ms, counted: false },
+                    );
                 }
                 if let Some(tensor) = self.catalog.get_mut(tensor) {
                     tensor.leases.insert((client, lease));

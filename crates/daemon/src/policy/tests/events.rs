@@ -180,7 +180,7 @@ fn events_of_what_is_gone_go_to_those_who_could_have_had_it() {
     assert!(!play.exists(shared.tensor) && !play.exists(private.tensor));
     play.ask(other, RequestBody::Subscribe { from: start });
     let seen = play.events_of(other);
-    assert!(seen.iter().all(|event| event.tensor == Some(shared.tensor)), "{seen:?}");
+    assert!(seen.iter().all(|event| event.target == Some(shared.tensor.into())), "{seen:?}");
     assert_eq!(seen.len(), 3, "made, deleted, freed");
     play.ask(owner, RequestBody::Subscribe { from: start });
     assert_eq!(play.events_of(owner).len(), 6);
@@ -198,7 +198,7 @@ fn events_of_what_nobody_knows_go_to_the_user_and_the_operator() {
     for conn in [user, other, operator] {
         play.ask(conn, RequestBody::Subscribe { from: 0 });
     }
-    let gone = Some(TensorId::random());
+    let gone = Some(TensorId::random().into());
     play.pond.happened(&mut play.world, EventKind::TensorDeleted, gone, None, Some(1), "x");
     let seen = [user, other, operator].map(|conn| play.events_of(conn).len());
     assert_eq!(seen, [1, 0, 1]);

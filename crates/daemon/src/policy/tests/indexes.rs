@@ -96,7 +96,7 @@ impl Process {
     fn took(&mut self, body: Option<ReplyBody>) {
         let Some(ReplyBody::Tensor(grant)) = body else { return };
         if let Some((lease, mode, token)) = grant.lease {
-            let claim = LeaseClaim { lease, tensor: grant.info.tensor, mode, token };
+            let claim = LeaseClaim { lease, target: grant.info.tensor.into(), mode, token };
             self.leases.insert(lease.0, claim);
         }
         if grant.info.name.is_none() {

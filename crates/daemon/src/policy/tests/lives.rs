@@ -313,7 +313,7 @@ fn a_counted_get_whose_lease_has_ended_keeps_nothing() {
         let other = play.connect(1);
         play.hello(other, second, true);
         let lease = LeaseId(1);
-        let claim = LeaseClaim { lease, tensor: info.tensor, mode: Mode::ReadOnly, token };
+        let claim = LeaseClaim { lease, target: info.tensor.into(), mode: Mode::ReadOnly, token };
         assert!(play.claim(other, vec![claim]).is_empty());
         assert!(play.exists(info.tensor));
         play.restart();
@@ -339,7 +339,8 @@ fn what_a_silent_client_may_hold_does_not_linger_away() {
     assert!(play.is_alive(held.tensor) && play.is_alive(other.tensor));
     let conn = play.connect(1);
     play.hello(conn, client, true);
-    let claim = LeaseClaim { lease: LeaseId(1), tensor: held.tensor, mode: Mode::ReadOnly, token };
+    let claim =
+        LeaseClaim { lease: LeaseId(1), target: held.tensor.into(), mode: Mode::ReadOnly, token };
     assert!(play.claim(conn, vec![claim]).is_empty());
     play.later(999);
     assert!(play.is_alive(other.tensor), "it may have had it until it said so");

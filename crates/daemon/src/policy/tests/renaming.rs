@@ -1,12 +1,12 @@
 //! Tensors and models get other names.
 
 use millpond_wire::message::{EventKind, Rename};
-use millpond_wire::{ErrorKind, Token};
+use millpond_wire::{ErrorKind, LeaseTarget, Token};
 
 use super::*;
 
-pub fn renaming(object: TensorId, name: &str) -> Rename {
-    Rename { object, name: name.parse().unwrap(), token: Token::random() }
+pub fn renaming(object: impl Into<LeaseTarget>, name: &str) -> Rename {
+    Rename { object: object.into(), name: name.parse().unwrap(), token: Token::random() }
 }
 
 fn rename(object: TensorId, name: &str) -> RequestBody {
@@ -110,8 +110,10 @@ fn whoever_asks_for_an_ended_tensor_is_told_why_it_is_gone() {
     play.world.now += 130_000;
     let failure = play.refused(conn, get("short", 1, Mode::ReadOnly, 0));
     assert!(failure.message.contains("it ended 2 minutes ago"), "{}", failure.message);
+    assert!(failure.ended_ago_ms.is_some_and(|ago| ago >= 130_000), "{failure:?}");
     let failure = play.refused(other, get("~1/short", 1, Mode::ReadOnly, 0));
     assert_eq!(failure.message, "tensor '~1/short' not found");
+    assert_eq!(failure.ended_ago_ms, None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn claim_of(lease: u64, tensor: TensorId, mode: Mode, token: LeaseToken) -> LeaseClaim {
-    LeaseClaim { lease: LeaseId(lease), tensor, mode, token }
+    LeaseClaim { lease: LeaseId(lease), target: tensor.into(), mode, token }
 }
 
 #[test]

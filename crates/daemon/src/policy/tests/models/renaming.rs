@@ -4,7 +4,7 @@ use super::super::renaming::renaming;
 use super::*;
 
 fn rename(version: VersionId, name: &str) -> RequestBody {
-    RequestBody::Rename(renaming(TensorId(version.0), name))
+    RequestBody::Rename(renaming(version, name))
 }
 
 #[test]

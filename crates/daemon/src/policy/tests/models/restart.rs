@@ -13,8 +13,7 @@ fn come_back(
     let conn = play.connect(1);
     assert!(matches!(play.hello(conn, client, true), ReplyBody::Welcome(_)));
     let (_, mode, token) = grant.lease.unwrap();
-    let tensor = TensorId(version.0);
-    let claim = LeaseClaim { lease: LeaseId(lease), tensor, mode, token };
+    let claim = LeaseClaim { lease: LeaseId(lease), target: version.into(), mode, token };
     let refused = play.claim(conn, vec![claim]);
     (conn, refused)
 }
