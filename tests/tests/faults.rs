@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
-use std::time::Duration;
 
 use millpond::{Dtype, ErrorKind, Pond, TensorSpec};
 use millpond_tests::{Options, PATIENCE, Said, TestPond, eventually_equal, skip};
@@ -187,7 +186,7 @@ fn a_second_pond_on_the_gpu_is_refused_by_name() {
     let pond = TestPond::start(Options::new());
     let mut command = pond.serve_command();
     command.env(millpond::runtime_dir::ENVIRONMENT, pond.path("second"));
-    let said = Said::by(&mut command, Duration::from_secs(15));
+    let said = Said::by(&mut command, PATIENCE);
     assert!(said.code.is_some_and(|code| code != 0), "{said:?}");
     let holder = pond.runtime_dir().display().to_string();
     assert!(said.stderr.contains(&holder) && said.stderr.contains("pid "), "{said:?}");

@@ -96,13 +96,14 @@ fn a_pond_that_was_killed_is_waited_for_once_by_all_threads_and_calls_together()
         for _ in 0..4 {
             scope.spawn(|| {
                 let (took, _) = without(&pond);
-                assert!(took < 2 * patience, "{took:?}");
+                // One after the other would take four times as long.
+                assert!(took < 3 * patience, "{took:?}");
             });
         }
     });
     // Nobody has come since: the next call only looks.
     let (took, _) = without(&pond);
-    assert!(took < patience / 2, "{took:?}");
+    assert!(took < patience, "{took:?}");
     served.serve();
     pond.ping().unwrap();
 }

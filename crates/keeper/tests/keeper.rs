@@ -109,7 +109,7 @@ fn a_hung_daemon_is_killed_and_replaced() {
     let next = pond.daemon(2);
     assert_eq!(next.held, hung.holds);
     pond.until_gone(hung.pid);
-    assert!(pond.log().contains(&format!("daemon {} hangs for 1 s", hung.pid)), "{}", pond.log());
+    pond.until_said(&format!("daemon {} hangs for 1 s", hung.pid));
 }
 
 #[test]
@@ -125,8 +125,9 @@ fn a_daemon_that_leaves_by_itself_is_replaced() {
     let pond = Pond::start(&format!("{}serve", "leave,".repeat(21)), &[]);
     let last = pond.daemon(22);
     assert_eq!(last.held, pond.daemon(1).holds);
-    let said = "the daemon died 21 times in a row, 254 are held; the next is started in 10 ms";
-    assert!(pond.log().contains(said), "{}", pond.log());
+    pond.until_said(
+        "the daemon died 21 times in a row, 254 are held; the next is started in 10 ms",
+    );
 }
 
 #[test]

@@ -179,5 +179,6 @@ fn a_card_larger_than_the_machine_is_out_of_memory_at_once() {
     let folder = Folder::new();
     let start = std::time::Instant::now();
     assert_eq!(folder.ask("large", &[("MILLPOND_SOFT_MEMORY", "130G")]), "2");
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    // To fill it would take minutes, if there were so much.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }

@@ -12,6 +12,7 @@ use millpond_wire::{
     ErrorKind, LeaseTarget, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
 };
 
+use super::template::stored_bytes;
 use super::version::model_ref;
 use super::{IntoVersion, ManifestMap, granted};
 use crate::answer::not_an_answer;
@@ -75,7 +76,7 @@ pub(crate) fn commit(
         layout: manifest.layout_hash(),
         content: manifest.content_hash(),
         tensors: u32::try_from(manifest.tensors.len()).unwrap_or(u32::MAX),
-        bytes: manifest.tensors.iter().map(|tensor| tensor.bytes).sum(),
+        bytes: stored_bytes(manifest),
         activate: activate != Activate::No,
         unless_current: activate == Activate::IfFirst,
         source: manifest.source.clone(),

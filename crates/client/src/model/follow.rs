@@ -148,7 +148,7 @@ impl Model {
         drop(held);
         // Nothing of the old version is mapped because of this lease any more.
         list.push(old_lease, Mapped::Nothing);
-        Ok(Some(Seen { info, parts, manifest }))
+        Ok(Some(Seen::new(info, parts, manifest)))
     }
 
     /// The model, whichever of its versions is current.

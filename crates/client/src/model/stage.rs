@@ -50,6 +50,7 @@ pub struct StageSpec {
     device: Option<GpuUuid>,
     audience: Option<Audience>,
     origin: Origin,
+    ties: Vec<(String, String)>,
     slab_bytes: u64,
     source: Option<String>,
     metadata: Option<BTreeMap<String, String>>,
@@ -64,6 +65,7 @@ impl StageSpec {
             device: None,
             audience: None,
             origin: Origin::Nothing,
+            ties: Vec::new(),
             slab_bytes: template::SLAB_BYTES,
             source: None,
             metadata: None,
@@ -98,6 +100,14 @@ impl StageSpec {
     /// It has these tensors, by name, dtype and shape; each is to be written.
     pub fn tensors(mut self, tensors: impl IntoIterator<Item = (String, Dtype, Vec<u64>)>) -> Self {
         self.origin = Origin::Tensors(tensors.into_iter().collect());
+        self
+    }
+
+    /// A further name of one of these tensors, as with tied weights: it has no bytes of its own, and
+    /// what is written under one name is read under the other. A version that is like this one has
+    /// the same ties.
+    pub fn tied(mut self, name: impl Into<String>, to: impl Into<String>) -> Self {
+        self.ties.push((name.into(), to.into()));
         self
     }
 
@@ -171,17 +181,21 @@ impl Pond {
     /// `exists` if the tag is taken, `not_found`, `gpu_full`, and what else the pond or the driver
     /// answers.
     pub fn stage(&self, spec: StageSpec) -> Result<Staging> {
-        let StageSpec { model, tag, device, audience, origin, slab_bytes, source, metadata } = spec;
+        let StageSpec { model, tag, device, audience, origin, ties, slab_bytes, source, metadata } =
+            spec;
         let model = model_name(&model)?;
         let tag = tag.map(VersionTag::new).transpose()?;
         let core = self.core();
         core.cuda.prepare(device)?;
         let (mut manifest, like, from) = match origin {
+            Origin::Like(_) if !ties.is_empty() => return Err(template::ties_of_another()),
             Origin::Like(target) => {
                 let (manifest, like, info) = self.stage_like(target?)?;
                 (manifest, Some(like), Some(info))
             }
-            Origin::Tensors(tensors) => (template::laid_out(&tensors, slab_bytes)?, None, None),
+            Origin::Tensors(tensors) => {
+                (template::laid_out(&tensors, &ties, slab_bytes)?, None, None)
+            }
             Origin::Nothing => return Err(template::of_nothing(model.as_str())),
         };
         let said = from.as_ref().map(|from| format!("staged like {}", label(from)));

@@ -7,7 +7,7 @@ use millpond_cuda::{
 };
 use std::fmt::Display;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 static CONTEXT: OnceLock<Context> = OnceLock::new();
 
 /// How long the driver may take to free what nobody holds any more.
-const FREED_WITHIN: Duration = Duration::from_secs(5);
+const FREED_WITHIN: Duration = Duration::from_secs(30);
 
 /// A card gives the memory of a process back up to 21 ms after its end, and nothing tells when.
 const GIVEN_BACK_AFTER: Duration = Duration::from_millis(60);
@@ -162,7 +162,7 @@ fn use_own_soft_folder() {
     if std::env::var_os("MILLPOND_SOFT_DIR").is_some() {
         return;
     }
-    // Nothing runs after the last test, so a run sweeps up behind the dead ones before it.
+    // A run that was killed leaves its folder: the next one sweeps up.
     for entry in std::fs::read_dir(shm).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let pid = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<u32>().ok());
@@ -170,12 +170,27 @@ fn use_own_soft_folder() {
             drop(std::fs::remove_dir_all(entry.path()));
         }
     }
-    // SAFETY: called once, before the driver reads it; other test threads wait for the lock.
+    OWN_SOFT_FOLDER.get_or_init(|| shm.join(format!("{PREFIX}{}", std::process::id())));
+    // SAFETY: called once, before the driver reads it; other test threads wait for the lock. The
+    // function that runs at the exit touches nothing but a path.
     unsafe {
+        libc::atexit(remove_own_soft_folder);
         std::env::set_var("MILLPOND_SOFT_DIR", shm.join(format!("{PREFIX}{}", std::process::id())));
         if std::env::var_os("MILLPOND_SOFT_MEMORY").is_none() {
             std::env::set_var("MILLPOND_SOFT_MEMORY", "1G");
         }
+    }
+}
+
+static OWN_SOFT_FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Nothing runs after the last test but this. A child has the number of its parent in the path, not its
+/// own, and leaves the folder alone.
+extern "C" fn remove_own_soft_folder() {
+    let own = std::process::id().to_string();
+    if let Some(path) = OWN_SOFT_FOLDER.get().filter(|path| path.to_string_lossy().ends_with(&own))
+    {
+        drop(std::fs::remove_dir_all(path));
     }
 }
 

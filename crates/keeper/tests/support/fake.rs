@@ -27,7 +27,6 @@ fn start_process() -> bool {
     if !is_process() {
         return false;
     }
-    write_note(&format!("pid-{}", std::process::id()), &());
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
     true
 }

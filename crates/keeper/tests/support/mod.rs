@@ -7,20 +7,22 @@ mod fake;
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use millpond_keeper::{KeeperStart, Launch};
+use millpond_wire::process;
 use rustix::process::{Pid, Signal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use fake::{adopting_keeper, daemon_main, keeper_main, new_keeper};
 
-/// Generous: nothing here should take a second.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Generous: nothing here should take a second, on a machine with nothing else to do.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// The folder where the processes of a pond write what they see.
 const NOTES: &str = "KEEPER_TEST_NOTES";
 /// How the daemons behave, by epoch, divided by commas.
@@ -129,6 +131,11 @@ impl Pond {
         }
     }
 
+    /// Until the log has these words.
+    pub fn until_said(&self, words: &str) {
+        self.until(&format!("line '{words}'"), || self.log().contains(words).then_some(()));
+    }
+
     /// Until the process is no more, or a zombie that another process has to reap.
     pub fn until_gone(&self, pid: u32) {
         self.until(&format!("end of process {pid}"), || {
@@ -154,27 +161,27 @@ pub fn signal(pid: u32, signal: Signal) {
 }
 
 impl Drop for Pond {
-    /// Ends what is left of this pond: processes of this binary that wrote a note here.
+    /// Ends what is left of this pond. A keeper and a daemon start each other again, so one round is not
+    /// enough.
     fn drop(&mut self) {
         for keeper in &mut self.keepers {
             let _ = keeper.kill();
             let _ = keeper.wait();
         }
-        let me = std::fs::read_link("/proc/self/exe").unwrap();
-        for _ in 0..3 {
-            let names = std::fs::read_dir(self.notes.path()).into_iter().flatten().flatten();
-            let pids = names.filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                name.strip_prefix("pid-")?.parse::<i32>().ok()
-            });
-            for pid in pids.collect::<Vec<_>>() {
-                let ours =
-                    std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == me);
-                if let Some(pid) = Pid::from_raw(pid).filter(|_| ours) {
-                    let _ = rustix::process::kill_process(pid, Signal::KILL);
-                }
+        let mut ours = format!("{NOTES}=").into_bytes();
+        ours.extend_from_slice(self.notes.path().as_os_str().as_bytes());
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = process::with_variable(|variable| variable == ours);
+            if left.is_empty() || Instant::now() > deadline {
+                return;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            for process in &left {
+                let _ = process.kill();
+            }
+            for process in &left {
+                let _ = process.wait(Duration::from_secs(1));
+            }
         }
     }
 }

@@ -168,6 +168,15 @@ impl Client {
                 self.attach_again(version, around.oracle);
                 return Ok(());
             }
+            if let What::Release(leases) = &what {
+                // What the pond could not record has not ended: it is told again.
+                for lease in leases {
+                    match self.leases.get_mut(lease) {
+                        Some(lease) => lease.ending = false,
+                        None => drop(self.strays.insert(*lease)),
+                    }
+                }
+            }
             if failure.kind == ErrorKind::Mover {
                 // Another mover is started for it.
                 let again = self.ask(body_asked, what, None);

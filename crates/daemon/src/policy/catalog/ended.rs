@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use millpond_wire::{Audience, TensorRef};
+use millpond_wire::{Audience, TensorName, TensorRef};
 
-use super::catalog::{NameKey, key};
-use super::owner::{Caller, Owner};
+use super::Catalog;
+use super::names::NameKey;
+use crate::policy::owner::{Caller, Owner};
 
 /// Names that are remembered: more than one person makes in the time in which the answer is of use,
 /// and a few hundred kilobytes with the longest names.
@@ -15,7 +16,7 @@ const KEPT: usize = 1024;
 
 /// An end.
 #[derive(Clone, Debug)]
-pub(super) struct Ended {
+pub(in crate::policy) struct Ended {
     /// On the clock that never jumps.
     pub at_ms: u64,
     /// In the words of the event.
@@ -35,13 +36,13 @@ pub(super) struct EndedNames {
 impl EndedNames {
     pub(super) fn remember(
         &mut self,
-        name: &millpond_wire::TensorName,
+        name: &TensorName,
         owner: &Owner,
         audience: Audience,
         at_ms: u64,
         why: &str,
     ) {
-        let (key, why) = (key(owner, name), why.to_owned());
+        let (key, why) = (NameKey::new(owner, name), why.to_owned());
         self.by_age.push_back((key.clone(), at_ms));
         self.by_name.insert(key, Ended { at_ms, why, owner: owner.clone(), audience });
         if self.by_age.len() > KEPT
@@ -55,17 +56,38 @@ impl EndedNames {
     /// What a name meant to a caller, by the rule by which names are found.
     pub(super) fn find(&self, caller: &Caller, name: &TensorRef) -> Option<&Ended> {
         let own = Owner { user: name.user.unwrap_or(caller.owner.user), ..caller.owner.clone() };
-        let public = || self.by_name.get(&key(&own, &name.name.in_public()?));
-        let found = self.by_name.get(&key(&own, &name.name));
+        let public = || self.by_name.get(&NameKey::new(&own, &name.name.in_public()?));
+        let found = self.by_name.get(&NameKey::new(&own, &name.name));
         let found = found.or_else(|| if name.user.is_none() { public() } else { None });
         found.filter(|ended| caller.may_use(&ended.owner, ended.audience))
     }
 }
 
+impl Catalog {
+    /// Remembers why a name is gone.
+    pub(in crate::policy) fn remember_end(
+        &mut self,
+        name: &TensorName,
+        owner: &Owner,
+        audience: Audience,
+        at_ms: u64,
+        why: &str,
+    ) {
+        self.ended.remember(name, owner, audience, at_ms, why);
+    }
+
+    /// Why a name is gone that a caller asks for.
+    pub(in crate::policy) fn find_ended(
+        &self,
+        caller: &Caller,
+        name: &TensorRef,
+    ) -> Option<&Ended> {
+        self.ended.find(caller, name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use millpond_wire::TensorName;
-
     use super::*;
 
     #[test]
