@@ -101,7 +101,7 @@ join() {
 
 table() {
     [ -s "$steps/done" ] || return 0
-    sort -t $'\t' -k7,7 -k8,8n "$steps/done" | awk -F '\t' -v wall="$((SECONDS - steps_begun))" '
+    sort -s -t $'\t' -k7,7 -k8,8n "$steps/done" | awk -F '\t' -v wall="$((SECONDS - steps_begun))" '
         BEGIN { printf "\n%-12s %6s %7s %7s %6s  %s\n", "LANE", "AT", "SECONDS", "CPU", "TESTS", "STEP" }
         {
             printf "%-12s %6d %7d %7d %6d  %s%s\n", $7, $8, $5, $6, $2 + $3, $1, ($3 > 0 ? "  FAILED" : "")

@@ -43,8 +43,13 @@ pub fn run_from_stdin() -> Result<(), MoverError> {
 }
 
 fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
-    let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = channel.receive()?
-    else {
+    let first = channel.receive().inspect_err(|error| {
+        if let ChannelError::Version { .. } = error {
+            // Every version understands this one; a daemon that is gone needs none.
+            let _ = channel.send(&FromMover::Failed { text: error.to_string() });
+        }
+    })?;
+    let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = first else {
         return Err(MoverError::Unexpected { expected: "`Start`" });
     };
     let started = Ring::new(threads, block_bytes, depth)

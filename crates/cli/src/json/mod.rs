@@ -1,8 +1,6 @@
-//! What `demo` and `bench` print with `--json`; everything else is in `millpond-view`. Names here are
+//! What `demo` prints with `--json`; everything else is in `millpond-view`. Names here are
 //! stable: fields may be added, none is renamed or removed.
 
-mod bench;
 mod demo;
 
-pub use bench::{BenchJson, RowJson, Unit};
 pub use demo::{ClaimJson, DemoJson};

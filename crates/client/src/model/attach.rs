@@ -138,13 +138,16 @@ impl Pond {
         let link = &self.core().link;
         let lease = link.new_lease();
         let get = VersionGet { target, lease, mode, wait_ms: wait_ms(wait) };
-        let answer = link.call(Ask {
-            what: WHAT,
-            body: RequestBody::VersionGet(get),
-            lease: Some(lease),
-            deadline: self.deadline(wait).filter(|_| wait != Duration::MAX),
-            waits_until: Instant::now().checked_add(wait),
-        })?;
+        let answer = link.call(
+            Ask {
+                what: WHAT,
+                body: RequestBody::VersionGet(get),
+                lease: Some(lease),
+                deadline: self.deadline(wait).filter(|_| wait != Duration::MAX),
+                waits_until: Instant::now().checked_add(wait),
+            },
+            None,
+        )?;
         match granted::with_lease(WHAT, answer, lease, mode) {
             Ok(granted) => Ok((lease, granted)),
             Err(error) => {

@@ -83,7 +83,7 @@ pub(crate) fn commit(
     });
     let deadline = Instant::now().checked_add(link.config.request_timeout);
     let ask = Ask { what: WHAT, body, lease: None, deadline, waits_until: None };
-    match link.call_with(ask, Some(&file))?.body {
+    match link.call(ask, Some(&file))?.body {
         ReplyBody::Version(grant) => Ok(grant.info),
         _ => Err(not_an_answer(WHAT)),
     }

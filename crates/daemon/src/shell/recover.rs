@@ -148,7 +148,12 @@ fn world(
 
 fn mover_launch(config: &Config, epoch: Epoch) -> Result<MoverLaunch, DaemonError> {
     let launch = Launch::this_program("mover").map_err(DaemonError::io("finding this program"))?;
-    Ok(MoverLaunch { launch: launch.with_log(config), driver: config.driver.clone(), epoch })
+    // The program may be replaced before this daemon is: a mover of another version is of no use.
+    Ok(MoverLaunch {
+        launch: launch.pinned().with_log(config),
+        driver: config.driver.clone(),
+        epoch,
+    })
 }
 
 fn caps(config: &Config) -> Caps {
