@@ -80,7 +80,7 @@ class Broken(unittest.TestCase):
     def test_a_file_that_uninstall_would_leave_is_refused(self):
         def change(entry, content):
             if entry.filename.endswith("/RECORD"):
-                return b"".join(line for line in content.splitlines(True) if PROGRAM.encode() not in line)
+                return b"".join(line for line in content.splitlines(True) if f"{PROGRAM},".encode() not in line)
             return content
 
         self.refused(change, f"RECORD does not list {PROGRAM}")

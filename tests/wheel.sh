@@ -74,6 +74,9 @@ try "millpond demo" millpond demo
 says "the demo loses and leaks nothing" "lost 0 B; leaked 0 B"
 says "it says what to try next" "  millpond serve --detach"
 
+try "millpond bench, a program of its own" millpond bench --quick --only ping
+says "the bench has measured" "request/ping"
+
 try "millpond serve --detach" millpond serve --detach
 try "millpond status" millpond status
 python "$root/examples/serve_pool/make_checkpoint.py" "$work/v1.safetensors" --seed 1 --layers 4 --width 256 >/dev/null

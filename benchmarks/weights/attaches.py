@@ -58,8 +58,11 @@ def attach(model, rounds, soft, raw=None, sizes=(), raw_first=False, views=False
 
     # The driver's own first call costs more than the next; each side pays it as it comes.
     raw_times = [one_raw()] if descriptors and raw_first else []
+    begun = now()
+    millpond.connect()
+    connect = now() - begun
     first, attached = one_own()
-    result = {"first": first, "raw_first": raw_times[0] if raw_times else None, "times": [], "raw": [], "views": []}
+    result = {"first": connect + first, "connect": connect, "raw_first": raw_times[0] if raw_times else None, "times": [], "raw": [], "views": []}
     if views:
         for _ in range(3):
             begun = now()

@@ -268,7 +268,7 @@ pub fn keeper_channel(folder: &Folder) {
     ];
     let (epoch, config) = (Epoch(3), b"{\"driver\":\"soft\"}".to_vec());
     for (seed, message) in [
-        ("start", Message::Start { epoch, keeper_pid: 7, config: config.clone() }),
+        ("start", Message::Start { epoch, keeper_pid: 7, config: config.clone(), version: 1 }),
         ("held", Message::Held { keys: keys.clone() }),
         ("ready", Message::Ready),
         ("ping", Message::Ping { number: 9 }),
@@ -277,7 +277,7 @@ pub fn keeper_channel(folder: &Folder) {
         ("drop", Message::Drop { keys }),
         ("pong", Message::Pong { number: 9 }),
         ("serving", Message::Serving),
-        ("adopt", Message::Adopt { epoch, daemon_pid: 8, config }),
+        ("adopt", Message::Adopt { epoch, daemon_pid: 8, config, version: 1 }),
         ("adopt-done", Message::AdoptDone),
     ] {
         folder.seed(seed, &message.encode().expect("a message"));

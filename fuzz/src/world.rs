@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use millpond_daemon::policy::{
-    ConnId, Device, GroupAsk, Held, Limits, MoverLimits, Pond, PortError, Ports,
+    Caps, ConnId, Device, GroupAsk, Held, MoverLimits, Pond, PortError, Ports,
 };
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
@@ -18,7 +18,7 @@ pub const GPU: GpuUuid = GpuUuid([1; 16]);
 /// What the pond may take of it.
 pub const CAPACITY: u64 = 1 << 30;
 /// Small, so that they are reached.
-pub const LIMITS: Limits = Limits {
+pub const LIMITS: Caps = Caps {
     clients: 6,
     tensors: 7,
     tensors_per_user: 4,

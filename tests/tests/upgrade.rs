@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use millpond_tests::{Options, PATIENCE, Process, TestPond, Worker, binaries, eventually};
@@ -131,6 +132,40 @@ fn a_program_whose_file_is_gone_still_moves_bytes() {
     fs::write(&input, [7; 1000]).unwrap();
     let put = ["tensor", "put", "x", input.to_str().unwrap(), "--dtype", "u8"];
     assert_eq!(pond.cli(&put).ok().trim(), "x");
+}
+
+/// A package was updated, and `millpond upgrade` not typed yet: the daemon's movers are of its own
+/// program, whatever lies in its place.
+#[test]
+fn a_mover_runs_from_the_daemons_own_file() {
+    let pond = TestPond::start(Options::default());
+    let program = copy(&pond, "millpond-1");
+    upgrade(&pond, &program);
+    let input = pond.path("in");
+    fs::write(&input, [7; 1000]).unwrap();
+    let put = |name: &str| {
+        let words = ["tensor", "put", name, input.to_str().unwrap(), "--dtype", "u8"];
+        assert_eq!(pond.cli(&words).ok().trim(), name);
+    };
+    let file_of = |pid: u32| {
+        let file = fs::metadata(format!("/proc/{pid}/exe")).unwrap();
+        (file.dev(), file.ino())
+    };
+    let daemon = file_of(pond.status().daemon_pid);
+    let mover = || pond.status().movers.first().map(|mover| mover.pid);
+    // A program that fails, and another build.
+    let replacements = [script(&pond, "failing", "exit 1"), copy(&pond, "another")];
+    for (number, replacement) in replacements.into_iter().enumerate() {
+        fs::rename(&replacement, &program).unwrap();
+        assert_ne!(fs::metadata(&program).unwrap().ino(), daemon.1);
+        put(&format!("x{number}"));
+        let pid = mover().unwrap();
+        assert_eq!(file_of(pid), daemon, "the mover runs the daemon's file");
+        let process = Process::open(pid).unwrap();
+        process.kill();
+        assert!(process.wait(PATIENCE));
+        eventually("the mover's end", || (mover() != Some(pid)).then_some(()));
+    }
 }
 
 #[test]

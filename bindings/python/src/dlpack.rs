@@ -14,8 +14,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::convert;
-use crate::lease::Memory;
-use crate::view::{Layout, Place};
+use crate::lease::{Memory, ModelLease};
+use crate::view::Place;
 
 const CPU: i32 = 1;
 const CUDA: i32 = 2;
@@ -72,29 +72,72 @@ struct Versioned {
 struct Owned<T> {
     managed: T,
     extents: Extents,
-    _memory: Arc<dyn Memory>,
+    _keeper: Keeper,
 }
 
-struct Extents {
-    shape: Vec<i64>,
-    strides: Vec<i64>,
+/// What must live as long as somebody has the memory.
+pub(crate) enum Keeper {
+    Memory {
+        _memory: Arc<dyn Memory>,
+    },
+    /// One for all tensors of a model: its reference count is all that a tensor adds.
+    Model {
+        _lease: Arc<ModelLease>,
+    },
 }
+
+/// Memory as a capsule describes it.
+pub(crate) struct Span<'a> {
+    pub(crate) address: u64,
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: &'a [u64],
+    pub(crate) place: Place,
+    pub(crate) readonly: bool,
+}
+
+/// The shape, and after it the strides: those of most tensors without an allocation of their own.
+enum Extents {
+    Few([i64; 2 * FEW]),
+    Many(Box<[i64]>),
+}
+
+/// More dimensions than this are rare.
+const FEW: usize = 4;
 
 impl Extents {
-    fn of(layout: &Layout) -> PyResult<Self> {
-        let signed = |numbers: &[u64]| {
-            numbers.iter().map(|one| i64::try_from(*one)).collect::<Result<Vec<_>, _>>()
+    fn of(shape: &[u64]) -> Option<Self> {
+        let mut own = if shape.len() <= FEW {
+            Self::Few([1; 2 * FEW])
+        } else {
+            Self::Many(vec![1; 2 * shape.len()].into_boxed_slice())
         };
-        match (signed(&layout.shape), signed(&layout.strides())) {
-            (Ok(shape), Ok(strides)) => Ok(Self { shape, strides }),
-            _ => Err(PyBufferError::new_err("the extents are too large for DLPack")),
+        let (extents, strides) = own.split(shape.len());
+        let mut stride = 1_i64;
+        for (place, extent) in shape.iter().enumerate().rev() {
+            extents[place] = i64::try_from(*extent).ok()?;
+            strides[place] = stride;
+            // The first extent is no part of a stride.
+            if place > 0 {
+                stride = stride.checked_mul(extents[place])?;
+            }
         }
+        Some(own)
+    }
+
+    /// Shape and strides of so many dimensions.
+    fn split(&mut self, dimensions: usize) -> (&mut [i64], &mut [i64]) {
+        let both: &mut [i64] = match self {
+            Self::Few(few) => few,
+            Self::Many(many) => many,
+        };
+        let (shape, rest) = both.split_at_mut(dimensions);
+        (shape, &mut rest[..dimensions])
     }
 }
 
 /// Where the memory is, in DLPack's words.
-pub(crate) fn device(layout: &Layout) -> PyResult<(i32, i32)> {
-    match layout.place {
+pub(crate) fn device(place: Place) -> PyResult<(i32, i32)> {
+    match place {
         Place::Host => Ok((CPU, 0)),
         Place::Gpu(ordinal) => Ok((CUDA, ordinal)),
         Place::Hidden => Err(PyBufferError::new_err(
@@ -128,56 +171,85 @@ fn data_type(dtype: Dtype) -> PyResult<DlDataType> {
     Ok(DlDataType { code, bits, lanes: 1 })
 }
 
-fn tensor(layout: &Layout, extents: &mut Extents) -> PyResult<DlTensor> {
-    let (device_type, device_id) = device(layout)?;
-    let address = usize::try_from(layout.address).unwrap_or(0);
+/// Without its extents, which come when they have their place.
+fn tensor(span: &Span<'_>) -> PyResult<DlTensor> {
+    let (device_type, device_id) = device(span.place)?;
+    let address = usize::try_from(span.address).unwrap_or(0);
     Ok(DlTensor {
         data: std::ptr::with_exposed_provenance_mut(address),
         device: DlDevice { device_type, device_id },
-        ndim: i32::try_from(extents.shape.len()).unwrap_or(0),
-        dtype: data_type(layout.dtype)?,
-        shape: extents.shape.as_mut_ptr(),
-        strides: extents.strides.as_mut_ptr(),
+        ndim: i32::try_from(span.shape.len()).unwrap_or(0),
+        dtype: data_type(span.dtype)?,
+        shape: std::ptr::null_mut(),
+        strides: std::ptr::null_mut(),
         byte_offset: 0,
     })
+}
+
+/// The structures that have a tensor in them.
+trait Managed {
+    const NAME: &'static CStr;
+    const DESTRUCTOR: unsafe extern "C" fn(*mut ffi::PyObject);
+    fn tensor(&mut self) -> &mut DlTensor;
+}
+
+impl Managed for Versioned {
+    const NAME: &'static CStr = VERSIONED;
+    const DESTRUCTOR: unsafe extern "C" fn(*mut ffi::PyObject) = drop_versioned;
+    fn tensor(&mut self) -> &mut DlTensor {
+        &mut self.tensor
+    }
+}
+
+impl Managed for Legacy {
+    const NAME: &'static CStr = LEGACY;
+    const DESTRUCTOR: unsafe extern "C" fn(*mut ffi::PyObject) = drop_legacy;
+    fn tensor(&mut self) -> &mut DlTensor {
+        &mut self.tensor
+    }
 }
 
 /// A capsule of the newest kind that the consumer takes.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
-    layout: &Layout,
-    memory: Arc<dyn Memory>,
+    span: &Span<'_>,
+    keeper: Keeper,
     max_version: Option<(u32, u32)>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut extents = Extents::of(layout)?;
-    // The vectors' buffers stay where they are when the vectors move into the box.
-    let tensor = tensor(layout, &mut extents)?;
+    let too_large = || PyBufferError::new_err("the extents are too large for DLPack");
+    let extents = Extents::of(span.shape).ok_or_else(too_large)?;
+    let tensor = tensor(span)?;
     let manager = std::ptr::null_mut();
     match max_version.filter(|version| version.0 >= VERSION.0) {
         Some((major, minor)) => {
             let (major, minor) = (major, minor).min(VERSION);
-            let flags = if layout.readonly { READ_ONLY } else { 0 };
+            let flags = if span.readonly { READ_ONLY } else { 0 };
             let deleter = Some(delete::<Versioned> as _);
             let managed = Versioned { major, minor, manager, deleter, flags, tensor };
-            wrap(py, VERSIONED, Owned { managed, extents, _memory: memory }, drop_versioned)
+            wrap(py, span.shape.len(), Owned { managed, extents, _keeper: keeper })
         }
         // Also what is read-only: a consumer that knows no flag still shares memory.
         None => {
             let managed = Legacy { tensor, manager, deleter: Some(delete::<Legacy> as _) };
-            wrap(py, LEGACY, Owned { managed, extents, _memory: memory }, drop_legacy)
+            wrap(py, span.shape.len(), Owned { managed, extents, _keeper: keeper })
         }
     }
 }
 
-fn wrap<'py, T>(
+fn wrap<'py, T: Managed>(
     py: Python<'py>,
-    name: &'static CStr,
+    dimensions: usize,
     owned: Owned<T>,
-    destructor: unsafe extern "C" fn(*mut ffi::PyObject),
 ) -> PyResult<Bound<'py, PyAny>> {
-    let raw = Box::into_raw(Box::new(owned));
+    let mut owned = Box::new(owned);
+    // Where they are now they stay: the box's contents do not move again.
+    let Owned { managed, extents, .. } = &mut *owned;
+    let (shape, strides) = extents.split(dimensions);
+    let tensor = managed.tensor();
+    (tensor.shape, tensor.strides) = (shape.as_mut_ptr(), strides.as_mut_ptr());
+    let raw = Box::into_raw(owned);
     // SAFETY: the pointer is not null, and name and destructor live for ever.
-    let made = unsafe { ffi::PyCapsule_New(raw.cast(), name.as_ptr(), Some(destructor)) };
+    let made = unsafe { ffi::PyCapsule_New(raw.cast(), T::NAME.as_ptr(), Some(T::DESTRUCTOR)) };
     // SAFETY: it is a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(py, made) }.inspect_err(|_| {
         // SAFETY: no capsule was made, so the box is still ours.

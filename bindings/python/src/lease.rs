@@ -115,6 +115,12 @@ impl Memory for TensorLease {
     }
 }
 
+/// A version of a model, mapped.
+pub(crate) struct ModelLease {
+    pub(crate) model: millpond::Model,
+    pub(crate) _counted: Arc<Counted>,
+}
+
 /// How many leases this process holds, in all its ponds, those of views included.
 #[pyfunction]
 pub(crate) fn live_leases() -> u64 {

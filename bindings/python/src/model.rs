@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use millpond::{Error, ErrorKind, ModelRef, TensorRef, VersionInfo, VersionTag, VersionTarget};
+use millpond_wire::fd::process_number;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyList, PyString, PyTuple};
@@ -12,10 +13,11 @@ use crate::ending::calling;
 use crate::errors::{self, Special};
 use crate::gate::Gate;
 use crate::interrupt::ask;
-use crate::lease::{Counted, Counters};
+use crate::lease::{Counted, Counters, ModelLease};
 use crate::model_tensor::{Mapped, ModelTensor};
 use crate::similar;
 use crate::swaps::{Subject, Swaps};
+use crate::taken::Taken;
 use crate::units;
 use crate::view::Place;
 
@@ -46,7 +48,7 @@ struct Held {
 impl Held {
     fn new(model: millpond::Model, counters: &Arc<Counters>) -> Self {
         let counted = Arc::new(Counted::new(counters, model.arena_bytes()));
-        let (place, owner) = (Place::of(model.context()), std::process::id());
+        let (place, owner) = (Place::of(model.context()), process_number());
         Self { model, mapped: Mapped { counted, place, owner } }
     }
 }
@@ -87,7 +89,7 @@ impl Model {
             let message = format!("{} was closed", self.label());
             errors::special(py, Special::Closed, &message, "attach it again")
         })?;
-        if held.mapped.owner != std::process::id() {
+        if held.mapped.owner != process_number() {
             let error = Error::Forked { tensor: self.label(), owner: held.mapped.owner };
             return Err(errors::raise(py, &error));
         }
@@ -278,6 +280,22 @@ impl Model {
     /// A lazy dict of numpy arrays of the same memory, on the software driver.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::lazily(slf, "numpy_arrays")
+    }
+
+    /// Its tensors by name: each one's DLPack capsule, given to `take`; or else its name, given to
+    /// `otherwise`.
+    fn _taken(
+        &self,
+        py: Python<'_>,
+        take: Py<PyAny>,
+        max_version: Option<(u32, u32)>,
+        otherwise: Py<PyAny>,
+    ) -> PyResult<Taken> {
+        let Held { model, mapped } = self.passed(py)?;
+        let Mapped { counted, place, owner } = mapped;
+        let lease = Arc::new(ModelLease { model, _counted: counted });
+        let gate = Arc::clone(&self.gate);
+        Ok(Taken { lease, place, owner, gate, take, max_version, otherwise })
     }
 
     /// Has the callback called with the tag of the new current version whenever that changes.

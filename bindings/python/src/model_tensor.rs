@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use millpond::cuda::Context;
-use millpond::{DevicePtr, Error, StagedTensor};
+use millpond::{ContentHash, DevicePtr, Error, StagedTensor};
 use pyo3::prelude::*;
 
 use crate::lease::{Counted, Memory};
@@ -17,7 +17,7 @@ const WAY_TO_WRITE: &str =
 #[pyclass(frozen, extends = View, module = "millpond")]
 pub(crate) struct ModelTensor {
     offset: u64,
-    hash: Option<String>,
+    hash: Option<ContentHash>,
     code: &'static str,
 }
 
@@ -84,7 +84,7 @@ impl ModelTensor {
         tensor: millpond::ModelTensor,
         mapped: &Mapped,
     ) -> PyResult<Bound<'py, Self>> {
-        let hash = Some(tensor.hash().to_string());
+        let hash = Some(tensor.hash());
         let layout = layout(&tensor, mapped, true);
         let own = Self { offset: tensor.arena_offset(), hash, code: tensor.dtype().name() };
         let memory = Reading { tensor, _counted: Arc::clone(&mapped.counted) };
@@ -138,8 +138,8 @@ impl ModelTensor {
 
     /// The hash of its bytes as committed; none while it is staged.
     #[getter]
-    fn hash(&self) -> Option<&str> {
-        self.hash.as_deref()
+    fn hash(&self) -> Option<String> {
+        self.hash.map(|hash| hash.to_string())
     }
 
     /// Its dtype in safetensors' spelling.

@@ -84,7 +84,10 @@ impl Staging {
                     if whole { target(py, like, None) } else { target(py, name, Some(like)) };
                 spec.like(like?)
             }
-            (None, Some(tensors)) => spec.tensors(described(tensors)?),
+            (None, Some(tensors)) => {
+                let (own, ties) = described(tensors)?;
+                ties.into_iter().fold(spec.tensors(own), |spec, (name, to)| spec.tied(name, to))
+            }
             _ => {
                 let message = format!("a version of '{name}' is staged with `like` or `tensors`");
                 let hint = "like=\"v1\", or tensors={\"w\": (\"float32\", (2, 3))}";
@@ -299,14 +302,20 @@ impl Staging {
     }
 }
 
-/// Names, dtypes and shapes.
-fn described(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<(String, millpond::Dtype, Vec<u64>)>> {
+/// Names, dtypes and shapes; and names that are another tensor's, with that one's.
+fn described(tensors: &Bound<'_, PyAny>) -> PyResult<(Vec<Described>, Vec<(String, String)>)> {
     let items = tensors.call_method0("items")?;
-    let mut described = Vec::new();
+    let (mut own, mut ties) = (Vec::new(), Vec::new());
     for item in items.try_iter()? {
         let (name, what): (String, Bound<'_, PyAny>) = item?.extract()?;
+        if let Ok(to) = what.cast::<PyString>() {
+            ties.push((name, to.to_cow()?.into_owned()));
+            continue;
+        }
         let (dtype, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>) = what.extract()?;
-        described.push((name, convert::dtype(&dtype)?, convert::shape(&shape)?));
+        own.push((name, convert::dtype(&dtype)?, convert::shape(&shape)?));
     }
-    Ok(described)
+    Ok((own, ties))
 }
+
+type Described = (String, millpond::Dtype, Vec<u64>);

@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond::cuda::{Context, DriverKind};
 use millpond::{Dtype, Error, GpuUuid};
+use millpond_wire::fd::process_number;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyTuple};
 
+use crate::dlpack::{Keeper, Span};
 use crate::ending::{calling, detached};
 use crate::errors::{self, Special};
 use crate::interrupt::ask;
@@ -68,6 +70,11 @@ impl Layout {
         strides
     }
 
+    fn span(&self) -> Span<'_> {
+        let Self { address, dtype, ref shape, place, readonly, .. } = *self;
+        Span { address, dtype, shape, place, readonly }
+    }
+
     /// The same bytes as another dtype: the last extent changes, or all become one where it cannot.
     fn seen_as(&self, dtype: Dtype) -> Option<Self> {
         let (from, to) = (self.dtype.bits(), dtype.bits());
@@ -107,7 +114,7 @@ impl View {
     /// The memory, if it is this process's and was not closed.
     pub(crate) fn memory(&self, py: Python<'_>) -> PyResult<Arc<dyn Memory>> {
         let Layout { label, owner, .. } = &self.layout;
-        if *owner != std::process::id() {
+        if *owner != process_number() {
             let error = Error::Forked { tensor: label.clone(), owner: *owner };
             return Err(errors::raise(py, &error));
         }
@@ -254,7 +261,7 @@ impl View {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let memory = self.memory(py)?;
-        let device = dlpack::device(&self.layout)?;
+        let device = dlpack::device(self.layout.place)?;
         if let Some(wanted) = dl_device
             && wanted != device
         {
@@ -271,11 +278,12 @@ impl View {
             let message = "stream 0 is ambiguous: 1 is the legacy default stream, 2 the thread's";
             return Err(PyBufferError::new_err(message));
         }
-        dlpack::capsule(py, &self.layout, memory, max_version)
+        let keeper = Keeper::Memory { _memory: memory };
+        dlpack::capsule(py, &self.layout.span(), keeper, max_version)
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
-        dlpack::device(&self.layout)
+        dlpack::device(self.layout.place)
     }
 
     #[getter]

@@ -33,6 +33,44 @@ def test_the_next_version_of_a_model(model):
     assert old["wte"].tobytes() != new.tobytes()
 
 
+def test_tied_tensors_are_stored_once_and_follow_every_way(name, tmp_path):
+    values = numpy.arange(64 * 8, dtype="float32").reshape(64, 8)
+    tensors = {"embed": ("float32", (64, 8)), "head": "embed", "norm": ("float32", (8,))}
+    with millpond.stage(name, "v1", tensors=tensors) as w:
+        assert list(w) == ["embed", "head", "norm"]
+        w["head"].copy_(values)
+        w["norm"].copy_(numpy.ones(8, dtype="float32"))
+    first = millpond.attach(name)
+    assert first["embed"].ptr == first["head"].ptr != first["norm"].ptr
+    assert first["embed"].hash == first["head"].hash
+    assert first.nbytes == values.nbytes + 32 and millpond.inspect(f"{name}@v1").tensors == 3
+    assert first["embed"].tobytes() == values.tobytes()
+    assert millpond.verify(f"{name}@v1").ok
+
+    # What is like it is tied as it is; the one that it is like keeps its bytes.
+    with millpond.stage(name, "v2", like="v1") as w:
+        w["embed"].copy_(values + 1)
+    millpond.swap(name, "v2")
+    second = millpond.attach(name)
+    assert second["head"].tobytes() == (values + 1).tobytes()
+    assert first["head"].tobytes() == values.tobytes() and millpond.verify(f"{name}@v2").ok
+
+    # A file has both names, each with its bytes: safetensors knows no ties.
+    path = tmp_path / "saved.safetensors"
+    millpond.save(f"{name}@v1", path)
+    report = millpond.load(name, path, "v3", like="v1")
+    third = millpond.attach(name, "v3")
+    assert third["head"].ptr != third["embed"].ptr and report.shared_bytes == 0
+    assert third.nbytes == first.nbytes + values.nbytes
+    assert all(third[key].tobytes() == first[key].tobytes() for key in first)
+
+    for wrong in ({"a": "b"}, {"a": ("int8", (1,)), "b": "a", "c": "b"}):
+        with pytest.raises(millpond.Invalid, match="is tied to"):
+            millpond.stage(name, tensors=wrong)
+    del first, second, third
+    retire_all(name)
+
+
 def test_nothing_is_left_after_an_error(model):
     view = None
     with pytest.raises(RuntimeError, match="mine"):

@@ -88,6 +88,65 @@ def test_the_next_version_without_rebinding(name, tokens):
 
 
 @torch.no_grad()
+def test_tied_weights_are_committed_once(name, tokens):
+    net = Net()
+    info = millpond.torch.commit(net, name, rebind=False)
+    model = millpond.attach(name)
+    assert model["embed.weight"].ptr == model["head.weight"].ptr
+    assert info.nbytes == 4 * (32 * 16 + 16 * 16 + 16 + 1)
+    state = model.torch()
+    assert torch.equal(state["head.weight"], net.head.weight)
+    # What were one tensor and are two now would overwrite each other.
+    net.head.weight = torch.nn.Parameter(net.head.weight + 1)
+    with pytest.raises(ValueError, match="one tensor in 'v1' and two in the module"):
+        millpond.torch.commit(net, name, like="v1", rebind=False)
+    millpond.torch.commit(net, name, rebind=False)
+    wanted, other = net(tokens), Net("meta")
+    other.scratch = torch.zeros(4, device=DEVICE)
+    other.load_state_dict(millpond.attach(name, "v2").torch(), assign=True)
+    assert torch.equal(other(tokens), wanted)
+    del other, state, model
+    retire_all(name)
+
+
+def test_every_tensor_of_a_model_is_taken_over_and_keeps_the_lease(name):
+    tensors = {f"t{number}": ("float32", (2, 3)) for number in range(40)}
+    tensors |= {"scalar": ("int64", ()), "empty": ("float32", (0, 4)), "half": ("bfloat16", (4,))}
+    tensors["deep"] = ("uint8", (1, 2, 1, 2, 1, 2))
+    with millpond.stage(name, tensors=tensors) as w:
+        for number, key in enumerate(sorted(tensors)):
+            w[key].torch().fill_(number)
+    model = millpond.attach(name)
+    state = model.torch()
+    assert list(state) == sorted(tensors) and len(state) == len(tensors)
+    # In order, from behind, and again.
+    for key in [*state, *reversed(sorted(tensors)), *state]:
+        made, number = state[key], sorted(tensors).index(key)
+        assert made.shape == tensors[key][1] and made.is_contiguous() and state[key] is made
+        assert made.numel() == 0 or made.data_ptr() == model[key].ptr
+        assert bool((made == number).all())
+    for wrong in ("t", "t400", 7):
+        with pytest.raises(KeyError):
+            state[wrong]
+    assert "t" not in state and len(state) == len(tensors)
+    state["own"] = made
+    del state["t0"]
+    assert list(state) == [key for key in sorted(tensors) if key != "t0"] + ["own"]
+    assert len(state) == len(tensors) and "t0" not in state
+    with pytest.raises(KeyError):
+        state["t0"]
+    last = state["t7"]
+    model.close()
+    del state, model, made
+    gc.collect()
+    assert millpond.live_leases() == 1 and last.sum().item() == 6 * sorted(tensors).index("t7")
+    del last
+    gc.collect()
+    assert millpond.live_leases() == 0
+    retire_all(name)
+
+
+@torch.no_grad()
 def test_addresses_stay_when_a_module_follows_in_place(name, tokens):
     torch.manual_seed(1)
     net = Net()

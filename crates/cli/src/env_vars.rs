@@ -12,14 +12,10 @@ pub struct Variable {
     pub meaning: &'static str,
 }
 
-/// The runtime folder.
-pub const RUNTIME_DIR: &str = millpond_wire::runtime_dir::ENVIRONMENT;
 /// What is logged.
 pub const LOG: &str = "MILLPOND_LOG";
 /// How it is logged.
 pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";
-/// Where the software driver's devices are.
-pub const SOFT_DIR: &str = "MILLPOND_SOFT_DIR";
 
 /// Where the library for limits is.
 pub const PRELOAD: &str = "MILLPOND_PRELOAD";
@@ -29,6 +25,9 @@ pub const LEDGER: &str = "MILLPOND_LEDGER";
 pub const MEMORY_LIMIT: &str = "MILLPOND_MEMORY_LIMIT";
 /// The group of such a program.
 pub const GROUP: &str = "MILLPOND_GROUP";
+
+/// The program that starts a companion.
+pub const BIN: &str = "MILLPOND_BIN";
 
 const OWN: &[Variable] = &[
     Variable {
@@ -49,6 +48,10 @@ const OWN: &[Variable] = &[
     Variable {
         name: "HF_HOME",
         meaning: "Hugging Face's folder; its `hub` is looked at where HF_HUB_CACHE is not set",
+    },
+    Variable {
+        name: BIN,
+        meaning: "Set for companion programs: the path of the `millpond` program that started them",
     },
     Variable { name: "NO_COLOR", meaning: "Not empty: no colour, unless `--color always`" },
 ];

@@ -1,5 +1,4 @@
-//! What is logged, by whom and where: keeper, daemon and mover through the writer that neither blocks
-//! nor fails, a command of `-vv` straight to standard error.
+//! The log of keeper, daemon and mover, through the writer that neither blocks nor fails.
 
 use std::path::PathBuf;
 
@@ -41,11 +40,6 @@ impl ProcessLog<'_> {
         millpond_log::end_on_panic();
         subscribe(filter, self.format, log.clone())
     }
-}
-
-/// Starts the log of a command that is to say everything.
-pub fn start(filter: &str) -> Outcome {
-    subscribe(parse(filter)?, LogFormat::Text, std::io::stderr)
 }
 
 /// Says what is left to say when a long-running process ends, and waits for it only so long: a

@@ -8,28 +8,24 @@
 
 mod args;
 mod commands;
+mod companion;
 mod elf;
 mod endure;
 mod env_vars;
-mod error;
-mod exit;
 mod json;
 mod logging;
 mod moment;
 mod output;
 mod pond;
 mod preload;
-mod printer;
 mod progress;
-mod scene;
-mod shown;
 mod size;
 mod span;
-mod table;
-mod units;
-mod users;
+mod trust;
 
 use std::process::ExitCode;
+
+use millpond_console::{error, exit, printer, shown, table, units, users};
 
 use crate::printer::Printer;
 
@@ -37,13 +33,13 @@ fn main() -> ExitCode {
     let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
-            let error = commands::usage::tidy(error, std::env::args_os());
-            return ExitCode::from(commands::usage::print(&error).number());
+            let words: Vec<_> = std::env::args_os().collect();
+            return ExitCode::from(commands::usage::not_a_command(error, &words).number());
         }
     };
     let printer = Printer::new(&cli.global, cli.command.is_json());
     let logs = if cli.global.verbose > 1 && !cli.command.logs_itself() {
-        logging::start("warn,millpond=debug")
+        millpond_console::log_everything()
     } else {
         Ok(())
     };

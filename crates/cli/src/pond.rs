@@ -3,26 +3,13 @@
 use std::path::Path;
 
 use millpond::{IntoTarget, Pond, Target, TensorId};
+pub use millpond_console::connect;
 use millpond_wire::message::DeviceInfo;
 use millpond_wire::{ErrorKind, Failure, GpuUuid, runtime_dir};
 
-use crate::args::Global;
-use crate::error::{CommandError, Report};
-use crate::exit::Code;
+use crate::error::CommandError;
 use crate::printer::Printer;
 use crate::size::Size;
-
-/// What `ps` shows for this program.
-const PROGRAM: &str = "millpond";
-
-/// Connects to the pond that the command line or the environment names.
-pub fn connect(global: &Global) -> Result<Pond, CommandError> {
-    let mut builder = Pond::builder().program(PROGRAM);
-    if let Some(folder) = global.runtime_dir() {
-        builder = builder.runtime_dir(folder);
-    }
-    Ok(builder.connect()?)
-}
 
 /// A GPU as people write it: its index in the pond's list, as torch writes that, its UUID, or the
 /// beginning of that, as tables show it.
@@ -153,19 +140,6 @@ pub fn target(pond: &Pond, text: &str) -> Result<Target, CommandError> {
             Err(Failure::new(ErrorKind::Invalid, message)
                 .hint("millpond tensor ls --no-trunc")
                 .into())
-        }
-    }
-}
-
-impl From<millpond::Error> for CommandError {
-    fn from(error: millpond::Error) -> Self {
-        if let Some(failure) = error.failure() {
-            return failure.clone().into();
-        }
-        let report = Report::new(Code::Kind(error.kind()), error.to_string());
-        match error.hint() {
-            Some(hint) => report.hint(hint).into(),
-            None => report.into(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Which library counts memory inside other programs, and where it is.
 
-mod trust;
-
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +9,7 @@ use millpond::Status;
 use crate::env_vars;
 use crate::error::Report;
 use crate::exit::Code;
+use crate::trust;
 
 /// The library's file.
 pub const FILE: &str = "libmillpond_preload.so";
@@ -55,7 +54,7 @@ pub fn choose(pond: Option<&Status>) -> Result<Library, Report> {
         return library(&[path.into()], Source::Variable, None);
     }
     let named = pond.and_then(|status| status.preload_library.as_deref());
-    let refused = match named.map(|path| trust::check(Path::new(path))) {
+    let refused = match named.map(|path| trust::check(Path::new(path), "load")) {
         Some(Ok(file)) if loadable(&file) => {
             return Ok(Library { file, source: Source::Pond, refused: None });
         }

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use common::{Place, Ran};
 
-const VISIBLE: [&str; 30] = [
+const VISIBLE: [&str; 29] = [
     "demo",
     "serve",
     "stop",
@@ -34,13 +34,12 @@ const VISIBLE: [&str; 30] = [
     "upgrade",
     "events",
     "gc",
-    "bench",
     "completions",
     "man",
     "version",
     "help",
 ];
-const HIDDEN: [&str; 7] = ["daemon", "keeper", "mover", "opener", "worker", "echo", "janitor"];
+const HIDDEN: [&str; 6] = ["daemon", "keeper", "mover", "opener", "worker", "janitor"];
 
 fn is_listed(help: &str, command: &str) -> bool {
     help.lines().any(|line| line.trim_start().split(' ').next() == Some(command))

@@ -1,10 +1,14 @@
 //! What came as an answer, unpacked.
 
+use std::os::fd::OwnedFd;
+
 use millpond_wire::message::{Reply, ReplyBody};
 use millpond_wire::{limits, memfd};
 
-use crate::demux::Answer;
 use crate::{Error, Result};
+
+/// An answer, with what came along.
+pub(crate) type Answer = millpond_client_core::Answer<OwnedFd>;
 
 pub(crate) fn not_an_answer(what: &str) -> Error {
     Error::Protocol(format!("its answer to {what} is not one"))

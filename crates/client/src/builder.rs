@@ -84,7 +84,7 @@ impl PondBuilder {
         let folder = config.folder.clone();
         let make = || Arc::new(Handle::new(config));
         let pond = Pond::new(if plain { registry::shared(&folder, make) } else { make() });
-        pond.core().link.connected("the connection", None, None)?;
+        pond.core().link.connected()?;
         Ok(pond)
     }
 

@@ -74,19 +74,9 @@ impl Connection {
         Ok(Self { socket, builder: Mutex::new(Builder::new()) })
     }
 
-    /// Sends a request. While the peer's queue is full, `meanwhile` may read what has come, so
-    /// that the two sides do not wait for each other.
+    /// Sends a request with its descriptors. While the peer's queue is full, `meanwhile` may read
+    /// what has come, so that the two sides do not wait for each other.
     pub(crate) fn send(
-        &self,
-        request: &Request,
-        deadline: Deadline,
-        meanwhile: impl Fn(),
-    ) -> Result<(), Trouble> {
-        self.send_with(request, &[], deadline, meanwhile)
-    }
-
-    /// As [`Connection::send`], with descriptors.
-    pub(crate) fn send_with(
         &self,
         request: &Request,
         fds: &[BorrowedFd<'_>],

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use millpond_client_core::Lost;
 use millpond_cuda::Driver;
 use millpond_wire::message::TensorInfo;
 use millpond_wire::{GpuUuid, LeaseId, Mode};
 
+use crate::answer::Answer;
 use crate::cuda_side::CudaSide;
-use crate::demux::{Answer, Line};
 use crate::grant;
-use crate::leases::Lost;
 use crate::link::{Link, LinkConfig};
 use crate::memo::Memo;
-use crate::retire::{ReleaseSink, Retire, RetireList};
+use crate::retire::{Release, Retire, RetireList};
 use crate::slab_map::{SlabMap, SlabMapping};
 use crate::{Error, Result};
 
@@ -43,21 +43,14 @@ pub(crate) struct Taken {
     pub(crate) lost: Lost,
 }
 
-struct Sink(Arc<Link>);
-
-impl ReleaseSink for Sink {
-    fn release(&self, leases: &[LeaseId]) -> Result<()> {
-        self.0.release(leases)
-    }
-}
-
 impl Core {
     pub(crate) fn new(config: &Config) -> Self {
         let link = Arc::new(Link::new(config.link.clone()));
         let cuda = Arc::new(CudaSide::new(config.driver.clone()));
         let slabs = Arc::new(SlabMap::new(Arc::clone(&cuda)));
-        let sink = Arc::new(Sink(Arc::clone(&link)));
-        let retire = Retire::new(Arc::clone(&cuda), Arc::clone(&slabs), sink);
+        let told = Arc::clone(&link);
+        let release: Release = Arc::new(move |leases| told.release(leases));
+        let retire = Retire::new(Arc::clone(&cuda), Arc::clone(&slabs), release);
         Self { link, cuda, slabs, retire, memo: Memo::default() }
     }
 
@@ -96,7 +89,7 @@ impl Core {
             return Err(Error::Timeout { what: "the end of leases", after: timeout });
         }
         let mut state = self.link.lock();
-        let leases = state.leases.len();
+        let leases = state.session.leases().len();
         if leases > 0 {
             return Err(Error::InUse { leases });
         }
@@ -116,6 +109,6 @@ impl Core {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self.link.lock().line, Line::Closed)
+        self.link.lock().session.is_closed()
     }
 }

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use millpond_client_core::Dial;
 use millpond_wire::message::{Event, EventKind, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, Epoch};
 use rustix::event::PollFlags;
 
 use crate::answer::not_an_answer;
 use crate::connection::{Connection, Deadline, Trouble, buffer, ready, remaining};
-use crate::establish::{Caller, Down, establish};
+use crate::establish::{Caller, establish};
 use crate::link::LinkConfig;
 use crate::{Error, Result, cancel, process};
 
@@ -163,8 +164,8 @@ impl Events {
         let patience = self.config.reconnect_timeout;
         let until = Instant::now() + patience;
         let until = deadline.map_or(until, |deadline| deadline.min(until));
-        let down = self.down_since.map(|since| Down::new(since, patience));
-        let established = establish(&caller, until, down)?;
+        let down = self.down_since.map(|since| (since, since + patience));
+        let established = establish(&caller, Dial::new(until, down))?;
         let epoch = established.welcome.epoch;
         if self.from == 0 && self.epoch.is_some_and(|old| old != epoch) {
             // Everything that the new daemon has seen is news.
@@ -209,7 +210,7 @@ impl Events {
             }
         };
         let request = Request { number: NUMBER, body };
-        connection.send(&request, Some(until), || {}).map_err(gone)?;
+        connection.send(&request, &[], Some(until), || {}).map_err(gone)?;
         loop {
             let received = connection.receive(&mut self.buffer, Some(until)).map_err(gone)?;
             match received.map(|(reply, _)| reply.body) {

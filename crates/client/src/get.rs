@@ -9,7 +9,7 @@ use std::time::Instant;
 use millpond_wire::message::{RequestBody, Target, TensorGet};
 use millpond_wire::{LeaseId, Mode};
 
-use crate::demux::Answer;
+use crate::answer::Answer;
 use crate::link::Ask;
 use crate::memo::Mark;
 use crate::spec::{GetOptions, wait_ms};
@@ -116,13 +116,16 @@ impl Pond {
         let lease = core.link.new_lease();
         let GetOptions { mode, wait } = options;
         let get = TensorGet { target: target.clone(), lease, mode, wait_ms: wait_ms(wait) };
-        let answer = core.link.call(Ask {
-            what: WHAT,
-            body: RequestBody::TensorGet(get),
-            lease: Some(lease),
-            deadline: self.deadline(wait).filter(|_| !options.waits_for_ever()),
-            waits_until: Instant::now().checked_add(wait),
-        })?;
+        let answer = core.link.call(
+            Ask {
+                what: WHAT,
+                body: RequestBody::TensorGet(get),
+                lease: Some(lease),
+                deadline: self.deadline(wait).filter(|_| !options.waits_for_ever()),
+                waits_until: Instant::now().checked_add(wait),
+            },
+            None,
+        )?;
         Ok(Got { target, mode, mark, lease, answer })
     }
 

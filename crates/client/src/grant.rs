@@ -2,12 +2,11 @@
 
 use std::os::fd::OwnedFd;
 
+use millpond_client_core::Lost;
 use millpond_wire::message::{ReplyBody, TensorInfo};
 use millpond_wire::{LeaseId, Mode};
 
-use crate::answer::not_an_answer;
-use crate::demux::Answer;
-use crate::leases::Lost;
+use crate::answer::{Answer, not_an_answer};
 use crate::{Error, Result};
 
 /// What the pond granted.

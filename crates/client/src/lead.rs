@@ -1,78 +1,55 @@
-//! Waiting for an answer: reading the socket for everybody, or sleeping until somebody else has.
+//! Waiting for an answer: reading the socket for everybody, or sleeping until another thread has.
+//!
+//! There is no reader thread. Of the threads that wait for an answer one is the *leader*: it reads
+//! the socket, hands each answer to the thread that waits for it, and when its own answer has come
+//! it gives the lead to another waiting thread. A thread alone is always the leader, so its round
+//! trip is one send and one receive.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::thread;
 
+use millpond_client_core::Received;
 use millpond_wire::message::Reply;
 
 use crate::connection::{Connection, Deadline, Trouble, buffer, remaining};
-use crate::demux::{Answer, State};
+use crate::line::State;
 use crate::link::Link;
 use crate::{Result, cancel};
 
-/// An answer, or why there will never be one; or else what to do about it.
-pub(crate) type Outcome = Result<Result<Answer>, Unanswered>;
-
-/// Why a wait ended without an answer.
-pub(crate) enum Unanswered {
-    /// The deadline has passed.
-    Late,
-    /// The caller wants it no more.
-    Cancelled,
-    /// The connection is over: repeat on the next one.
-    HungUp,
-}
-
 impl Link {
-    /// Waits for the answer to a request that was sent, leading if nobody else does.
-    pub(crate) fn wait(
-        self: &Arc<Self>,
+    /// Leads, or sleeps while another thread leads, until something has come or the time is over.
+    /// Says whether the call was cancelled meanwhile.
+    pub(crate) fn wait<'a>(
+        self: &'a Arc<Self>,
+        mut state: MutexGuard<'a, State>,
         number: u64,
-        generation: u64,
         connection: &Connection,
+        generation: u64,
         deadline: Deadline,
-    ) -> Outcome {
-        let mut cancelled = false;
-        let mut state = self.lock();
-        loop {
-            if let Some(answer) = state.collect(number) {
-                return Ok(answer);
+    ) -> (MutexGuard<'a, State>, bool) {
+        if state.leading {
+            state.sleepers.insert(number, thread::current());
+            drop(state);
+            match cancel::slice(remaining(deadline)) {
+                Some(left) => thread::park_timeout(left),
+                None => thread::park(),
             }
-            if !state.is_current(generation) {
-                state.forget(number);
-                return Err(Unanswered::HungUp);
-            }
-            let left = remaining(deadline);
-            let late = left.is_some_and(|left| left.is_zero());
-            if late || cancelled {
-                state.give_up(number);
-                if !state.late.is_empty() {
-                    self.watch_if_possible(&mut state);
-                }
-                return Err(if late { Unanswered::Late } else { Unanswered::Cancelled });
-            }
-            if state.leading {
-                state.sleeps(number);
-                drop(state);
-                match cancel::slice(left) {
-                    Some(left) => thread::park_timeout(left),
-                    None => thread::park(),
-                }
-                // Without the lock: whoever is asked may take its time.
-                cancelled = cancel::check().is_err();
-                state = self.lock();
-            } else {
-                state.leading = true;
-                let mut space = state.buffer.take().unwrap_or_else(buffer);
-                drop(state);
-                let received = connection.receive(&mut space, deadline);
-                cancelled = matches!(received, Ok(None)) && cancel::check().is_err();
-                state = self.lock();
-                state.buffer = Some(space);
-                self.received(&mut state, generation, received);
-            }
+            // Without the lock: whoever is asked may take its time.
+            let cancelled = cancel::check().is_err();
+            let mut state = self.lock();
+            state.sleepers.remove(&number);
+            return (state, cancelled);
         }
+        state.leading = true;
+        let mut space = state.buffer.take().unwrap_or_else(buffer);
+        drop(state);
+        let received = connection.receive(&mut space, deadline);
+        let cancelled = matches!(received, Ok(None)) && cancel::check().is_err();
+        let mut state = self.lock();
+        state.buffer = Some(space);
+        self.received(&mut state, generation, received);
+        (state, cancelled)
     }
 
     /// What the leader does with what it read; it does not lead any longer.
@@ -82,16 +59,26 @@ impl Link {
         generation: u64,
         received: Result<Option<(Reply, Vec<OwnedFd>)>, Trouble>,
     ) {
-        if state.generation == generation {
+        if state.session.generation() == generation {
             state.leading = false;
         }
         match received {
-            Ok(Some((reply, fds))) => {
-                state.dispatch(generation, reply, fds);
-                if !state.strays.is_empty() {
-                    self.watch_if_possible(state);
+            Ok(Some((reply, fds))) => match state.session.received(generation, reply, fds) {
+                Received::Answer(number) => {
+                    if let Some(sleeper) = state.sleepers.get(&number) {
+                        sleeper.unpark();
+                    }
                 }
-            }
+                Received::Late if state.session.has_strays() => self.watch_if_possible(state),
+                Received::Unasked(body, _) => {
+                    tracing::debug!(?body, "a message that nobody asked for");
+                }
+                Received::Unknown => {
+                    let unknown = state.session.unknown();
+                    tracing::debug!(unknown, "a message that this program does not know");
+                }
+                Received::Late | Received::Stale => {}
+            },
             Ok(None) | Err(Trouble::Late | Trouble::Cancelled) => {}
             Err(Trouble::HungUp) => state.hang_up(generation),
             Err(Trouble::Violation(error)) => {
@@ -101,27 +88,12 @@ impl Link {
         }
     }
 
-    /// A request that could not be sent.
-    pub(crate) fn unsent(&self, number: u64, generation: u64, trouble: Trouble) -> Outcome {
-        let mut state = self.lock();
-        state.forget(number);
-        match trouble {
-            Trouble::HungUp => {
-                state.hang_up(generation);
-                Err(Unanswered::HungUp)
-            }
-            Trouble::Late => Err(Unanswered::Late),
-            Trouble::Cancelled => Err(Unanswered::Cancelled),
-            Trouble::Violation(error) => Ok(Err(error)),
-        }
-    }
-
     /// Reads what has come if nobody else does, so that a pond that waits for its replies to be
     /// read takes requests again.
     pub(crate) fn drain(self: &Arc<Self>, connection: &Connection, generation: u64) {
         loop {
             let mut state = self.lock();
-            if state.leading || !state.is_current(generation) {
+            if state.leading || !state.session.is_current(generation) {
                 return;
             }
             let mut space = state.buffer.take().unwrap_or_else(buffer);
@@ -133,6 +105,22 @@ impl Link {
             if !more {
                 return;
             }
+        }
+    }
+}
+
+impl State {
+    /// A thread does not wait any longer. If nobody leads now, another one is woken to do so.
+    pub(crate) fn pass_lead(&self) {
+        if self.leading {
+            return;
+        }
+        // A thread that is not asleep looks for itself.
+        let waits = |number: &u64| self.session.awaits(*number);
+        if let Some((_, sleeper)) = self.sleepers.iter().find(|(number, _)| waits(number)) {
+            sleeper.unpark();
+        } else if self.session.expects_late() {
+            self.wake_watch();
         }
     }
 }

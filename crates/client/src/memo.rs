@@ -15,7 +15,6 @@ use millpond_wire::message::Target;
 use millpond_wire::{Mode, limits, page};
 
 use crate::connection::lock;
-use crate::demux::Line;
 use crate::link::Link;
 use crate::tensor::Shared;
 
@@ -50,8 +49,8 @@ impl Link {
     pub(crate) fn mark(&self, target: &Target) -> Option<Mark> {
         let (page, generation) = {
             let state = self.lock();
-            let Line::Up(_) = state.line else { return None };
-            (Arc::clone(state.page.as_ref()?), state.generation)
+            let page = state.page.as_ref().filter(|_| state.session.is_up())?;
+            (Arc::clone(page), state.session.generation())
         };
         Some(Mark { generation, value: page.counters.read(page::slot_of(target))? })
     }

@@ -114,7 +114,7 @@ impl Pond {
         let (made, deadline) = (request.tensor, self.deadline(Duration::ZERO));
         let body = RequestBody::TensorCreate(request);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let answer = core.link.call(ask)?;
+        let answer = core.link.call(ask, None)?;
         match core.take(WHAT, answer, lease, Mode::ReadWrite) {
             // One that was there has an identity of its own.
             Ok(taken) => {
@@ -331,13 +331,13 @@ impl Pond {
     /// Leases of this process that are held, or are on their way back.
     #[must_use]
     pub fn live_leases(&self) -> usize {
-        self.core().link.lock().leases.len()
+        self.core().link.lock().session.leases().len()
     }
 
     /// The bytes that those leases are on; what several of them are on counts for each.
     #[must_use]
     pub fn live_bytes(&self) -> u64 {
-        self.core().link.lock().leases.bytes()
+        self.core().link.lock().session.leases().bytes()
     }
 
     /// Waits for dropped tensors to be given back, and says goodbye. Other clones cannot be used

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use millpond_client_core::{Backoff, Retiring};
 use millpond_wire::LeaseId;
 
 use crate::connection::lock;
@@ -18,23 +19,17 @@ use crate::model::Arena;
 use crate::slab_map::{DeviceSide, SlabMap, SlabMapping};
 use crate::{Error, Result};
 
-/// Pauses before something that failed is tried again: the first, and the longest.
-const PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Pauses before something that failed is tried again.
+const PAUSE: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
-/// Whom the end of leases is told.
-pub(crate) trait ReleaseSink: Send + Sync + 'static {
-    fn release(&self, leases: &[LeaseId]) -> Result<()>;
-}
+/// Tells the pond that leases have ended.
+pub(crate) type Release = Arc<dyn Fn(&[LeaseId]) -> Result<()> + Send + Sync>;
 
 /// A lease that its holder has let go of.
-struct Item<D: DeviceSide> {
-    lease: LeaseId,
-    mapped: Mapped<D>,
-}
+type Item<D> = (LeaseId, ToUnmap<D>);
 
 /// What is mapped because of a lease.
-pub(crate) enum Mapped<D: DeviceSide> {
+pub(crate) enum ToUnmap<D: DeviceSide> {
     /// A tensor's slab, together with other tensors of it.
     Slab(Arc<SlabMapping<D>>),
     /// A version's slabs.
@@ -78,9 +73,9 @@ impl<D: DeviceSide> RetireList<D> {
     }
 
     /// Puts a lease on the list. Never blocks, never calls the driver or the pond.
-    pub(crate) fn push(&self, lease: LeaseId, mapped: Mapped<D>) {
+    pub(crate) fn push(&self, lease: LeaseId, mapped: ToUnmap<D>) {
         self.outstanding.count.fetch_add(1, Ordering::AcqRel);
-        lock(&self.state).items.push(Item { lease, mapped });
+        lock(&self.state).items.push((lease, mapped));
         self.wake.notify_one();
     }
 
@@ -110,15 +105,15 @@ impl<D: DeviceSide> fmt::Debug for RetireList<D> {
 pub(crate) struct Retire<D: DeviceSide> {
     device: Arc<D>,
     slabs: Arc<SlabMap<D>>,
-    sink: Arc<dyn ReleaseSink>,
+    release: Release,
     lists: Mutex<Vec<Arc<RetireList<D>>>>,
     outstanding: Arc<Outstanding>,
 }
 
 impl<D: DeviceSide> Retire<D> {
-    pub(crate) fn new(device: Arc<D>, slabs: Arc<SlabMap<D>>, sink: Arc<dyn ReleaseSink>) -> Self {
+    pub(crate) fn new(device: Arc<D>, slabs: Arc<SlabMap<D>>, release: Release) -> Self {
         let (lists, outstanding) = (Mutex::default(), Arc::default());
-        Self { device, slabs, sink, lists, outstanding }
+        Self { device, slabs, release, lists, outstanding }
     }
 
     /// The list of a context; the first use starts its thread.
@@ -136,11 +131,9 @@ impl<D: DeviceSide> Retire<D> {
         let mut worker = Worker {
             device: Arc::clone(&self.device),
             slabs: Arc::clone(&self.slabs),
-            sink: Arc::clone(&self.sink),
+            release: Arc::clone(&self.release),
             list: Arc::clone(&list),
-            unsettled: Vec::new(),
-            unreleased: Vec::new(),
-            lost: false,
+            retiring: Retiring::default(),
         };
         thread::Builder::new()
             .name("millpond-retire".to_owned())
@@ -186,50 +179,47 @@ impl<D: DeviceSide> Retire<D> {
 struct Worker<D: DeviceSide> {
     device: Arc<D>,
     slabs: Arc<SlabMap<D>>,
-    sink: Arc<dyn ReleaseSink>,
+    release: Release,
     list: Arc<RetireList<D>>,
-    /// Work may still use these.
-    unsettled: Vec<Item<D>>,
-    /// Unmapped, but the pond does not know yet.
-    unreleased: Vec<LeaseId>,
-    /// The context is lost: nobody can tell any more what its work does.
-    lost: bool,
+    retiring: Retiring<ToUnmap<D>>,
 }
 
 impl<D: DeviceSide> Worker<D> {
     fn run(&mut self) {
-        let mut pause = None;
+        let (mut backoff, mut pause) = (PAUSE, None);
         loop {
             let (items, ending) = self.list.take(pause);
-            self.unsettled.extend(items);
-            let went_well = self.settle() & self.release();
+            for (lease, mapped) in items {
+                self.retiring.push(lease, mapped);
+            }
+            let went_well = self.settle() & self.tell();
             if went_well {
+                backoff.reset();
                 pause = None;
                 if ending {
                     return;
                 }
             } else {
-                let next = pause.map_or(PAUSE, |pause: Duration| pause * 2);
-                pause = Some(next.min(LONGEST_PAUSE));
+                pause = Some(backoff.pause());
             }
         }
     }
 
     /// Waits for the device and unmaps; false if that is to be tried again.
     fn settle(&mut self) -> bool {
-        if self.unsettled.is_empty() {
+        if self.retiring.in_use() == 0 {
             return true;
         }
         let (device, context) = (Arc::clone(&self.device), &self.list.context);
-        let waited = if self.lost {
+        let waited = if self.retiring.is_lost() {
             Err(None)
         } else {
             device.undisturbing(|| device.synchronize(context)).map_err(Some)
         };
         match waited {
             Ok(()) => {
-                for item in std::mem::take(&mut self.unsettled) {
-                    self.let_go(item);
+                for (lease, mapped) in self.retiring.work_ended() {
+                    self.unmap(lease, mapped);
                 }
                 true
             }
@@ -239,28 +229,26 @@ impl<D: DeviceSide> Worker<D> {
             }
             Err(error) => {
                 if let Some(error) = error {
-                    let leases = self.unsettled.len();
+                    let leases = self.retiring.in_use();
                     tracing::warn!(%error, leases, "a context is lost; its tensors stay mapped until the process ends");
-                    self.lost = true;
                 }
-                let given_up = std::mem::take(&mut self.unsettled);
-                self.list.outstanding.done(given_up.len());
                 // The mappings stay: dropping the last use of one forgets it.
+                let given_up = self.retiring.context_lost();
+                self.list.outstanding.done(given_up.len());
                 true
             }
         }
     }
 
-    fn let_go(&mut self, item: Item<D>) {
-        let Item { lease, mapped } = item;
+    fn unmap(&mut self, lease: LeaseId, mapped: ToUnmap<D>) {
         let device = Arc::clone(&self.device);
         let unmap = || match mapped {
-            Mapped::Slab(slab) => self.slabs.let_go(slab),
-            Mapped::Arena(arena) => arena.unmap(&device),
-            Mapped::Nothing => Ok(()),
+            ToUnmap::Slab(slab) => self.slabs.let_go(slab),
+            ToUnmap::Arena(arena) => arena.unmap(&device),
+            ToUnmap::Nothing => Ok(()),
         };
         match device.undisturbing(unmap) {
-            Ok(()) => self.unreleased.push(lease),
+            Ok(()) => self.retiring.unmapped(lease),
             Err(error) => {
                 // What may still be mapped must stay leased.
                 tracing::warn!(%error, %lease, "a slab stays mapped until the process ends");
@@ -270,14 +258,14 @@ impl<D: DeviceSide> Worker<D> {
     }
 
     /// Tells the pond; false if that is to be tried again.
-    fn release(&mut self) -> bool {
-        if self.unreleased.is_empty() {
+    fn tell(&mut self) -> bool {
+        let leases = self.retiring.to_release();
+        if leases.is_empty() {
             return true;
         }
-        match self.sink.release(&self.unreleased) {
+        match (self.release)(leases) {
             Ok(()) | Err(Error::Closed) => {
-                self.list.outstanding.done(self.unreleased.len());
-                self.unreleased.clear();
+                self.list.outstanding.done(self.retiring.released());
                 true
             }
             Err(error) => {

@@ -103,12 +103,12 @@ impl<D: DeviceSide> Drop for SlabMapping<D> {
 }
 
 /// One slab and mode, in each context it is mapped for.
-type Mapped<D> = Vec<(<D as DeviceSide>::Context, Weak<SlabMapping<D>>)>;
+type PerContext<D> = Vec<(<D as DeviceSide>::Context, Weak<SlabMapping<D>>)>;
 
 /// All mapped slabs of a pond in this process.
 pub(crate) struct SlabMap<D: DeviceSide> {
     device: Arc<D>,
-    mapped: Mutex<HashMap<(SlabId, Mode), Mapped<D>>>,
+    mapped: Mutex<HashMap<(SlabId, Mode), PerContext<D>>>,
 }
 
 impl<D: DeviceSide> SlabMap<D> {

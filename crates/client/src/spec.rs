@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use millpond_wire::message::{LeaseInfo, Life, TensorCreate, TensorInfo, WAIT_FOREVER};
+pub(crate) use millpond_client_core::wait_ms;
+use millpond_wire::message::{LeaseInfo, Life, TensorCreate, TensorInfo};
 use millpond_wire::{Audience, Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName};
 
 use crate::Result;
@@ -139,14 +140,6 @@ impl Default for GetOptions {
     }
 }
 
-/// A wait as it travels; what is left of it is rounded up, so that the pond is not early.
-pub(crate) fn wait_ms(wait: Duration) -> u64 {
-    if wait == Duration::MAX {
-        return WAIT_FOREVER;
-    }
-    u64::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(WAIT_FOREVER - 1)
-}
-
 /// Everything about one tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorDetails {
@@ -177,6 +170,6 @@ mod tests {
         assert_eq!(wait_ms(Duration::ZERO), 0);
         assert_eq!(wait_ms(Duration::from_micros(1)), 1);
         assert_eq!(wait_ms(Duration::from_secs(5)), 5000);
-        assert_eq!(wait_ms(Duration::MAX), WAIT_FOREVER);
+        assert_eq!(wait_ms(Duration::MAX), millpond_wire::message::WAIT_FOREVER);
     }
 }

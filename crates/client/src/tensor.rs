@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use millpond_client_core::Lost;
 use millpond_cuda::{Context, DevicePtr, Mapping, Stream, TouchKernel};
 use millpond_wire::message::{ReplyBody, RequestBody, TensorInfo, TensorPublish};
 use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, Token};
@@ -12,8 +13,7 @@ use millpond_wire::{Dtype, GpuUuid, LeaseId, Mode, Shape, TensorId, TensorName, 
 use crate::answer::not_an_answer;
 use crate::core::Taken;
 use crate::cuda_side::CudaSide;
-use crate::leases::Lost;
-use crate::retire::Mapped;
+use crate::retire::ToUnmap;
 use crate::slab_map::SlabMapping;
 use crate::{Error, Pond, Result, process};
 
@@ -316,7 +316,7 @@ impl Drop for Shared {
         let Some(slab) = self.slab.take() else { return };
         if self.owner == process::current() {
             let list = Arc::clone(slab.list());
-            list.push(self.lease, Mapped::Slab(slab));
+            list.push(self.lease, ToUnmap::Slab(slab));
         } else {
             // A forked copy: the lease, the mapping and the context are the parent's.
             std::mem::forget(slab);

@@ -8,34 +8,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use millpond_client_core::{Backoff, Duty};
 use millpond_wire::LeaseId;
-use millpond_wire::message::{Request, RequestBody};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use crate::connection::{Connection, poll, ready};
-use crate::demux::{Line, State};
+use crate::line::State;
 use crate::link::Link;
 use crate::{Error, Result};
 
 /// Pauses between attempts to find a pond that is gone: the first, and the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-
-/// What there is to do.
-enum Step {
-    /// Nothing is held and nobody is left.
-    End,
-    /// Leases that nobody has taken.
-    Release(Vec<LeaseId>),
-    /// Read what comes: among it may be a lease whose caller has given up.
-    Listen(Arc<Connection>, u64),
-    /// Look for the end of this connection.
-    Watch(Arc<Connection>, u64),
-    /// Claim what is held.
-    Reconnect,
-    /// Sleep until something changes.
-    Sleep,
-}
 
 impl Link {
     /// Starts the thread unless it runs.
@@ -46,7 +30,7 @@ impl Link {
     /// The pond remembers this process through restarts, because something ends with it.
     pub(crate) fn remembered(self: &Arc<Self>) -> Result<()> {
         let mut state = self.lock();
-        state.remembered = true;
+        state.session.remember();
         self.start_watch_locked(&mut state)
     }
 
@@ -79,11 +63,7 @@ impl Link {
     pub(crate) fn give_back(self: &Arc<Self>, lease: LeaseId) {
         if let Err(error) = self.release_even_unknown(&[lease]) {
             tracing::debug!(%error, %lease, "a lease is given back later");
-            let mut state = self.lock();
-            state.strays.push(lease);
-            self.watch_if_possible(&mut state);
-        } else {
-            self.delete_made(&[lease]);
+            self.give_back_later(&mut self.lock(), lease);
         }
     }
 
@@ -91,33 +71,25 @@ impl Link {
     /// wait for it.
     pub(crate) fn give_back_soon(self: &Arc<Self>, lease: LeaseId) {
         let mut state = self.lock();
-        if matches!(state.line, Line::Up(_)) {
+        if state.session.is_up() {
             drop(state);
             self.give_back(lease);
         } else {
-            state.strays.push(lease);
-            self.watch_if_possible(&mut state);
+            self.give_back_later(&mut state, lease);
         }
     }
 
-    /// Deletes the tensors without a name that these leases came with. As good as can be: one that
-    /// was never made is not there, and what cannot be told now ends at the latest with the pond.
-    fn delete_made(self: &Arc<Self>, leases: &[LeaseId]) {
-        for lease in leases {
-            let Some(tensor) = self.lock().made.remove(lease) else { continue };
-            let deleted = self.ask_done("a deletion", RequestBody::TensorDelete { tensor });
-            if let Err(error) = deleted {
-                tracing::debug!(%error, %tensor, "a tensor that nobody has was not deleted");
-            }
-        }
+    fn give_back_later(self: &Arc<Self>, state: &mut State, lease: LeaseId) {
+        state.session.stray(&[lease]);
+        self.watch_if_possible(state);
     }
 
     /// No handle is left. Without leases this is the end, said here because the process may end
     /// before the watching thread runs; with leases that thread stays until they have ended.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
-        state.ending = true;
-        if state.watch.is_some() && state.has_duties() {
+        state.session.end();
+        if state.watch.is_some() && state.session.has_duties() {
             state.wake_watch();
         } else {
             self.goodbye(&mut state);
@@ -126,78 +98,63 @@ impl Link {
 
     /// Closes the line for good, politely.
     pub(crate) fn goodbye(&self, state: &mut State) {
-        if let Some(connection) = state.close() {
-            connection.send_at_once(&Request { number: u64::MAX, body: RequestBody::Goodbye });
+        let goodbye = state.session.closed();
+        if let (Some(connection), Some(goodbye)) = (state.connection.take(), goodbye) {
+            connection.send_at_once(&goodbye);
             connection.shut_down();
         }
-        self.notify();
+        state.wake_all();
+        self.changed().notify_all();
         state.wake_watch();
     }
 
     fn watch(self: Arc<Self>, wake: &OwnedFd) {
-        let mut pause = PAUSE;
+        let mut pause = Backoff::new(PAUSE, LONGEST_PAUSE);
         loop {
             clear(wake);
-            let step = next_step(&mut self.lock());
-            match step {
-                Step::End => {
+            let mut state = self.lock();
+            let (duty, leading) = (state.session.duty(), state.leading);
+            let connection = state.connection.clone();
+            drop(state);
+            match (duty, connection) {
+                (Duty::End, _) => {
                     self.goodbye(&mut self.lock());
                     return;
                 }
-                Step::Release(strays) => {
+                (Duty::Release(strays), _) => {
                     if let Err(error) = self.release_even_unknown(&strays) {
                         tracing::debug!(%error, "leases that came too late are given back later");
-                        self.lock().strays.extend(strays);
+                        self.lock().session.stray(&strays);
                         clear(wake);
                         ready(wake.as_fd(), PollFlags::IN, Some(PAUSE));
-                    } else {
-                        self.delete_made(&strays);
                     }
                 }
-                Step::Listen(connection, generation) => {
+                (Duty::Listen(generation), Some(connection)) if !leading => {
                     sleep(&connection, PollFlags::IN | PollFlags::RDHUP, wake);
                     self.drain(&connection, generation);
                 }
-                Step::Watch(connection, generation) => {
+                (Duty::Listen(generation) | Duty::Watch(generation), Some(connection)) => {
                     // Without IN: a reply that arrives wakes its reader only.
                     let over = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
                     if sleep(&connection, PollFlags::RDHUP, wake).intersects(over) {
                         self.lock().hang_up(generation);
                     }
                 }
-                Step::Reconnect => match self.connected("a reconnection", None, None) {
-                    Ok(_) => pause = PAUSE,
+                (Duty::Reconnect, _) => match self.connected() {
+                    Ok(()) => pause.reset(),
                     Err(error) => {
+                        let pause = pause.pause();
                         tracing::debug!(%error, ?pause, "the pond is gone");
                         // Trying has woken us as well.
                         clear(wake);
                         ready(wake.as_fd(), PollFlags::IN, Some(pause));
-                        pause = (pause * 2).min(LONGEST_PAUSE);
                     }
                 },
-                Step::Sleep => {
+                (Duty::Listen(_) | Duty::Watch(_) | Duty::Sleep, _) => {
                     ready(wake.as_fd(), PollFlags::IN, None);
                 }
             }
         }
-    }
-}
-
-fn next_step(state: &mut State) -> Step {
-    if state.ending && !state.has_duties() {
-        return Step::End;
-    }
-    match &state.line {
-        Line::Closed => Step::End,
-        Line::Up(_) if !state.strays.is_empty() => Step::Release(std::mem::take(&mut state.strays)),
-        Line::Up(connection) if !state.late.is_empty() && !state.leading => {
-            Step::Listen(connection.clone(), state.generation)
-        }
-        Line::Up(connection) => Step::Watch(connection.clone(), state.generation),
-        // Nothing is mapped: what the pond may have granted ends with the process.
-        Line::Down if state.ending && state.leases.is_empty() => Step::End,
-        Line::Down if state.has_duties() || state.remembered => Step::Reconnect,
-        Line::Down | Line::Connecting => Step::Sleep,
     }
 }
 

@@ -37,7 +37,7 @@ pub fn connect_stdin() -> Result<DaemonStart, HandoverError> {
 
 fn connect(channel: Channel) -> Result<DaemonStart, HandoverError> {
     let (first, mut fds) = channel.receive_within(HANDOVER_TIMEOUT)?;
-    let (Message::Start { epoch, keeper_pid, config }, Some(keeper_pidfd)) = (first, fds.pop())
+    let (Message::Start { epoch, keeper_pid, config, .. }, Some(keeper_pidfd)) = (first, fds.pop())
     else {
         return Err(HandoverError::Unexpected { expected: "`Start`" });
     };
@@ -85,7 +85,8 @@ pub fn spawn_keeper<'fd>(
     fd::hold_back_stop_signals(false).map_err(HandoverError::io("taking signals"))?;
     let (channel, mut child, pidfd) = started?;
     let hand_over = || {
-        let adopt = Message::Adopt { epoch, daemon_pid: std::process::id(), config };
+        let version = launch.version();
+        let adopt = Message::Adopt { epoch, daemon_pid: std::process::id(), config, version };
         channel.send_within(&adopt, &[own_pidfd()?.as_fd()], HANDOVER_TIMEOUT)?;
         channel.send_keys(|keys| Message::Hold { keys }, holds, HANDOVER_TIMEOUT)?;
         channel.send_within(&Message::AdoptDone, &[], HANDOVER_TIMEOUT)?;

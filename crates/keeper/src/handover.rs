@@ -12,7 +12,7 @@ use millpond_wire::socket;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
-use crate::channel::{Channel, ChannelError};
+use crate::channel::{Channel, ChannelError, VERSIONS};
 use crate::config::{Config, ConfigError, LogFormat};
 
 /// A program to start. Its path is found once, at the start: after an update of the package the
@@ -27,13 +27,15 @@ pub struct Launch {
     file: Option<Arc<OwnedFd>>,
     /// The file and not the path is what is meant.
     pinned: bool,
+    /// The version of the keeper's channel that it understands.
+    version: u32,
 }
 
 impl Launch {
     /// A program by its path.
     #[must_use]
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Launch {
-        Launch { program, arguments, file: None, pinned: false }
+        Launch { program, arguments, file: None, pinned: false, version: VERSIONS.newest }
     }
 
     /// This program with one hidden subcommand: `daemon`, `keeper` or `mover`.
@@ -42,13 +44,30 @@ impl Launch {
     /// If the kernel does not say where this program is.
     pub fn this_program(subcommand: &str) -> io::Result<Launch> {
         let (program, file) = program_of("self")?;
-        Ok(Launch { program, arguments: vec![subcommand.into()], file: Some(file), pinned: false })
+        let launch = Launch::new(program, vec![subcommand.into()]);
+        Ok(Launch { file: Some(file), ..launch })
+    }
+
+    /// The same from the very file that this process runs, whatever its path leads to by now: for a
+    /// process that must be of the same version.
+    #[must_use]
+    pub fn pinned(self) -> Launch {
+        Launch { pinned: true, ..self }
     }
 
     /// The file that a process runs, whatever its path leads to by now.
     pub(crate) fn of_process(pid: u32, arguments: Vec<OsString>) -> io::Result<Launch> {
         let (program, file) = program_of(&pid.to_string())?;
-        Ok(Launch { program, arguments, file: Some(file), pinned: true })
+        Ok(Launch { file: Some(file), pinned: true, ..Launch::new(program, arguments) })
+    }
+
+    /// The same, and this version of the channel is spoken with it.
+    pub(crate) fn speaking(self, version: u32) -> Launch {
+        Launch { version, ..self }
+    }
+
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 
     /// The same, with the log of these settings.

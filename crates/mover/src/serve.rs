@@ -43,8 +43,13 @@ pub fn run_from_stdin() -> Result<(), MoverError> {
 }
 
 fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
-    let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = channel.receive()?
-    else {
+    let first = channel.receive().inspect_err(|error| {
+        if let ChannelError::Version { .. } = error {
+            // Every version understands this one; a daemon that is gone needs none.
+            let _ = channel.send(&FromMover::Failed { text: error.to_string() });
+        }
+    })?;
+    let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = first else {
         return Err(MoverError::Unexpected { expected: "`Start`" });
     };
     let started = Ring::new(threads, block_bytes, depth)
@@ -92,10 +97,14 @@ impl Mover {
         let context = Context::primary(&device)?;
         let queue = Queue::new(ring);
         let shared = Arc::new(Shared { queue, channel: Arc::clone(channel), faults });
-        let mut threads = Vec::new();
-        for number in 0..ring.threads {
-            let worker = Worker::new(&context, ring, &shared)?;
-            threads.push(thread(&format!("millpond-move{number}"), move || worker.run())?);
+        // Pinning the whole ring takes as long as making the context half does. The first thread has
+        // its buffers before anything is promised; the others pin theirs while it works already.
+        let first = Worker::new(&context, ring, &shared)?;
+        let mut threads = vec![thread("millpond-move0", move || first.run())?];
+        for number in 1..ring.threads {
+            let (context, shared) = (context.clone(), Arc::clone(&shared));
+            let run = move || Worker::run_new(&context, ring, &shared);
+            threads.push(thread(&format!("millpond-move{number}"), run)?);
         }
         let slabs = Slabs::new(context, Arc::clone(channel));
         Ok(Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads })

@@ -59,6 +59,16 @@ impl Worker {
         })
     }
 
+    /// As [`Worker::new`] and [`Worker::run`], for a thread that is not the first: where it gets no
+    /// buffers, the ring is smaller, and moves go on with the others.
+    pub(crate) fn run_new(context: &Context, ring: Ring, shared: &Arc<Shared>) {
+        let _guard = end::PanicEndsAll;
+        match Worker::new(context, ring, shared) {
+            Ok(worker) => worker.run(),
+            Err(error) => tracing::warn!(%error, "the ring has a thread less"),
+        }
+    }
+
     /// Takes blocks until the queue is closed.
     pub(crate) fn run(mut self) {
         let _guard = end::PanicEndsAll;

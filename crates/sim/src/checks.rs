@@ -10,7 +10,6 @@ use millpond_wire::record::Record;
 use millpond_wire::{LeaseTarget, Mode, TensorId, TensorState};
 
 use crate::card::Fd;
-use crate::client::Line;
 use crate::daemon::{Daemon, Running, objects};
 use crate::oracle::{Violation, ensure};
 use crate::ports::{Around, SimPorts};
@@ -55,7 +54,7 @@ impl World {
                 .flat_map(|info| &info.leases)
                 .map(|lease| (lease.target, lease.mode))
                 .collect();
-            let held = client.leases.values().map(|lease| (lease.claim.target, lease.claim.mode));
+            let held = client.held().map(|claim| (claim.target, claim.mode));
             let mut held: Vec<_> = held.collect();
             let order = |lease: &(LeaseTarget, Mode)| (lease.0, lease.1.code());
             known.sort_by_key(order);
@@ -63,6 +62,8 @@ impl World {
             ensure(known == held, "leases are what living clients hold", || {
                 format!("pid {} holds {held:?}, the daemon knows {known:?}", client.pid)
             })?;
+            let mapped = client.held().map(|claim| claim.lease).eq(client.mappings.keys().copied());
+            ensure(mapped, "what is held is mapped", || format!("{client:?}"))?;
         }
         Ok(())
     }
@@ -73,7 +74,7 @@ impl World {
             books.tensors.iter().map(|info| (info.tensor, info)).collect();
         for known in &self.oracle.tensors {
             let creator = self.client_at(known.creator);
-            let lives = creator.is_some_and(|it| it.alive && !matches!(it.line, Line::Closed));
+            let lives = creator.is_some_and(|it| it.alive && !it.is_closed());
             let info = listed.get(&known.id);
             let state = info.map(|info| info.state);
             let there = state.is_some_and(|state| state != TensorState::Deleted);
@@ -151,7 +152,7 @@ impl World {
         })?;
         let mut mapped: BTreeSet<usize> = BTreeSet::new();
         for client in self.clients.iter().filter(|client| client.alive) {
-            let ranges = client.mapped().flat_map(|(_, lease)| lease.ranges());
+            let ranges = client.mappings.values().flat_map(|mapping| &mapping.ranges);
             mapped.extend(ranges.map(|(_, memory)| memory.serial));
             mapped.extend(client.kernels.iter().map(|kernel| kernel.memory.serial));
         }

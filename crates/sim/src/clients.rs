@@ -2,10 +2,7 @@
 
 use std::rc::Rc;
 
-use millpond_wire::LeaseId;
-use millpond_wire::message::RequestBody;
-
-use crate::client::{Around, Lease, Stage, What};
+use crate::client::{Around, Mapping, Stage, What};
 use crate::oracle::Violation;
 use crate::world::{Ghost, World};
 
@@ -23,40 +20,25 @@ impl World {
     }
 
     pub(crate) fn connect(&mut self, client: usize) {
-        let client = &mut self.clients[client];
-        self.listener.push_back(client.connect());
-        client.greet(self.mutation);
+        let socket = self.clients[client].connect(&self.oracle, &mut self.rng);
+        self.listener.push_back(socket);
     }
 
     pub(crate) fn send(&mut self, client: usize, number: u64) {
-        let client = &mut self.clients[client];
-        let generation = client.generation;
-        let Some(call) = client.calls.get_mut(&number) else { return };
-        call.sends += 1;
-        call.sent_on = Some(generation);
-        if let What::Create(tensor) = call.what {
-            self.oracle.tensors[tensor].sends += 1;
-        }
-        if let What::Get(Some(tensor)) | What::Publish(tensor) = call.what {
-            let known = &self.oracle.tensors[tensor];
-            call.expects = known.user == client.user && self.oracle.must_exist(known, false);
-        }
-        let (body, fd) = (call.body.clone(), call.fd.clone());
-        client.send(number, body, fd);
+        let oracle = &mut self.oracle;
+        self.clients[client].send_call(number, |asked, user| match asked.what {
+            What::Create(tensor) => oracle.tensors[tensor].sends += 1,
+            What::Get(Some(tensor)) | What::Publish(tensor) => {
+                let known = &oracle.tensors[tensor];
+                asked.expects = known.user == user && oracle.must_exist(known, false);
+            }
+            _ => {}
+        });
     }
 
     /// What is unmapped, and what nobody has taken, goes back.
     pub(crate) fn release(&mut self, client: usize) {
-        let client = &mut self.clients[client];
-        let mut leases: Vec<LeaseId> = client.unmapped();
-        leases.extend(std::mem::take(&mut client.strays));
-        for lease in &leases {
-            if let Some(lease) = client.leases.get_mut(lease) {
-                lease.ending = true;
-            }
-        }
-        let body = RequestBody::LeaseRelease { leases: leases.clone() };
-        client.ask(body, What::Release(leases), None);
+        self.clients[client].release();
     }
 
     pub(crate) fn read(&mut self, client: usize) -> Result<(), Violation> {
@@ -67,12 +49,7 @@ impl World {
             client.hang_up();
             return Ok(());
         };
-        let mut around = Around {
-            oracle: &mut self.oracle,
-            rng: &mut self.rng,
-            mutation: self.mutation,
-            faults: self.faulted,
-        };
+        let mut around = Around { oracle: &mut self.oracle, faults: self.faulted };
         client.read(&bytes, fds, &mut around)
     }
 
@@ -87,21 +64,17 @@ impl World {
     pub(crate) fn kill_client(&mut self, client: usize) {
         let rng = &mut self.rng;
         let client = &mut self.clients[client];
-        let mapped: Vec<_> = client
-            .mapped()
-            .flat_map(|(_, lease)| lease.ranges())
-            .map(|(tensor, memory)| (tensor, Rc::clone(memory)))
-            .collect();
+        let mapped: Vec<_> =
+            client.mappings.values().flat_map(|mapping| mapping.ranges.clone()).collect();
         let mut writes: Vec<_> =
             client.kernels.drain(..).map(|kernel| (kernel.tensor, kernel.memory)).collect();
         for lease in client.writable() {
-            let ranges = client.leases[&lease].ranges();
-            writes.extend(ranges.map(|(tensor, memory)| (tensor, Rc::clone(memory))));
+            writes.extend(client.mappings[&lease].ranges.clone());
         }
         client.hang_up();
         client.alive = false;
         self.gone.borrow_mut().insert(client.pid);
-        client.leases.clear();
+        client.mappings.clear();
         client.calls.clear();
         let pid = client.pid;
         self.trace.say(|| format!("KILL pid {pid}"));
@@ -118,9 +91,9 @@ impl World {
             other.is_some_and(|other| other.overlaps(&place))
         };
         for client in self.clients.iter().filter(|client| client.alive) {
-            let uses = |lease: &Lease| lease.ranges().any(|(tensor, _)| overlaps(tensor));
-            if let Some((_, lease)) = client.mapped().find(|(_, lease)| uses(lease)) {
-                let detail = format!("{place:?}, but pid {} has {lease:?}", client.pid);
+            let uses = |it: &&Mapping| it.ranges.iter().any(|(tensor, _)| overlaps(*tensor));
+            if let Some(mapping) = client.mappings.values().find(uses) {
+                let detail = format!("{place:?}, but pid {} has {mapping:?}", client.pid);
                 return Err(Violation::new("leased memory is not handed out again", detail));
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use millpond_daemon::journal::{read_frames, write_frame};
 use millpond_daemon::policy::{
-    ConnId, Device, DriverFailure, Held, Limits, MoverLimits, Owner, Pond, Ports,
+    Caps, ConnId, Device, DriverFailure, Held, MoverLimits, Owner, Pond, Ports,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
@@ -192,10 +192,10 @@ impl World {
         self.event(|_, _| {})
     }
 
-    /// Limits of the pond.
+    /// Caps of the pond.
     #[must_use]
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn limits(&self) -> Caps {
+        Caps {
             clients: 100,
             tensors: 1000,
             tensors_per_user: 1000,

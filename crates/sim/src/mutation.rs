@@ -1,7 +1,9 @@
 //! Rules that are broken on purpose, to see that the harness notices. They live in the simulated
-//! shell, keeper and client only; the policy is always the real one.
+//! shell and keeper, in the client's script and in its core; the policy is always the real one.
 
 use std::str::FromStr;
+
+use millpond_client_core as client;
 
 macro_rules! mutations {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
@@ -55,6 +57,23 @@ mutations! {
     SwapTokenForgotten "swap-token-forgotten",
     /// A client forgets what it holds when it connects again.
     ClaimsForgotten "claims-forgotten",
+    /// A client keeps a lease that came after its caller had given up.
+    LateGrantKept "late-grant-kept",
+    /// A client forgets that an answer that was lost may have been a grant.
+    LostGrantForgotten "lost-grant-forgotten",
+}
+
+impl Mutation {
+    /// The rule of the client's core that it breaks.
+    #[must_use]
+    pub fn in_the_client(self) -> Option<client::Mutation> {
+        Some(match self {
+            Mutation::ClaimsForgotten => client::Mutation::ClaimsForgotten,
+            Mutation::LateGrantKept => client::Mutation::LateGrantKept,
+            Mutation::LostGrantForgotten => client::Mutation::LostGrantForgotten,
+            _ => return None,
+        })
+    }
 }
 
 impl FromStr for Mutation {

@@ -9,7 +9,6 @@ use millpond_wire::message::{
 };
 use millpond_wire::{ClientId, VersionTarget};
 
-use crate::client::Line;
 use crate::daemon::Daemon;
 use crate::oracle::{Violation, ensure};
 use crate::socket::Socket;
@@ -42,7 +41,7 @@ impl World {
         self.faults = 0;
         // Who has said goodbye exits.
         for client in 0..self.clients.len() {
-            if self.clients[client].alive && matches!(self.clients[client].line, Line::Closed) {
+            if self.clients[client].alive && self.clients[client].is_closed() {
                 self.kill_client(client);
             }
         }

@@ -7,7 +7,6 @@ use millpond_wire::message::{VersionGrant, VersionInfo, VersionStage, VersionSta
 use millpond_wire::{Audience, SlabId, TensorName, VersionId, VersionTag};
 
 use crate::card::Fd;
-use crate::client::Line;
 use crate::daemon::Daemon;
 use crate::oracle::{Known, Oracle, Place, Violation, ensure};
 use crate::settle::Books;
@@ -204,7 +203,7 @@ impl World {
         }
         for known in &self.oracle.versions {
             let creator = self.client_at(known.creator);
-            let lives = creator.is_some_and(|it| it.alive && !matches!(it.line, Line::Closed));
+            let lives = creator.is_some_and(|it| it.alive && !it.is_closed());
             let info = listed.iter().find(|info| info.version == known.id);
             let state = info.map(|info| info.state);
             let detail = || format!("{known:?} is {info:?}");

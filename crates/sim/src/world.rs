@@ -170,7 +170,8 @@ impl World {
         let user = if self.rng.once_in(3) { 2 } else { 1 };
         let id = ClientId(self.rng.id());
         self.trace.say(|| format!("  pid {pid} of user {user} is client {id}"));
-        self.clients.push(Client::new(id, pid, user));
+        let clock = Rc::clone(&self.clock);
+        self.clients.push(Client::new((id, pid, user), clock, self.mutation));
     }
 
     /// The client with a pid.
@@ -243,29 +244,26 @@ impl World {
     }
 
     fn client_actions(&self, index: usize, client: &Client, actions: &mut Vec<(Action, u64)>) {
-        use crate::client::Line;
-        match &client.line {
-            Line::Down => actions.push((Action::Connect(index), 4)),
-            Line::Closed => {}
-            Line::Greeting(socket) | Line::Claiming(socket, _) | Line::Up(socket) => {
-                let socket = socket.borrow();
-                if !socket.to_client.is_empty() || !socket.daemon_open {
-                    actions.push((Action::Read(index), 6));
-                }
+        if let Some(socket) = client.socket() {
+            let socket = socket.borrow();
+            if !socket.to_client.is_empty() || !socket.daemon_open {
+                actions.push((Action::Read(index), 6));
             }
+        } else if client.is_down() {
+            actions.push((Action::Connect(index), 4));
         }
         if client.is_up() {
             if let Some(number) = client.unsent().next() {
                 actions.push((Action::Send(index, number), 6));
             }
-            if !client.strays.is_empty() || !client.unmapped().is_empty() {
+            if client.has_releases() {
                 actions.push((Action::Release(index), 3));
             }
         }
         if !client.kernels.is_empty() {
             actions.push((Action::Kernel(index), 1));
         }
-        if self.busy && !matches!(client.line, Line::Closed) {
+        if self.busy && !client.is_closed() {
             actions.push((Action::Act(index), if client.calls.len() < 3 { 5 } else { 1 }));
         }
     }

@@ -113,3 +113,13 @@ fn swap_token_forgotten() {
 fn claims_forgotten() {
     noticed(Mutation::ClaimsForgotten, &[SAME_LEASES, NOT_HANDED_OUT]);
 }
+
+#[test]
+fn late_grant_kept() {
+    noticed(Mutation::LateGrantKept, &[SAME_LEASES]);
+}
+
+#[test]
+fn lost_grant_forgotten() {
+    noticed(Mutation::LostGrantForgotten, &[SAME_LEASES]);
+}

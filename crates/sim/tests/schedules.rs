@@ -29,3 +29,13 @@ fn fewer_steps_are_the_beginning_of_all() {
     let settled = some.iter().position(|line| line == "SETTLE").unwrap();
     assert_eq!(all[..settled], some[..settled]);
 }
+
+/// Schedules that once broke a rule.
+#[test]
+fn what_was_found_stays_found() {
+    // The journal refuses the end of a counted lease, and the next daemon kept the lease.
+    for seed in [241_483_211_976] {
+        let (result, _) = run::schedule(seed, None, u64::MAX, false);
+        assert_eq!(result, Ok(()), "seed {seed}");
+    }
+}

@@ -937,7 +937,7 @@ class Pond:
         version: str | None = None,
         *,
         like: str | None = None,
-        tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
+        tensors: Mapping[str, tuple[Dtype, Sequence[int]] | str] | None = None,
         device: Device | None = None,
         activate: bool = False,
         audience: Audience | None = None,
@@ -945,7 +945,8 @@ class Pond:
     ) -> Staging:
         """A new version that this process writes itself: with the tensors of version ``like`` (a
         tag of this model, or ``"other@v1"``), or with those that are given, by name with their
-        dtype and shape. ``audience`` is that of ``like`` unless said, or else one's own user."""
+        dtype and shape. Another tensor's name instead of these ties the two: they are stored
+        once. ``audience`` is that of ``like`` unless said, or else one's own user."""
     def models(self, prefix: str = "") -> _list[ModelInfo]:
         """Every model shared with the caller whose name begins so."""
     def inspect(self, name: str) -> ModelInfo | VersionInfo:
@@ -1101,7 +1102,7 @@ def stage(
     version: str | None = None,
     *,
     like: str | None = None,
-    tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
+    tensors: Mapping[str, tuple[Dtype, Sequence[int]] | str] | None = None,
     device: Device | None = None,
     activate: bool = False,
     audience: Audience | None = None,

@@ -5,6 +5,7 @@ Nothing here imports numpy, torch or JAX before it is asked for.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, MutableMapping
 
@@ -13,34 +14,27 @@ from . import _millpond, _views
 __all__ = ["Plan", "SafeOpen", "Slice"]
 
 
-class Lazy(MutableMapping):
+class Lazy(_millpond._Made, MutableMapping):
     """Tensors that are made when they are asked for, and then kept: a name stays one tensor.
 
     What is set or deleted is so here only.
     """
 
-    def __init__(self, source, convert):
-        self._source = source
-        self._convert = convert
-        self._made = {}
-        self._deleted = set()
-
-    def __getitem__(self, name):
-        made = self._made.get(name)
-        if made is None:
-            if name in self._deleted:
-                raise KeyError(name)
-            made = self._made[name] = self._convert(self._source[name])
-        return made
+    def __init__(self, _source, _makes):
+        # Names that the source does not have; a dict keeps them in order.
+        self._added = {}
 
     def __setitem__(self, name, tensor):
         self._made[name] = tensor
         self._deleted.discard(name)
+        if name not in self._source:
+            self._added[name] = None
 
     def __delitem__(self, name):
         if name not in self:
             raise KeyError(name)
         self._made.pop(name, None)
+        self._added.pop(name, None)
         if name in self._source:
             self._deleted.add(name)
 
@@ -48,13 +42,13 @@ class Lazy(MutableMapping):
         return name in self._made or (name in self._source and name not in self._deleted)
 
     def __iter__(self):
-        own = [name for name in self._made if name not in self._source]
-        yield from (name for name in self._source if name not in self._deleted)
-        yield from own
+        names = iter(self._source)
+        if self._deleted:
+            names = (name for name in names if name not in self._deleted)
+        return itertools.chain(names, list(self._added)) if self._added else names
 
     def __len__(self):
-        own = sum(name not in self._source for name in self._made)
-        return len(self._source) - len(self._deleted) + own
+        return len(self._source) - len(self._deleted) + len(self._added)
 
     def __repr__(self):
         return f"<{len(self)} tensors of {self._source!r}, {len(self._made)} made>"
@@ -64,16 +58,28 @@ class Lazy(MutableMapping):
         return dict(self)
 
 
-def torch_tensors(model):
-    import torch  # noqa: F401 - without it there is nothing to be lazy about
+class Converted:
+    """The tensors of a source by name, each converted."""
 
-    return Lazy(model, _views.as_torch)
+    def __init__(self, source, convert):
+        self._source = source
+        self._convert = convert
+
+    def __getitem__(self, name):
+        return self._convert(self._source[name])
+
+
+def torch_tensors(model):
+    # It imports torch: without that there is nothing to be lazy about.
+    take, version = _views.torch_taker()
+    converted = Converted(model, _views.as_torch)
+    return Lazy(model, model._taken(take, version, converted.__getitem__))
 
 
 def numpy_arrays(model):
     import numpy  # noqa: F401
 
-    return Lazy(model, _views.as_numpy)
+    return Lazy(model, Converted(model, _views.as_numpy))
 
 
 _FRAMEWORKS = {

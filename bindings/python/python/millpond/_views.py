@@ -5,6 +5,8 @@ numpy and torch are imported here, when a view is asked for, and nowhere before.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sys
 
 from . import _millpond
@@ -75,20 +77,49 @@ def _array(numpy, view):
     return numpy.asarray(_Interface(view, array.dtype))
 
 
-def as_torch(view):
+class _Question:
+    """Asks a library which DLPack it takes: it is told when the library asks for memory."""
+
+    version = None
+
+    def __dlpack_device__(self):
+        return _HOST, 0
+
+    def __dlpack__(self, *, max_version=None, **_rest):
+        self.version = max_version
+        raise BufferError("this was only a question")
+
+
+@functools.cache
+def torch_taker():
+    """What makes a torch tensor of a capsule, and the version of the capsules that it takes.
+
+    ``torch.from_dlpack`` of an object asks for its device, looks up the current stream and passes it
+    on. Complete bytes need no stream, and a capsule takes none of these steps.
+    """
     import torch
 
+    question = _Question()
+    with contextlib.suppress(Exception):
+        torch.from_dlpack(question)
+    return getattr(torch._C, "_from_dlpack", torch.from_dlpack), question.version
+
+
+def as_torch(view):
+    take, version = torch_taker()
     name = view.dtype
     if name.startswith(_PACKED):
         raise BufferError(f"torch has no packed {name}: take view('uint8').torch()")
     try:
-        return torch.from_dlpack(view)
+        return take(view.__dlpack__(max_version=version))
     except (BufferError, RuntimeError, TypeError, ValueError):
+        import torch
+
         dtype = getattr(torch, name, None)
         if dtype is None or not name.startswith("float8"):
             raise
     # Older ones do not take float8 by DLPack, though they have it.
-    return torch.from_dlpack(view.view("uint8")).view(dtype)
+    return take(view.view("uint8").__dlpack__(max_version=version)).view(dtype)
 
 
 def _torch_of(source):

@@ -155,7 +155,7 @@ async def stage(
     version: str | None = None,
     *,
     like: str | None = None,
-    tensors: Mapping[str, tuple[Dtype, Sequence[int]]] | None = None,
+    tensors: Mapping[str, tuple[Dtype, Sequence[int]] | str] | None = None,
     device: Device | None = None,
     activate: bool = False,
     audience: Audience | None = None,

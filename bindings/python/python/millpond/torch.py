@@ -32,7 +32,7 @@ def state_dict(model):
     """A lazy dict of zero-copy tensors, for ``net.load_state_dict(..., assign=True)``."""
     if isinstance(model, _millpond.Model):
         return model.torch()
-    return _models.Lazy(model, _views.as_torch)
+    return _models.Lazy(model, _models.Converted(model, _views.as_torch))
 
 
 @contextlib.contextmanager
@@ -93,17 +93,21 @@ def commit(
         if not isinstance(value, torch.Tensor) or value.is_meta or value.layout != torch.strided:
             kind = type(value).__name__ if not isinstance(value, torch.Tensor) else str(value.layout)
             raise TypeError(f"'{key}' has no bytes that a version could hold ({kind})")
+    ties = _ties(state)
     if like is None:
-        tensors = {key: (value.dtype, tuple(value.shape)) for key, value in state.items()}
+        tensors = {
+            key: ties.get(key) or (value.dtype, tuple(value.shape)) for key, value in state.items()
+        }
         device = next((value.device for value in state.values() if value.is_cuda), None)
         origin = {"tensors": tensors, "device": device, "audience": audience}
     else:
         origin = {"like": like, "audience": audience}
     with pond.stage(name, version, activate=activate, **origin) as staging:
         if like is not None:
-            _check_like(state, staging, like)
+            _check_like(state, staging, like, ties)
         for key, value in state.items():
-            staging[key].torch().copy_(value.detach())
+            if key not in ties or like is not None:
+                staging[key].torch().copy_(value.detach())
         # It waits for the copies.
         info = staging.commit()
     if rebind:
@@ -117,9 +121,29 @@ def commit(
     return info
 
 
-def _check_like(state, staging, like):
+def _ties(state):
+    """Names whose tensors are those of an earlier name, with that name: they are stored once."""
+    seen, ties = {}, {}
+    for key, value in state.items():
+        if not value.numel():
+            continue
+        place = (value.device, value.data_ptr(), value.dtype, tuple(value.shape), value.stride())
+        first = seen.setdefault(place, key)
+        if first != key:
+            ties[key] = first
+    return ties
+
+
+def _check_like(state, staging, like, ties):
     """What is missing would silently keep the bytes of the other version."""
     here, there = set(state), set(staging)
     if here != there:
         names = ", ".join(sorted(here ^ there)[:3])
         raise ValueError(f"the module has not the tensors of '{like}': {names}")
+    places = {}
+    for key, value in state.items():
+        if not value.numel():
+            continue
+        first = places.setdefault(staging[key].ptr, key)
+        if ties.get(key, key) != ties.get(first, first):
+            raise ValueError(f"'{first}' and '{key}' are one tensor in '{like}' and two in the module: commit it without like")

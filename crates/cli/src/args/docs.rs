@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Command;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory};
 
-use super::Cli;
+use millpond_console::companions::shipped;
+
+use super::definition;
 
 /// Every page of the project.
 fn pages() -> Vec<(PathBuf, String)> {
@@ -129,6 +131,11 @@ fn named(text: &str) -> Vec<Vec<String>> {
 }
 
 fn understood(words: &[String]) -> Result<(), String> {
+    let is_companion = |word: &String| shipped().iter().any(|it| it.get_name() == word);
+    if words.get(1).is_some_and(is_companion) {
+        let matched = definition().try_get_matches_from(words);
+        return matched.map(drop).map_err(|error| error.to_string());
+    }
     match super::parse(words.iter().map(std::ffi::OsString::from)) {
         Ok(_) => Ok(()),
         Err(error)
@@ -173,7 +180,7 @@ fn there(root: &Command, words: &[String]) -> Result<(), String> {
 }
 
 fn built() -> Command {
-    let mut root = Cli::command();
+    let mut root = definition();
     root.build();
     root
 }

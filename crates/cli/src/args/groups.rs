@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use super::styles::STYLES;
+use millpond_console::STYLES;
+use millpond_console::companions::shipped;
 
 /// Which commands belong together. A command that is in none of them is listed last.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -12,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Tensors and models", &["ls", "rm", "mv", "tensor", "gc"]),
     ("Models", &["load", "models", "inspect", "swap", "rollback", "retire", "verify", "save"]),
     ("Limits", &["run", "group", "coverage"]),
-    ("Tools", &["demo", "doctor", "bench", "completions", "man", "version", "help"]),
+    ("Tools", &["demo", "doctor", "completions", "man", "version", "help"]),
 ];
 
 /// Every visible command with what it does, under the headings.
@@ -40,6 +41,32 @@ pub fn listing(root: &Command) -> String {
     let is_in_none =
         |command: &&Command| GROUPS.iter().all(|(_, names)| !names.contains(&command.get_name()));
     part("Other", &visible.iter().copied().filter(is_in_none).collect::<Vec<_>>());
+    text
+}
+
+/// The companion programs that were found, under a heading of their own.
+pub fn companions(names: &[String]) -> String {
+    let (header, literal) = (STYLES.get_header(), STYLES.get_literal());
+    let mut text = String::new();
+    if !names.is_empty() {
+        let _ = writeln!(text, "{header}Companions:{header:#}");
+    }
+    let shipped = shipped();
+    let about = |name: &str| {
+        let known = shipped.iter().find(|command| command.get_name() == name);
+        known.and_then(Command::get_about).map(ToString::to_string)
+    };
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    for name in names {
+        match about(name) {
+            Some(about) => writeln!(text, "  {literal}{name:<width$}{literal:#}  {about}"),
+            None => writeln!(text, "  {literal}{name}{literal:#}"),
+        }
+        .unwrap_or_default();
+    }
+    if !names.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

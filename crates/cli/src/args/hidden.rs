@@ -16,7 +16,7 @@ pub struct DaemonArgs {
     pub check: bool,
 }
 
-/// A process of the demo or the bench: reads orders, one on a line, and answers each
+/// A process of the demo: reads orders, one on a line, and answers each
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
     /// What `ps` shows

@@ -1,12 +1,15 @@
-//! How help is laid out, beyond what the definition says: commands in groups, one line for each of
-//! the global options, and paragraphs that are wrapped as wide as the terminal is.
+//! How the help of the whole is laid out: commands in groups, then the companions that were found.
 
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, Command, CommandFactory, Parser};
+use clap::{Command, CommandFactory, Parser};
 
-use super::{Cli, Global, groups};
+use millpond_console::companions::shipped;
+use millpond_console::layout;
+
+use super::{Cli, groups};
+use crate::companion;
 
 /// Reads a command line. `--json` may stand before the command, too.
 ///
@@ -27,13 +30,12 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
 pub fn command() -> Command {
     let mut root = Cli::command();
     root.build();
-    let listing = groups::listing(&root);
-    let global = global_options();
+    let listing = groups::listing(&root) + &groups::companions(&companions());
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}{{all-args}}{{after-help}}"
     );
     let names: Vec<String> = root.get_subcommands().map(|it| it.get_name().to_owned()).collect();
-    let mut root = laid_out(Cli::command(), &global);
+    let mut root = layout::laid_out(Cli::command());
     for name in names {
         // Listed already, in their groups.
         root = root.mut_subcommand(name, |command| command.hide(true));
@@ -41,38 +43,17 @@ pub fn command() -> Command {
     root.override_usage("millpond [OPTIONS] <COMMAND>").help_template(template)
 }
 
-/// A command and those below it, with the global options before its remarks and examples.
-fn laid_out(command: Command, global: &str) -> Command {
-    let remarks = command.get_after_long_help().map(|text| unfolded(&text.ansi().to_string()));
-    let text = [Some(global.to_owned()), remarks].into_iter().flatten().collect::<Vec<_>>();
-    let command = command.after_long_help(text.join("\n\n"));
-    command.mut_subcommands(|child| laid_out(child, global))
+/// All commands that people can type: those of this program, and those of companions that come with it.
+pub fn definition() -> Command {
+    Cli::command().subcommands(shipped())
 }
 
-/// The global options as `-h` shows them, one line each.
-fn global_options() -> String {
-    let command = Command::new("millpond").styles(super::styles::STYLES).disable_help_flag(true);
-    let mut command = Global::augment_args(command).help_template("{all-args}");
-    command.render_help().ansi().to_string().trim_end().to_owned()
-}
-
-/// Paragraphs without their line ends, so that they are wrapped where the terminal ends. What is
-/// indented stays as it is.
-fn unfolded(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut in_paragraph = false;
-    for line in text.lines() {
-        let is_prose = !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
-        match lines.last_mut() {
-            Some(last) if is_prose && in_paragraph => {
-                last.push(' ');
-                last.push_str(line);
-            }
-            _ => lines.push(line.to_owned()),
-        }
-        in_paragraph = is_prose;
-    }
-    lines.join("\n")
+/// The companions that are found and have not the name of a command.
+pub fn companions() -> Vec<String> {
+    let root = Cli::command();
+    let mut names = companion::list();
+    names.retain(|name| root.find_subcommand(name).is_none());
+    names
 }
 
 /// Moves a `--json` that stands before the command to where the command has it.
@@ -87,7 +68,7 @@ fn json_behind_the_command(words: Vec<OsString>) -> Vec<OsString> {
             continue;
         }
         let next = word.to_str().filter(|_| index > 0).and_then(|it| command.find_subcommand(it));
-        let takes_value = word == "--runtime-dir" || word == "--color";
+        let takes_value = companion::takes_value(&word);
         let is_flag = word.to_string_lossy().starts_with('-');
         before.push(word);
         if takes_value {
@@ -177,11 +158,5 @@ mod tests {
                 help.contains("Usage: millpond [OPTIONS] <COMMAND>") && !help.contains("janitor")
             );
         }
-    }
-
-    #[test]
-    fn paragraphs_are_unfolded_and_examples_are_not() {
-        let text = "One\ntwo.\n\nExamples:\n  a\n  b";
-        assert_eq!(unfolded(text), "One two.\n\nExamples:\n  a\n  b");
     }
 }

@@ -1,7 +1,6 @@
 //! The command line: one definition for `-h`, `--help`, man pages and completions.
 
 mod again;
-mod bench;
 mod demo;
 #[cfg(test)]
 mod docs;
@@ -14,7 +13,6 @@ mod model;
 mod objects;
 mod serve;
 mod stop;
-mod styles;
 mod tensor;
 mod transfer;
 mod upgrade;
@@ -23,14 +21,12 @@ mod weights;
 
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 pub use again::Watch;
-pub use bench::BenchArgs;
 pub use demo::DemoArgs;
 pub use hidden::{DaemonArgs, JanitorArgs, WorkerArgs};
-pub use layout::{command, parse};
+pub use layout::{command, companions, definition, parse};
 pub use life::LifeArgs;
 pub use limits::{
     CoverageArgs, GroupCommand, GroupLsArgs, GroupRmArgs, GroupSetArgs, GroupWatchArgs, LimitArg,
@@ -46,9 +42,8 @@ pub use upgrade::UpgradeArgs;
 pub use watch::{EventsArgs, GcArgs};
 pub use weights::{LoadArgs, SaveArgs};
 
+pub use millpond_console::args::{Global, JsonArg, named, path_or_nothing};
 use millpond_wire::GroupName;
-
-use crate::env_vars;
 
 /// GPU memory that belongs to no process
 ///
@@ -59,7 +54,7 @@ use crate::env_vars;
 #[command(
     name = "millpond",
     version,
-    styles = styles::STYLES,
+    styles = millpond_console::STYLES,
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 100,
@@ -84,74 +79,6 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// What holds for every command.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub struct Global {
-    /// The pond's folder
-    ///
-    /// Without it, `serve` takes `$XDG_RUNTIME_DIR/millpond` if the variable is set, else
-    /// `/run/millpond` as root and `/dev/shm/millpond-UID/pond` as another user. Other commands take
-    /// the first of the three that has a pond.
-    #[arg(long, global = true, value_name = "DIR", env = env_vars::RUNTIME_DIR, hide_env_values = true, hide_long_help = true, value_parser = path_or_nothing())]
-    runtime_dir: Option<PathBuf>,
-    /// More output; `-vv` for everything
-    #[arg(short, long, global = true, hide_long_help = true, action = ArgAction::Count)]
-    pub verbose: u8,
-    /// Only the bare answer: names in listings
-    #[arg(short, long, global = true, hide_long_help = true)]
-    pub quiet: bool,
-    /// When to use colour: auto, always or never
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t,
-        hide_long_help = true,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    pub color: ColorChoice,
-}
-
-impl Global {
-    /// The folder that was named.
-    pub fn runtime_dir(&self) -> Option<PathBuf> {
-        named(self.runtime_dir.as_ref())
-    }
-}
-
-/// A path that may be empty, because a variable that is set to nothing must not be an error.
-pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(PathBuf::from)
-}
-
-/// The path that was named; a variable that is set to nothing names none.
-pub fn named(path: Option<&PathBuf>) -> Option<PathBuf> {
-    path.filter(|path| !path.as_os_str().is_empty()).cloned()
-}
-
-/// When to use colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-/// For commands that read.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct JsonArg {
-    /// Print JSON; bytes are integers, errors are JSON on standard error
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// What to do.
@@ -187,7 +114,6 @@ pub enum Command {
     Upgrade(UpgradeArgs),
     Events(EventsArgs),
     Gc(GcArgs),
-    Bench(BenchArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
     Version(VersionArgs),
@@ -202,8 +128,6 @@ pub enum Command {
     Opener(LogArgs),
     #[command(hide = true)]
     Worker(WorkerArgs),
-    #[command(hide = true)]
-    Echo,
     #[command(hide = true)]
     Janitor(JanitorArgs),
 }
@@ -246,7 +170,6 @@ impl Command {
             Command::Upgrade(args) => args.json.json,
             Command::Events(args) => args.json.json,
             Command::Gc(args) => args.json.json,
-            Command::Bench(args) => args.json.json,
             Command::Version(args) => args.json.json,
             _ => false,
         }

@@ -1,14 +1,14 @@
 //! `millpond completions`.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{CompletionsArgs, definition};
 use crate::error::Outcome;
 use crate::printer::Printer;
 
 /// The command line without what only Millpond starts.
 fn visible() -> Command {
-    let root = Cli::command();
+    let root = definition();
     let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
     let arguments = root.get_arguments().filter(|argument| !argument.is_hide_set());
     Command::new("millpond")

@@ -1,8 +1,11 @@
 //! `millpond help`: a command, or one of the topics that have no command.
 
+use std::ffi::OsString;
+
 use clap::CommandFactory;
 
 use crate::args::{self, Cli, HelpArgs};
+use crate::companion::{self, Call};
 use crate::error::{Outcome, Report};
 use crate::exit::{self, Code};
 use crate::printer::Printer;
@@ -41,6 +44,11 @@ fn command(path: &[&str], printer: &Printer) -> Outcome {
     root.build();
     let mut found = &mut root;
     let (plain, mut known) = (Cli::command(), Vec::new());
+    if let Some((name, rest)) = path.split_first()
+        && plain.find_subcommand(name).is_none()
+    {
+        companion(name, rest)?;
+    }
     for word in path {
         let is_shown = known.iter().try_fold(&plain, |it, word| it.find_subcommand(word));
         let is_shown = is_shown.and_then(|it| it.find_subcommand(word));
@@ -55,6 +63,17 @@ fn command(path: &[&str], printer: &Printer) -> Outcome {
         found = next;
     }
     printer.raw(found.render_long_help().to_string().as_bytes())
+}
+
+/// Has a companion print its own help, in place of this process. Comes back if there is none.
+fn companion(name: &str, rest: &[&str]) -> Outcome {
+    let words = [&["millpond", name], rest, &["--help"]].concat();
+    let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+    let Some(call) = Call::of(&words) else { return Ok(()) };
+    match companion::find(&call.name).map_err(Report::from)? {
+        Some(found) => Err(call.run(&found)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

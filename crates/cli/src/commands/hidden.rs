@@ -7,7 +7,7 @@ use millpond_keeper::config::LogFormat;
 use millpond_keeper::{About, Launch};
 
 use super::serve;
-use crate::args::{DaemonArgs, LogArgs};
+use crate::args::{DaemonArgs, Global, LogArgs, WorkerArgs};
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
 use crate::logging::ProcessLog;
@@ -31,12 +31,14 @@ pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
 
 /// What a keeper wants to know before it starts a daemon of this program.
 fn about() -> Result<String, CommandError> {
+    let channels = millpond_keeper::channel::VERSIONS;
     let about = About {
         program: millpond_keeper::PROGRAM.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: millpond_wire::message::VERSION,
         journal: millpond_wire::record::FORMAT.into(),
-        channel: millpond_keeper::channel::VERSION,
+        channel: channels.oldest,
+        channel_newest: Some(channels.newest),
     };
     serde_json::to_string(&about).map_err(|error| failed("writing JSON", error))
 }
@@ -61,6 +63,12 @@ pub fn keeper(log: &LogArgs) -> Outcome {
 pub fn mover(log: &LogArgs) -> Outcome {
     start_log(log)?;
     millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))
+}
+
+/// `millpond worker`, for the demo.
+pub fn worker(args: &WorkerArgs, global: &Global, printer: &Printer) -> Outcome {
+    let nothing = &mut |_: &mut _, _| Err(wrong("the demo measures nothing"));
+    millpond_trial::worker::run(&args.label, global.runtime_dir(), printer, nothing)
 }
 
 /// Starts the log of a process that another one of the pond has started.

@@ -3,21 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap::builder::Resettable;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::args::{Cli, ManArgs};
+use crate::args::{self, ManArgs};
 use crate::error::{CommandError, Outcome, failed};
 use crate::printer::Printer;
 use crate::{env_vars, exit};
 
 /// Prints the page of the whole, or writes a page for each command.
-pub fn run(args: &ManArgs, printer: &Printer) -> Outcome {
-    let mut root = Cli::command();
+pub fn run(wanted: &ManArgs, printer: &Printer) -> Outcome {
+    let mut root = args::definition();
     root.build();
-    let Some(folder) = &args.dir else {
+    let Some(folder) = &wanted.dir else {
         return printer.raw(&page(&root, true)?);
     };
     fs::create_dir_all(folder)
@@ -79,6 +78,16 @@ fn own_sections(text: &str, whole: bool) -> Roff {
     }
     exit_status(&mut roff, whole);
     if whole {
+        roff.control("SH", ["COMPANION PROGRAMS"]);
+        roff.text([
+            bold("millpond NAME"),
+            roman(" runs the program "),
+            bold("millpond-NAME"),
+            roman(
+                " where NAME is no command. It is looked for beside millpond, in \
+                 ../libexec/millpond and in PATH.",
+            ),
+        ]);
         roff.control("SH", ["ENVIRONMENT"]);
         for (name, meaning) in env_vars::table() {
             roff.control("TP", []);
@@ -112,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_page_has_its_examples_and_its_exit_status() {
-        let root = Cli::command();
+        let root = args::definition();
         let mut commands: Vec<&clap::Command> = root.get_subcommands().collect();
         commands.retain(|command| !command.is_hide_set());
         for command in commands.into_iter().chain([&root]) {

@@ -1,6 +1,5 @@
 //! One module for each command.
 
-mod bench;
 mod completions;
 mod coverage;
 mod demo;
@@ -70,7 +69,6 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Upgrade(args) => upgrade::run(args, global, printer),
         Command::Events(args) => events::run(args, global, printer),
         Command::Gc(args) => gc::run(args, global, printer),
-        Command::Bench(args) => bench::run(args, global, printer),
         Command::Completions(args) => completions::run(args, printer),
         Command::Man(args) => man::run(args, printer),
         Command::Version(_) => version::run(printer),
@@ -79,8 +77,7 @@ pub fn run(cli: &Cli, printer: &Printer) -> Outcome {
         Command::Keeper(log) => hidden::keeper(log),
         Command::Mover(log) => hidden::mover(log),
         Command::Opener(log) => opener::run(log, printer),
-        Command::Worker(args) => crate::scene::worker::run(args, global, printer),
-        Command::Echo => bench::echo(),
-        Command::Janitor(args) => crate::scene::janitor::run(&args.folder),
+        Command::Worker(args) => hidden::worker(args, global, printer),
+        Command::Janitor(args) => millpond_trial::janitor::run(&args.folder),
     }
 }

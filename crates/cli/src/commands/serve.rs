@@ -17,7 +17,7 @@ use crate::printer::Printer;
 pub fn run(args: &ServeArgs, global: &Global, printer: &Printer) -> Outcome {
     endure::meaningless_signals();
     let overrides = args.overrides(global.runtime_dir());
-    let mut config = Config::load(args.config().as_deref(), &overrides)?;
+    let mut config = Config::load(args.config().as_deref(), &overrides).map_err(wrong_setting)?;
     config.log_file = config.log_file.as_deref().map(log_file).transpose()?;
     if args.detach && !args.detached {
         return detach::run(&config, printer);
@@ -76,29 +76,28 @@ fn log_file(path: &Path) -> Result<PathBuf, CommandError> {
 
 /// How a keeper ended, for the shell.
 pub fn ended(result: Result<ExitReason, KeeperError>) -> Outcome {
-    match result? {
+    match result.map_err(keeper_failed)? {
         ExitReason::Stopped => Ok(()),
         ExitReason::Killed => Err(CommandError::Said(Code::Failed)),
     }
 }
 
-impl From<ConfigError> for CommandError {
-    fn from(error: ConfigError) -> Self {
-        let report = Report::new(Code::Usage, chain(&error));
-        match error.hint() {
-            Some(hint) => report.hint(hint).into(),
-            None => report.into(),
-        }
-    }
+/// A setting that is wrong.
+fn wrong_setting(error: ConfigError) -> CommandError {
+    let report = Report::new(Code::Usage, chain(&error));
+    hinted(report, error.hint())
 }
 
-impl From<KeeperError> for CommandError {
-    fn from(error: KeeperError) -> Self {
-        let report = Report::new(Code::Failed, chain(&error));
-        match error.hint() {
-            Some(hint) => report.hint(hint).into(),
-            None => report.into(),
-        }
+/// What kept a keeper from its work.
+fn keeper_failed(error: KeeperError) -> CommandError {
+    let report = Report::new(Code::Failed, chain(&error));
+    hinted(report, error.hint())
+}
+
+fn hinted(report: Report, hint: Option<impl Into<String>>) -> CommandError {
+    match hint {
+        Some(hint) => report.hint(hint).into(),
+        None => report.into(),
     }
 }
 

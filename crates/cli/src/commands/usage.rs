@@ -5,23 +5,46 @@ use std::ffi::OsString;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use millpond_console::companions::shipped;
+use millpond_console::usage::{self, wants_json};
+
 use super::near_miss;
+use crate::args::{self, Cli};
+use crate::companion::{self, Call};
 use crate::error::Report;
 use crate::exit::Code;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
 
-/// Prints what the parser says: help to standard output, an error to standard error, as JSON
-/// where the command line has `--json`.
-pub fn print(error: &clap::Error) -> Code {
-    if !error.use_stderr() {
-        let printed = error.print();
-        // A closed pipe is success, as everywhere.
-        return match printed {
-            Err(broken) if broken.kind() != std::io::ErrorKind::BrokenPipe => Code::Failed,
-            _ => Code::Ok,
-        };
+/// Runs the companion that the command line names, in place of this process, or says what was not
+/// understood.
+pub fn not_a_command(error: clap::Error, words: &[OsString]) -> Code {
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(call) = Call::of(words)
+        && Cli::command().find_subcommand(&call.name).is_none()
+    {
+        match companion::find(&call.name) {
+            Ok(Some(found)) => {
+                return printer::finish(&Printer::plain(wants_json()), Err(call.run(&found)));
+            }
+            Ok(None) if shipped().iter().any(|command| command.get_name() == call.name) => {
+                let report = companion::missing(&call.name);
+                Printer::plain(wants_json()).error(&report);
+                return report.code;
+            }
+            Ok(None) => {}
+            Err(refusal) => {
+                let report = Report::from(refusal);
+                Printer::plain(wants_json()).error(&report);
+                return report.code;
+            }
+        }
     }
-    if error.kind() == ErrorKind::MissingSubcommand {
+    print(&tidy(error, words.iter().cloned()))
+}
+
+/// Prints what the parser says, or what helps more.
+fn print(error: &clap::Error) -> Code {
+    if error.use_stderr() && error.kind() == ErrorKind::MissingSubcommand {
         // The list of commands is of more use than the names that the parser knows.
         let words = std::env::args().skip(1);
         Printer::plain(false).note(help_of(words).trim_end());
@@ -31,13 +54,7 @@ pub fn print(error: &clap::Error) -> Code {
         Printer::plain(wants_json()).error(&report);
         return Code::Usage;
     }
-    if wants_json() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        Printer::plain(true).error(&report(error, std::env::args().skip(1)));
-    } else {
-        // Nobody can be told that standard error is gone.
-        let _ = error.print();
-    }
-    Code::Usage
+    usage::print(error, &help_command(std::env::args().skip(1)))
 }
 
 /// What was meant by a word that other programs have as a command.
@@ -51,13 +68,18 @@ fn near_miss(error: &clap::Error, words: impl Iterator<Item = String>) -> Option
 }
 
 /// The same error as a person should see it: usage lines name no flag whose variable is set, and
-/// nobody is pointed at commands that only Millpond starts.
-pub fn tidy(error: clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
+/// nobody is pointed at commands that only Millpond starts. Companions are proposed like commands.
+fn tidy(error: clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
     if !error.use_stderr() {
         return error;
     }
     let unset = |arg: clap::Arg| arg.env(None);
-    let command = crate::args::Cli::command()
+    let companions = match error.kind() {
+        ErrorKind::InvalidSubcommand => args::companions(),
+        _ => Vec::new(),
+    };
+    let command = Cli::command()
+        .subcommands(companions.into_iter().map(clap::Command::new))
         .mut_arg("runtime_dir", unset)
         .mut_subcommand("serve", |serve| serve.mut_arg("config", unset));
     let hidden: Vec<String> = command
@@ -89,20 +111,11 @@ fn command_of(words: impl Iterator<Item = String>) -> clap::Command {
     words.fold(&root, |found, word| found.find_subcommand(&word).unwrap_or(found)).clone()
 }
 
-fn wants_json() -> bool {
-    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
-    words.any(|word| word == "--json")
-}
-
-/// The first paragraph is what is wrong; the rest is usage.
-fn report(error: &clap::Error, words: impl Iterator<Item = String>) -> Report {
-    let text = error.render().to_string();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(first).trim();
+/// What to type for the help of the command that these words lead to.
+fn help_command(words: impl Iterator<Item = String>) -> String {
     let command = command_of(words.take_while(|word| word != "--"));
     let name = command.get_bin_name().unwrap_or("millpond");
-    let help = name.replacen("millpond", "millpond help", 1);
-    Report::new(Code::Usage, message).hint(format!("`{help}` lists what there is"))
+    name.replacen("millpond", "millpond help", 1)
 }
 
 #[cfg(test)]
@@ -123,7 +136,7 @@ mod tests {
     fn nobody_is_pointed_at_what_only_millpond_starts() {
         let said = |word: &str| {
             let words = ["millpond", word];
-            let error = crate::args::Cli::try_parse_from(words).unwrap_err();
+            let error = Cli::try_parse_from(words).unwrap_err();
             tidy(error, words.iter().map(OsString::from)).to_string()
         };
         assert!(said("moverr").contains("'moverr'"));
@@ -135,8 +148,8 @@ mod tests {
 
     #[test]
     fn the_message_is_what_is_wrong_without_the_usage() {
-        let error = crate::args::Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
-        let said = report(&error, std::iter::empty()).failure;
+        let error = Cli::try_parse_from(["millpond", "inspekt"]).unwrap_err();
+        let said = usage::report(&error, &help_command(std::iter::empty())).failure;
         assert_eq!(said.message, "unrecognized subcommand 'inspekt'");
         assert_eq!(said.hint.as_deref(), Some("`millpond help` lists what there is"));
     }
@@ -144,9 +157,9 @@ mod tests {
     #[test]
     fn the_hint_is_the_help_of_the_command() {
         let line = ["millpond", "-q", "group", "set", "x", "--json", "--limit", "0"];
-        let error = crate::args::Cli::try_parse_from(line).unwrap_err();
+        let error = Cli::try_parse_from(line).unwrap_err();
         let words = line.iter().skip(1).map(|word| (*word).to_owned());
-        let hint = report(&error, words).failure.hint.unwrap();
+        let hint = usage::report(&error, &help_command(words)).failure.hint.unwrap();
         assert!(hint.starts_with("`millpond help group set` "), "{hint}");
     }
 }

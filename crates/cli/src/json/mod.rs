@@ -3,12 +3,10 @@
 //! Bytes, counts and moments (`_unix_ms`) are integers, GPUs and objects are named by UUID, and
 //! what does not exist is `null`. Durations carry their unit in the name.
 
-mod bench;
 mod client;
 mod coverage;
 mod demo;
 mod doctor;
-mod error;
 mod event;
 mod group;
 mod model;
@@ -21,12 +19,10 @@ mod upgrade;
 
 use serde::Serialize;
 
-pub use bench::{BenchJson, RowJson, Unit};
 pub use client::{ClientJson, ClientsJson, LeaseJson, ProcessJson};
 pub use coverage::{CoverageJson, ExportJson};
 pub use demo::{ClaimJson, DemoJson};
 pub use doctor::{CheckJson, DoctorJson};
-pub use error::ErrorJson;
 pub use event::EventJson;
 pub use group::{AccountJson, GroupDetailsJson, GroupJson, GroupsJson, used_bytes};
 pub use model::{

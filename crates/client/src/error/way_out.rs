@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
+use millpond_client_core::HELLO;
 use millpond_wire::{Failure, Holder, Remedy, runtime_dir};
 
 use super::Error;
-use crate::establish::HELLO;
 
 const SERVE: &str = "millpond serve";
 

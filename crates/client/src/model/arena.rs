@@ -16,10 +16,10 @@ use crate::slab_map::DeviceSide;
 pub(crate) struct Arena<D: DeviceSide> {
     list: Arc<RetireList<D>>,
     /// Taken out only to be unmapped.
-    mapped: Option<Mapped<D>>,
+    mapped: Option<Places<D>>,
 }
 
-struct Mapped<D: DeviceSide> {
+struct Places<D: DeviceSide> {
     /// A version without bytes has none.
     range: Option<D::Range>,
     slabs: Vec<Place<D>>,
@@ -74,7 +74,7 @@ impl<D: DeviceSide> Arena<D> {
             0 => None,
             bytes => Some(device.reserve(list.context(), bytes)?),
         };
-        Ok(Self { list: Arc::clone(list), mapped: Some(Mapped { range, slabs }) })
+        Ok(Self { list: Arc::clone(list), mapped: Some(Places { range, slabs }) })
     }
 
     /// Where its lease is retired.
@@ -113,7 +113,7 @@ impl<D: DeviceSide> Arena<D> {
         mode: Mode,
     ) -> Result<(), CudaError> {
         let context = self.list.context();
-        let Some(Mapped { range: Some(range), slabs }) = &mut self.mapped else {
+        let Some(Places { range: Some(range), slabs }) = &mut self.mapped else {
             return Err(no_such_place(index));
         };
         let place = slabs.get_mut(index).filter(|place| place.content.is_none());
@@ -149,7 +149,7 @@ impl<D: DeviceSide> Arena<D> {
     /// done. No address changes. If it fails, all that was mapped before is mapped again.
     pub(crate) fn exchange(&mut self, device: &D, news: Vec<New<D>>) -> Result<(), NotExchanged> {
         let context = self.list.context();
-        let Some(Mapped { range: Some(range), slabs }) = &mut self.mapped else {
+        let Some(Places { range: Some(range), slabs }) = &mut self.mapped else {
             return Ok(());
         };
         let side = Side { device, context, range };
@@ -189,7 +189,7 @@ impl<D: DeviceSide> Arena<D> {
 
     /// Unmaps everything. The work of the context is done, or there never was any.
     pub(crate) fn unmap(mut self, device: &D) -> Result<(), CudaError> {
-        let Some(Mapped { range, slabs }) = self.mapped.take() else { return Ok(()) };
+        let Some(Places { range, slabs }) = self.mapped.take() else { return Ok(()) };
         let mut outcome = Ok(());
         for Content { memory, placed, .. } in slabs.into_iter().filter_map(|slab| slab.content) {
             match placed.map_or(Ok(()), |placed| device.lift(placed)) {

@@ -1,10 +1,12 @@
 //! A version, attached.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, DevicePtr};
+use millpond_wire::manifest::{ManifestError, ManifestTensor};
 use millpond_wire::message::{PartInfo, RequestBody, Target, VersionGet, VersionInfo};
 use millpond_wire::{ErrorKind, GpuUuid, LeaseId, Mode, VersionId, VersionTag, VersionTarget};
 
@@ -53,6 +55,28 @@ pub(super) struct Seen {
     pub(super) info: VersionInfo,
     pub(super) parts: Vec<PartInfo>,
     pub(super) manifest: ManifestMap,
+    /// The place after the tensor that was found last: most callers take them in order.
+    next: AtomicUsize,
+}
+
+impl Seen {
+    pub(super) fn new(info: VersionInfo, parts: Vec<PartInfo>, manifest: ManifestMap) -> Self {
+        Self { info, parts, manifest, next: AtomicUsize::new(0) }
+    }
+
+    fn find(&self, name: &str) -> Result<Option<ManifestTensor>, ManifestError> {
+        let next = self.next.load(Ordering::Relaxed);
+        let index = match self.manifest.get(next) {
+            Ok(tensor) if tensor.name == name => {
+                self.next.store(next + 1, Ordering::Relaxed);
+                return Ok(Some(tensor));
+            }
+            _ => self.manifest.find_index(name)?,
+        };
+        let Some(index) = index else { return Ok(None) };
+        self.next.store(index + 1, Ordering::Relaxed);
+        self.manifest.get(index).map(Some)
+    }
 }
 
 /// What clones of a model know together about what is mapped now.
@@ -114,13 +138,16 @@ impl Pond {
         let link = &self.core().link;
         let lease = link.new_lease();
         let get = VersionGet { target, lease, mode, wait_ms: wait_ms(wait) };
-        let answer = link.call(Ask {
-            what: WHAT,
-            body: RequestBody::VersionGet(get),
-            lease: Some(lease),
-            deadline: self.deadline(wait).filter(|_| wait != Duration::MAX),
-            waits_until: Instant::now().checked_add(wait),
-        })?;
+        let answer = link.call(
+            Ask {
+                what: WHAT,
+                body: RequestBody::VersionGet(get),
+                lease: Some(lease),
+                deadline: self.deadline(wait).filter(|_| wait != Duration::MAX),
+                waits_until: Instant::now().checked_add(wait),
+            },
+            None,
+        )?;
         match granted::with_lease(WHAT, answer, lease, mode) {
             Ok(granted) => Ok((lease, granted)),
             Err(error) => {
@@ -135,7 +162,7 @@ impl Pond {
         let manifest = manifest.ok_or_else(|| without_manifest(&info))?;
         let arena = attachment::map(self, info.device, &parts, &mut slabs, Mode::ReadOnly)?;
         let attachment = Attachment::new(self, &info, arena, lease, lost);
-        let seen = Arc::new(Seen { info, parts, manifest });
+        let seen = Arc::new(Seen::new(info, parts, manifest));
         let following =
             Following { mapped: Mutex::new(Arc::clone(&seen)), known: Mutex::default() };
         Ok(Model { attachment: Arc::new(attachment), following: Arc::new(following), seen })
@@ -192,7 +219,7 @@ impl Model {
     /// # Errors
     /// `not_found`; `invalid` if the manifest is damaged.
     pub fn tensor(&self, name: &str) -> Result<ModelTensor> {
-        let found = self.seen.manifest.find(name).map_err(|error| self.damaged(&error))?;
+        let found = self.seen.find(name).map_err(|error| self.damaged(&error))?;
         let tensor = found.ok_or_else(|| {
             let (label, name) = (label(&self.seen.info), name.escape_debug());
             let message = format!("version '{label}' has no tensor '{name}'");
@@ -257,14 +284,14 @@ impl Model {
     /// memory is mapped and whole as long as this value lives.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.attachment.read().lost.load(std::sync::atomic::Ordering::Acquire)
+        self.attachment.read().lost.load(Ordering::Acquire)
     }
 
     pub(super) fn page_target(&self) -> Target {
         Target::Name(model_of(&self.seen.info))
     }
 
-    fn damaged(&self, error: &millpond_wire::manifest::ManifestError) -> Error {
+    fn damaged(&self, error: &ManifestError) -> Error {
         let message = format!("version '{}': {error}", label(&self.seen.info));
         Error::version(ErrorKind::Invalid, message, None)
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use millpond_client_core::Lost;
 use millpond_cuda::{Context, DevicePtr, Mapping};
 use millpond_wire::manifest::ManifestTensor;
 use millpond_wire::message::{PartInfo, VersionInfo};
@@ -14,8 +15,7 @@ use super::arena::Arena;
 use super::granted::Slabs;
 use super::version::label;
 use crate::cuda_side::CudaSide;
-use crate::leases::Lost;
-use crate::retire::Mapped;
+use crate::retire::ToUnmap;
 use crate::slab_map::DeviceSide;
 use crate::{Error, Pond, Result, process};
 
@@ -30,11 +30,11 @@ pub(super) struct Attachment {
     label: String,
     /// It was written here and is complete: from now on it never changes.
     pub(super) sealed: AtomicBool,
-    held: RwLock<Held>,
+    held: RwLock<Leased>,
 }
 
 /// What changes when another version takes the same places.
-pub(super) struct Held {
+pub(super) struct Leased {
     pub(super) lease: LeaseId,
     pub(super) lost: Lost,
     /// Taken out only by `drop`.
@@ -61,7 +61,7 @@ impl Attachment {
             bytes: range.map_or(0, |range| range.bytes()),
             label: label(info),
             sealed: AtomicBool::new(false),
-            held: RwLock::new(Held { lease, lost, arena: Some(Box::new(arena)), broken: false }),
+            held: RwLock::new(Leased { lease, lost, arena: Some(Box::new(arena)), broken: false }),
         }
     }
 
@@ -85,11 +85,11 @@ impl Attachment {
         self.bytes
     }
 
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Held> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Leased> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Held> {
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Leased> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -180,7 +180,7 @@ impl Drop for Attachment {
         let Some(arena) = held.arena.take() else { return };
         if self.owner == process::current() {
             let list = Arc::clone(arena.list());
-            list.push(held.lease, Mapped::Arena(arena));
+            list.push(held.lease, ToUnmap::Arena(arena));
         } else {
             // A forked copy: the lease, the mapping and the context are the parent's.
             std::mem::forget(arena);

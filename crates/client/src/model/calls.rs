@@ -12,6 +12,7 @@ use millpond_wire::{
     ErrorKind, LeaseTarget, TensorName, Token, VersionId, VersionTag, VersionTarget, limits, memfd,
 };
 
+use super::template::stored_bytes;
 use super::version::model_ref;
 use super::{IntoVersion, ManifestMap, granted};
 use crate::answer::not_an_answer;
@@ -75,14 +76,14 @@ pub(crate) fn commit(
         layout: manifest.layout_hash(),
         content: manifest.content_hash(),
         tensors: u32::try_from(manifest.tensors.len()).unwrap_or(u32::MAX),
-        bytes: manifest.tensors.iter().map(|tensor| tensor.bytes).sum(),
+        bytes: stored_bytes(manifest),
         activate: activate != Activate::No,
         unless_current: activate == Activate::IfFirst,
         source: manifest.source.clone(),
     });
     let deadline = Instant::now().checked_add(link.config.request_timeout);
     let ask = Ask { what: WHAT, body, lease: None, deadline, waits_until: None };
-    match link.call_with(ask, Some(&file))?.body {
+    match link.call(ask, Some(&file))?.body {
         ReplyBody::Version(grant) => Ok(grant.info),
         _ => Err(not_an_answer(WHAT)),
     }

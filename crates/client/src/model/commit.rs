@@ -7,7 +7,7 @@ use millpond_wire::ErrorKind;
 use millpond_wire::manifest::slab_hash;
 use millpond_wire::message::VersionInfo;
 
-use super::calls::{Activate, commit};
+use super::Activate;
 use super::stage::{Slot, Staging};
 use super::version::label;
 use crate::weights::contents::Reading;
@@ -28,10 +28,8 @@ impl Staging {
         }
         self.attachment.context().synchronize()?;
         self.hash()?;
-        let link = &self.attachment.pond().core().link;
         let activate = if activate { Activate::Yes } else { Activate::No };
-        let info = commit(link, self.version(), &self.manifest, activate)?;
-        self.over = true;
+        let info = self.unfinished.commit(&self.manifest, activate)?;
         self.attachment.sealed.store(true, Ordering::Release);
         Ok(info)
     }

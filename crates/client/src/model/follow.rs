@@ -15,7 +15,7 @@ use super::version::{label, model_of};
 use super::{AttachOptions, Model};
 use crate::connection::lock;
 use crate::cuda_side::CudaSide;
-use crate::retire::Mapped;
+use crate::retire::ToUnmap;
 use crate::slab_map::DeviceSide;
 use crate::{Error, Result};
 
@@ -147,8 +147,8 @@ impl Model {
         (held.lease, held.lost) = (lease, lost);
         drop(held);
         // Nothing of the old version is mapped because of this lease any more.
-        list.push(old_lease, Mapped::Nothing);
-        Ok(Some(Seen { info, parts, manifest }))
+        list.push(old_lease, ToUnmap::Nothing);
+        Ok(Some(Seen::new(info, parts, manifest)))
     }
 
     /// The model, whichever of its versions is current.

@@ -6,15 +6,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use millpond_client_core::Lost;
 use millpond_wire::fd::SealedMap;
 use millpond_wire::message::{PartInfo, ReplyBody, RequestBody, VersionGrant, VersionInfo};
 use millpond_wire::{ErrorKind, LeaseId, Mode, VersionId, limits};
 
 use super::ManifestMap;
 use super::version::label;
-use crate::answer::not_an_answer;
-use crate::demux::Answer;
-use crate::leases::Lost;
+use crate::answer::{Answer, not_an_answer};
 use crate::link::Link;
 use crate::{Error, Result};
 

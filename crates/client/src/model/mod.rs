@@ -19,6 +19,7 @@ mod stage;
 mod staged;
 mod template;
 mod tensor;
+mod unfinished;
 mod version;
 
 use millpond_wire::fd::SealedMap;
@@ -28,11 +29,12 @@ pub(crate) use self::arena::Arena;
 #[cfg(test)]
 pub(crate) use self::arena::{New, NotExchanged};
 pub use self::attach::{AttachOptions, Model};
-pub(crate) use self::calls::{Activate, commit};
+pub(crate) use self::calls::Activate;
 pub use self::calls::{Swap, VersionView};
 pub use self::stage::{StageSpec, Staging};
 pub use self::staged::StagedTensor;
 pub use self::tensor::ModelTensor;
+pub(crate) use self::unfinished::Unfinished;
 pub use self::version::IntoVersion;
 
 /// The manifest of a version, read where the pond keeps it.

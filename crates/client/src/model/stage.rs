@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{
@@ -21,12 +21,13 @@ use super::granted::{self, Granted};
 use super::staged::StagedTensor;
 use super::template::{self, Origin};
 use super::version::label;
-use super::{Arena, IntoVersion};
+use super::{Arena, IntoVersion, Unfinished};
 use crate::cuda_side::CudaSide;
+use crate::lease_guard::LeaseGuard;
 use crate::link::{Ask, Link};
 use crate::slab_map::DeviceSide;
 use crate::transfer::moves;
-use crate::{Error, Pond, Result, process};
+use crate::{Error, Pond, Result};
 
 const WHAT: &str = "a version's beginning";
 const PART: &str = "a slab of its own";
@@ -50,6 +51,7 @@ pub struct StageSpec {
     device: Option<GpuUuid>,
     audience: Option<Audience>,
     origin: Origin,
+    ties: Vec<(String, String)>,
     slab_bytes: u64,
     source: Option<String>,
     metadata: Option<BTreeMap<String, String>>,
@@ -64,6 +66,7 @@ impl StageSpec {
             device: None,
             audience: None,
             origin: Origin::Nothing,
+            ties: Vec::new(),
             slab_bytes: template::SLAB_BYTES,
             source: None,
             metadata: None,
@@ -101,6 +104,14 @@ impl StageSpec {
         self
     }
 
+    /// A further name of one of these tensors, as with tied weights: it has no bytes of its own, and
+    /// what is written under one name is read under the other. A version that is like this one has
+    /// the same ties.
+    pub fn tied(mut self, name: impl Into<String>, to: impl Into<String>) -> Self {
+        self.ties.push((name.into(), to.into()));
+        self
+    }
+
     /// How large a slab of a version with new tensors gets, unless one tensor is larger; 2 GiB
     /// unless said. A slab is what versions share, and what costs time to map.
     pub fn slab_bytes(mut self, bytes: u64) -> Self {
@@ -124,6 +135,8 @@ impl StageSpec {
 /// A version that this process writes. Nobody else sees it before [`Staging::commit`]; dropped
 /// without that, nothing is left of it.
 pub struct Staging {
+    /// Given up before its lease ends.
+    pub(super) unfinished: Unfinished,
     pub(super) attachment: Arc<Attachment>,
     pub(super) info: VersionInfo,
     lease: LeaseId,
@@ -133,8 +146,6 @@ pub struct Staging {
     pub(super) manifest: Manifest,
     /// Kept until the end: slabs are copied from it.
     like: Option<Like>,
-    /// It is complete, or given up.
-    pub(super) over: bool,
 }
 
 /// How far a slab is on its way from another version's to one's own.
@@ -150,18 +161,8 @@ pub(super) enum Slot {
 
 /// The version that another one is like, leased.
 struct Like {
-    link: Arc<Link>,
-    lease: LeaseId,
-    owner: u32,
+    _lease: LeaseGuard,
     parts: Vec<PartInfo>,
-}
-
-impl Drop for Like {
-    fn drop(&mut self) {
-        if self.owner == process::current() {
-            self.link.give_back_soon(self.lease);
-        }
-    }
 }
 
 impl Pond {
@@ -171,17 +172,21 @@ impl Pond {
     /// `exists` if the tag is taken, `not_found`, `gpu_full`, and what else the pond or the driver
     /// answers.
     pub fn stage(&self, spec: StageSpec) -> Result<Staging> {
-        let StageSpec { model, tag, device, audience, origin, slab_bytes, source, metadata } = spec;
+        let StageSpec { model, tag, device, audience, origin, ties, slab_bytes, source, metadata } =
+            spec;
         let model = model_name(&model)?;
         let tag = tag.map(VersionTag::new).transpose()?;
         let core = self.core();
         core.cuda.prepare(device)?;
         let (mut manifest, like, from) = match origin {
+            Origin::Like(_) if !ties.is_empty() => return Err(template::ties_of_another()),
             Origin::Like(target) => {
                 let (manifest, like, info) = self.stage_like(target?)?;
                 (manifest, Some(like), Some(info))
             }
-            Origin::Tensors(tensors) => (template::laid_out(&tensors, slab_bytes)?, None, None),
+            Origin::Tensors(tensors) => {
+                (template::laid_out(&tensors, &ties, slab_bytes)?, None, None)
+            },
             Origin::Nothing => return Err(template::of_nothing(model.as_str())),
         };
         let said = from.as_ref().map(|from| format!("staged like {}", label(from)));
@@ -204,29 +209,19 @@ impl Pond {
         });
         let deadline = self.deadline(Duration::ZERO);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let granted = match core.link.call(ask) {
-            Ok(answer) => granted::with_lease(WHAT, answer, lease, Mode::ReadWrite),
-            Err(Error::Refused(failure)) => return Err(Error::Refused(failure)),
-            Err(error) => Err(error),
-        };
-        match granted.and_then(|granted| self.begin(granted, lease, manifest, like)) {
-            Ok(staging) => Ok(staging),
-            Err(error) => {
-                // Nobody could ever use it.
-                give_up(&core.link, version);
-                core.link.give_back(lease);
-                Err(error)
-            }
-        }
+        let mut unfinished = Unfinished::new(&core.link, version);
+        let answer = core.link.call(ask, None).map_err(|error| unfinished.not_begun(error))?;
+        let granted = granted::with_lease(WHAT, answer, lease, Mode::ReadWrite);
+        let begin = move |granted| self.begin(granted, lease, manifest, like, unfinished);
+        // If it fails nobody could ever use it: it is given up by then.
+        granted.and_then(begin).inspect_err(|_| core.link.give_back(lease))
     }
 
     fn stage_like(&self, target: VersionTarget) -> Result<(Manifest, Like, VersionInfo)> {
         let (lease, granted) = self.ask_version(target, Mode::ReadOnly, Duration::ZERO)?;
-        let (link, owner) = (Arc::clone(&self.core().link), process::current());
+        let lease = LeaseGuard::keep(&self.core().link, lease)?;
         let Granted { info, parts, manifest, .. } = granted;
-        let like = Like { link, lease, owner, parts };
-        // It must be claimed from the next daemon.
-        self.core().link.start_watch()?;
+        let like = Like { _lease: lease, parts };
         let manifest = manifest.ok_or_else(|| without_manifest(&info))?;
         let manifest = manifest.to_manifest().map_err(|error| {
             let message = format!("version '{}': {error}", label(&info));
@@ -241,6 +236,7 @@ impl Pond {
         lease: LeaseId,
         manifest: Manifest,
         like: Option<Like>,
+        unfinished: Unfinished,
     ) -> Result<Staging> {
         let Granted { info, parts, lost, mut slabs, .. } = granted;
         let sizes = parts.iter().map(|part| part.bytes);
@@ -259,7 +255,7 @@ impl Pond {
         };
         let attachment = Arc::new(Attachment::new(self, &info, arena, lease, lost));
         let slots = vec![slot; parts.len()];
-        Ok(Staging { attachment, info, lease, parts, slots, manifest, like, over: false })
+        Ok(Staging { unfinished, attachment, info, lease, parts, slots, manifest, like })
     }
 }
 
@@ -356,25 +352,6 @@ impl Staging {
             _ => return Err(crate::answer::not_an_answer(PART)),
         }
         fds.into_iter().next().ok_or_else(|| crate::answer::not_an_answer(PART))
-    }
-}
-
-/// Tells the pond that a version is not wanted. As good as can be: it ends at the latest with this
-/// process.
-fn give_up(link: &Arc<Link>, version: VersionId) {
-    let body = RequestBody::VersionRetire(VersionTarget::Id(version));
-    let deadline = Instant::now().checked_add(link.config.reconnect_timeout);
-    let what = "the end of a version";
-    if let Err(error) = link.call(Ask { what, body, lease: None, deadline, waits_until: None }) {
-        tracing::debug!(%error, %version, "a version was not given up now");
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        if !self.over && self.attachment.own().is_ok() {
-            give_up(&self.attachment.pond().core().link, self.version());
-        }
     }
 }
 

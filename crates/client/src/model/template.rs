@@ -15,15 +15,22 @@ pub(super) enum Origin {
     Tensors(Vec<(String, Dtype, Vec<u64>)>),
 }
 
-/// The manifest of these tensors, without hashes.
-pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)], slab_bytes: u64) -> Result<Manifest> {
+/// The manifest of these tensors, without hashes. Each tie is a further name, and the tensor that it
+/// is a name of.
+pub(super) fn laid_out(
+    tensors: &[(String, Dtype, Vec<u64>)],
+    ties: &[(String, String)],
+    slab_bytes: u64,
+) -> Result<Manifest> {
     let mut shapes = Vec::with_capacity(tensors.len());
-    for (name, _, dims) in tensors {
+    for name in tensors.iter().map(|(name, ..)| name).chain(ties.iter().map(|(name, _)| name)) {
         if name.is_empty() || name.len() > limits::NAME_BYTES {
             let (length, most) = (name.len(), limits::NAME_BYTES);
             let message = format!("a tensor's name has {length} bytes; it must have 1 to {most}");
             return Err(Error::version(ErrorKind::Invalid, message, None));
         }
+    }
+    for (_, _, dims) in tensors {
         shapes.push(Shape::new_or_empty(dims.clone())?);
     }
     let described =
@@ -47,11 +54,51 @@ pub(super) fn laid_out(tensors: &[(String, Dtype, Vec<u64>)], slab_bytes: u64) -
         hash,
     });
     manifest.tensors = tensors.collect();
+    tie(&mut manifest, ties)?;
     Ok(manifest)
+}
+
+/// Gives tensors further names: same place, same bytes.
+fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
+    let refuse = |message: String| Err(Error::version(ErrorKind::Invalid, message, None));
+    let mut tied = Vec::with_capacity(ties.len());
+    for (name, to) in ties {
+        let by_name = |tensor: &ManifestTensor| tensor.name.as_bytes().cmp(to.as_bytes());
+        let Ok(found) = manifest.tensors.binary_search_by(by_name) else {
+            let (name, to) = (name.escape_debug(), to.escape_debug());
+            return refuse(format!("'{name}' is tied to '{to}', which is no tensor of its own"));
+        };
+        tied.push(ManifestTensor { name: name.clone(), ..manifest.tensors[found].clone() });
+    }
+    if manifest.tensors.len() + tied.len() > limits::TENSORS_PER_VERSION {
+        let (count, most) = (manifest.tensors.len() + tied.len(), limits::TENSORS_PER_VERSION);
+        return refuse(format!("{count} tensors are too many for one version; at most {most}"));
+    }
+    manifest.tensors.extend(tied);
+    manifest.tensors.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    match manifest.tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => refuse(format!("tensor '{}' is there twice", pair[0].name.escape_debug())),
+        None => Ok(()),
+    }
+}
+
+/// The bytes of a version's tensors: what several names have counts once.
+pub(crate) fn stored_bytes(manifest: &Manifest) -> u64 {
+    let mut places: Vec<(usize, u64, u64)> =
+        manifest.tensors.iter().map(|one| (one.slab, one.offset, one.bytes)).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.iter().map(|(.., bytes)| bytes).sum()
 }
 
 pub(super) fn of_nothing(model: &str) -> Error {
     let message = format!("a version of '{model}' needs tensors, or another version to be like");
     let hint = "say `.like(version)` or `.tensors(...)`".to_owned();
     Error::version(ErrorKind::Invalid, message, hint)
+}
+
+pub(super) fn ties_of_another() -> Error {
+    let message = "a version that is like another one has the ties of that one, and no others";
+    let hint = "stage it with `.tensors(...)`".to_owned();
+    Error::version(ErrorKind::Invalid, message.to_owned(), hint)
 }

@@ -10,7 +10,6 @@ use millpond_cuda::sys::Status;
 use millpond_wire::{LeaseId, Mode};
 
 use crate::connection::lock;
-use crate::retire::ReleaseSink;
 use crate::slab_map::DeviceSide;
 use crate::{Error, Result};
 
@@ -174,8 +173,8 @@ pub(crate) struct FakeSink {
     pub(crate) failures: Mutex<usize>,
 }
 
-impl ReleaseSink for FakeSink {
-    fn release(&self, leases: &[LeaseId]) -> Result<()> {
+impl FakeSink {
+    pub(crate) fn release(&self, leases: &[LeaseId]) -> Result<()> {
         let mut failures = lock(&self.failures);
         if *failures > 0 {
             *failures -= 1;

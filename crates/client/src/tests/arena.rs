@@ -10,7 +10,7 @@ use millpond_wire::{LeaseId, Mode, TensorId};
 
 use crate::connection::lock;
 use crate::model::{Arena, New, NotExchanged};
-use crate::retire::{Mapped, Retire};
+use crate::retire::{Retire, ToUnmap};
 use crate::slab_map::SlabMap;
 use crate::testing::{Act, FakeDevice, FakeSink, an_fd};
 
@@ -27,7 +27,8 @@ fn bench(slabs: usize) -> Bench {
     let device = Arc::new(FakeDevice::default());
     let sink = Arc::new(FakeSink { log: Arc::clone(&device.log), ..FakeSink::default() });
     let slab_map = Arc::new(SlabMap::new(Arc::clone(&device)));
-    let retire = Retire::new(Arc::clone(&device), slab_map, sink);
+    let retire =
+        Retire::new(Arc::clone(&device), slab_map, Arc::new(move |leases| sink.release(leases)));
     let list = retire.list(&1).unwrap();
     let mut arena = Arena::reserve(&*device, &list, (0..slabs).map(|_| SLAB)).unwrap();
     let parts: Vec<TensorId> = (0..slabs).map(|_| TensorId::random()).collect();
@@ -144,7 +145,7 @@ fn an_arena_is_unmapped_after_the_work_and_then_released() {
     device.set_busy(Some(1));
     let list = Arc::clone(arena.list());
     let before = device.acts().len();
-    list.push(LeaseId(7), Mapped::Arena(Box::new(arena)));
+    list.push(LeaseId(7), ToUnmap::Arena(Box::new(arena)));
     assert!(!retire.flush(Duration::from_millis(30)));
     assert_eq!(device.acts().len(), before, "nothing happens while work runs");
     device.set_busy(None);
@@ -166,7 +167,7 @@ fn an_arena_that_cannot_be_unmapped_stays_leased() {
     // The wait, then the first slab.
     *lock(&device.fail_after) = Some((1, 1));
     let list = Arc::clone(arena.list());
-    list.push(LeaseId(7), Mapped::Arena(Box::new(arena)));
+    list.push(LeaseId(7), ToUnmap::Arena(Box::new(arena)));
     assert!(retire.flush(Duration::from_secs(5)));
     assert_eq!(lock(&device.table).len(), 1);
     assert!(!device.acts().iter().any(|act| matches!(act, Act::Release(_))));

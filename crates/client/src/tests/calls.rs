@@ -219,13 +219,16 @@ fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
     });
     let link = pond.link();
     let hasty = |link: &Arc<Link>| {
-        link.call(crate::link::Ask {
-            what: "a listing of clients",
-            body: RequestBody::ClientList,
-            lease: None,
-            deadline: Some(Instant::now() + Duration::from_millis(1)),
-            waits_until: None,
-        })
+        link.call(
+            crate::link::Ask {
+                what: "a listing of clients",
+                body: RequestBody::ClientList,
+                lease: None,
+                deadline: Some(Instant::now() + Duration::from_millis(1)),
+                waits_until: None,
+            },
+            None,
+        )
     };
     link.ask_done("a ping", RequestBody::Ping).unwrap();
     assert_eq!(hasty(&link).unwrap_err().kind(), ErrorKind::Timeout);

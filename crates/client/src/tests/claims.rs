@@ -10,7 +10,7 @@ use millpond_wire::message::{
 };
 use millpond_wire::{ErrorKind, LeaseId, Mode, PondId, TensorId, Token};
 
-use crate::demux::{Answer, Line};
+use crate::answer::Answer;
 use crate::link::{Ask, Link};
 use crate::testing::{
     Does, FakePond, an_fd, eventually, failure, grant, info, publication, welcome, welcome_of,
@@ -22,13 +22,16 @@ fn get(link: &Arc<Link>, timeout: Duration) -> (LeaseId, Result<Answer>) {
     let target = Target::Name("acts/x".parse().unwrap());
     let get = TensorGet { target, lease, mode: Mode::ReadOnly, wait_ms: 60_000 };
     let now = Instant::now();
-    let answer = link.call(Ask {
-        what: "a request for a tensor",
-        body: RequestBody::TensorGet(get),
-        lease: Some(lease),
-        deadline: Some(now + timeout),
-        waits_until: Some(now + Duration::from_secs(60)),
-    });
+    let answer = link.call(
+        Ask {
+            what: "a request for a tensor",
+            body: RequestBody::TensorGet(get),
+            lease: Some(lease),
+            deadline: Some(now + timeout),
+            waits_until: Some(now + Duration::from_secs(60)),
+        },
+        None,
+    );
     (lease, answer)
 }
 
@@ -150,7 +153,7 @@ fn a_refused_claim_and_another_pond_are_remembered() {
     assert_eq!(is_lost(), [true, false]);
     pond.hang_up();
     eventually(|| link.ask_done("a ping", RequestBody::Ping).is_ok() && is_lost()[1]);
-    assert!(link.lock().leases.is_empty());
+    assert!(link.lock().session.leases().is_empty());
 }
 
 #[test]
@@ -167,7 +170,8 @@ fn the_watch_claims_without_any_call() {
         });
     }
     // The last lease ends, and nobody is left.
-    let leases: Vec<_> = link.lock().leases.claims().iter().map(|one| one.lease).collect();
+    let leases: Vec<_> =
+        link.lock().session.leases().claims().iter().map(|one| one.lease).collect();
     link.release(&leases).unwrap();
     link.end();
     pond.wait_for(|number, body| number == 3 && *body == RequestBody::Goodbye);
@@ -190,7 +194,7 @@ fn a_grant_that_comes_too_late_is_given_back() {
     assert_eq!(answer.unwrap_err().kind(), ErrorKind::Timeout);
     // Nobody calls, and yet it is read.
     pond.wait_for(|_, body| *body == RequestBody::LeaseRelease { leases: vec![lease] });
-    eventually(|| !link.lock().has_duties());
+    eventually(|| !link.lock().session.has_duties());
 }
 
 /// A process that ends at once would be silent otherwise: the watching thread would not run any more.
@@ -203,7 +207,7 @@ fn whoever_has_given_back_everything_says_goodbye_itself() {
     link.start_watch().unwrap();
     link.give_back(lease);
     link.end();
-    assert!(matches!(link.lock().line, Line::Closed));
+    assert!(link.lock().session.is_closed());
     pond.wait_for(|_, body| *body == RequestBody::Goodbye);
     eventually(|| Arc::strong_count(&link) == 1);
 }
@@ -221,7 +225,7 @@ fn a_refusal_that_comes_too_late_ends_the_wait_for_a_lease() {
     let link = pond.link();
     let (_, answer) = get(&link, Duration::from_millis(30));
     assert_eq!(answer.unwrap_err().kind(), ErrorKind::Timeout);
-    assert!(link.lock().has_duties());
+    assert!(link.lock().session.has_duties());
     link.end();
     pond.wait_for(|_, body| *body == RequestBody::Goodbye);
     eventually(|| Arc::strong_count(&link) == 1);
@@ -241,7 +245,7 @@ fn a_grant_that_may_have_been_lost_is_given_back_to_the_next_connection() {
     pond.wait_for(|number, body| {
         number == 1 && *body == RequestBody::LeaseRelease { leases: vec![lease] }
     });
-    eventually(|| !link.lock().has_duties());
+    eventually(|| !link.lock().session.has_duties());
 }
 
 #[test]
@@ -380,7 +384,7 @@ fn a_tensor_without_a_name_that_came_too_late_is_deleted() {
             deadline: Instant::now().checked_add(Duration::from_millis(50)),
             waits_until: None,
         };
-        assert!(matches!(link.call(ask), Err(Error::Timeout { .. })));
+        assert!(matches!(link.call(ask, None), Err(Error::Timeout { .. })));
         pond.wait_for(|_, body| {
             matches!(body, RequestBody::LeaseRelease { leases } if leases.contains(&lease))
         });

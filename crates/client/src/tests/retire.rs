@@ -9,7 +9,7 @@ use millpond_cuda::sys::Status;
 use millpond_wire::{LeaseId, Mode, SlabId};
 
 use crate::connection::lock;
-use crate::retire::{Mapped, Retire, RetireList};
+use crate::retire::{Release, Retire, RetireList, ToUnmap};
 use crate::slab_map::{SlabMap, SlabMapping};
 use crate::testing::{Act, FakeDevice, FakeSink, an_fd, eventually};
 
@@ -28,7 +28,9 @@ impl Bench {
         let sink = FakeSink { log: Arc::clone(&device.log), ..FakeSink::default() };
         let sink = Arc::new(sink);
         let slabs = Arc::new(SlabMap::new(Arc::clone(&device)));
-        let retire = Retire::new(Arc::clone(&device), Arc::clone(&slabs), sink.clone());
+        let told = Arc::clone(&sink);
+        let release: Release = Arc::new(move |leases| told.release(leases));
+        let retire = Retire::new(Arc::clone(&device), Arc::clone(&slabs), release);
         Self { device, sink, slabs, retire }
     }
 
@@ -43,7 +45,7 @@ impl Bench {
 
 fn drop_lease(lease: u64, slab: Arc<SlabMapping<FakeDevice>>) {
     let list = Arc::clone(slab.list());
-    list.push(LeaseId(lease), Mapped::Slab(slab));
+    list.push(LeaseId(lease), ToUnmap::Slab(slab));
 }
 
 #[test]

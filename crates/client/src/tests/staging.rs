@@ -235,3 +235,48 @@ fn a_restart_claims_what_is_staged_and_a_forked_child_gives_up_nothing() {
     drop(child);
     assert_eq!(retired(&models), []);
 }
+
+#[test]
+fn tied_tensors_are_stored_once_under_both_names() {
+    let models = FakeModels::new();
+    let pond = models.connect();
+    let spec = |ties: &[(&str, &str)]| {
+        let tensors =
+            [("embed", 64), ("norm", 8)].map(|(name, n)| (name.to_owned(), Dtype::F32, vec![n, 8]));
+        let spec = StageSpec::new("m").tag("v1").tensors(tensors);
+        ties.iter().fold(spec, |spec, (name, to)| spec.tied(*name, *to))
+    };
+    let mut staging = pond.stage(spec(&[("a.head", "embed"), ("head", "embed")])).unwrap();
+    assert_eq!(staging.names(), ["a.head", "embed", "head", "norm"]);
+    staging.tensor_mut("norm").unwrap().fill(1).unwrap();
+    staging.tensor_mut("head").unwrap().fill(7).unwrap();
+    let embed = staging.tensor_mut("embed").unwrap();
+    assert_eq!(embed.to_vec().unwrap(), [7; 64 * 8 * 4]);
+    assert_eq!(embed.device_ptr(), staging.tensor_mut("a.head").unwrap().device_ptr());
+    let info = staging.commit(true).unwrap();
+    assert_eq!((info.tensors, info.bytes), (4, (64 + 8) * 8 * 4), "each byte counts once");
+    let model = pond.attach("m").unwrap();
+    let hash = model.tensor("embed").unwrap().hash();
+    assert_eq!(hash, ContentHash::of(&[7; 64 * 8 * 4]));
+    assert_eq!(model.tensor("head").unwrap().hash(), hash);
+    assert_eq!(model.tensor("head").unwrap().shape().dims(), [64, 8]);
+    assert_eq!(
+        model.tensor("a.head").unwrap().device_ptr(),
+        model.tensor("embed").unwrap().device_ptr()
+    );
+    drop((embed, model));
+
+    for (ties, word) in [
+        (&[("head", "norm2")][..], "norm2"),
+        (&[("head", "embed"), ("tail", "head")], "no tensor of its own"),
+        (&[("embed", "norm")], "twice"),
+        (&[("head", "embed"), ("head", "norm")], "twice"),
+        (&[("", "embed")], "name"),
+    ] {
+        let error = pond.stage(spec(ties)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains(word), "{error}");
+    }
+    let error = pond.stage(StageSpec::new("m").like("m@v1").tied("x", "embed")).unwrap_err();
+    assert!(error.to_string().contains("ties"), "{error}");
+}

@@ -183,7 +183,7 @@ fn many_threads_get_and_drop() {
     });
     assert!(pond.flush(SECOND).unwrap());
     assert_eq!(bench.released().len(), 100);
-    assert!(pond.core().link.lock().leases.is_empty());
+    assert!(pond.core().link.lock().session.leases().is_empty());
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn reserving_needs_no_driver_and_takes_no_lease() {
     let pond = bench.pond.builder().connect().unwrap();
     let info = pond.reserve(TensorSpec::new("acts/x", Dtype::F32, [4, 8]).zero(true)).unwrap();
     assert_eq!(info.bytes, 128);
-    assert!(pond.core().link.lock().leases.is_empty());
+    assert!(pond.core().link.lock().session.leases().is_empty());
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_forked_child_has_its_own_connection_and_leaves_the_parents_leases_alone() {
     assert_eq!(bench.released(), [LeaseId(1)], "the child's, which counts for itself");
     drop(child);
     assert_eq!(pond.client_id(), parent);
-    assert_eq!(pond.core().link.lock().leases.len(), 2);
+    assert_eq!(pond.core().link.lock().session.leases().len(), 2);
     assert_eq!(y.to_vec().unwrap().len(), 128, "the mapping is there");
 }
 

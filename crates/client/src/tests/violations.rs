@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use millpond_wire::message::{ReplyBody, RequestBody};
 use millpond_wire::{ErrorKind, LeaseId, Mode, limits, memfd};
 
-use crate::demux::Answer;
+use crate::answer::Answer;
 use crate::testing::{Does, FakePond, an_fd, grant, info};
 use crate::{Error, grant as check};
 

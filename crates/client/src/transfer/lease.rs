@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Instant;
 
 use millpond_wire::message::{MoveWork, RequestBody, TensorGet, TensorInfo};
@@ -11,19 +10,18 @@ use millpond_wire::{LeaseId, Mode};
 use super::moves::{self, Landed};
 use super::sink::{self, Place};
 use super::{Progress, Sink, Transferred, stage};
-use crate::demux::Answer;
-use crate::link::{Ask, Link};
+use crate::answer::Answer;
+use crate::lease_guard::LeaseGuard;
+use crate::link::Ask;
 use crate::spec::wait_ms;
 use crate::{Error, GetOptions, IntoTarget, Pond, Result, TensorSpec, grant, process};
 
 /// A tensor that is kept for this process without being mapped, from [`Pond::lease`]. It needs no
 /// driver. Whoever replaces or deletes the tensor does not disturb it.
 pub struct Lease {
-    link: Arc<Link>,
+    guard: LeaseGuard,
     /// Its connection ends when the last of these is gone.
     _pond: Pond,
-    owner: u32,
-    lease: LeaseId,
     info: TensorInfo,
 }
 
@@ -42,13 +40,16 @@ impl Pond {
             RequestBody::TensorGet(TensorGet { target, lease, mode, wait_ms: wait_ms(wait) });
         let until = Instant::now().checked_add(wait);
         let deadline = until.and_then(|until| until.checked_add(link.config.request_timeout));
-        let answer = link.call(Ask {
-            what: WHAT,
-            body,
-            lease: Some(lease),
-            deadline: deadline.filter(|_| !options.waits_for_ever()),
-            waits_until: until,
-        })?;
+        let answer = link.call(
+            Ask {
+                what: WHAT,
+                body,
+                lease: Some(lease),
+                deadline: deadline.filter(|_| !options.waits_for_ever()),
+                waits_until: until,
+            },
+            None,
+        )?;
         self.leased(WHAT, answer, lease, mode)
     }
 
@@ -61,7 +62,7 @@ impl Pond {
         let body = RequestBody::TensorCreate(spec.into_request(Some(lease))?);
         let deadline = Instant::now().checked_add(link.config.request_timeout);
         let ask = Ask { what: WHAT, body, lease: Some(lease), deadline, waits_until: None };
-        let answer = link.call(ask)?;
+        let answer = link.call(ask, None)?;
         self.leased(WHAT, answer, lease, Mode::ReadWrite)
     }
 
@@ -72,33 +73,9 @@ impl Pond {
         lease: LeaseId,
         mode: Mode,
     ) -> Result<Lease> {
-        let link = &self.core().link;
-        match self.keep(what, answer, lease, mode) {
-            Ok(info) => Ok(Lease {
-                link: Arc::clone(link),
-                _pond: self.clone(),
-                owner: process::current(),
-                lease,
-                info,
-            }),
-            Err(error) => {
-                link.give_back(lease);
-                Err(error)
-            }
-        }
-    }
-
-    fn keep(
-        &self,
-        what: &'static str,
-        answer: Answer,
-        lease: LeaseId,
-        mode: Mode,
-    ) -> Result<TensorInfo> {
-        let granted = grant::with_lease(what, answer, lease, mode)?;
-        // It must be claimed from the next daemon.
-        self.core().link.start_watch()?;
-        Ok(granted.info)
+        let guard = LeaseGuard::keep(&self.core().link, lease)?;
+        let info = grant::with_lease(what, answer, lease, mode)?.info;
+        Ok(Lease { guard, _pond: self.clone(), info })
     }
 }
 
@@ -112,7 +89,7 @@ impl Lease {
     /// Gives up a tensor without a name that was made with this lease: it is deleted when the lease
     /// goes back. A pond that is gone is not waited for; it is told when it comes back.
     pub(super) fn abandon(self) {
-        self.link.lock().made.insert(self.lease, self.info.tensor);
+        self.guard.abandon(self.info.tensor);
     }
 
     /// Writes the tensor's bytes out.
@@ -124,9 +101,10 @@ impl Lease {
         sink: Sink<'_>,
         mut progress: impl FnMut(Progress),
     ) -> Result<Transferred> {
-        if self.owner != process::current() {
+        let owner = self.guard.owner();
+        if owner != process::current() {
             let tensor = super::shown(&self.info);
-            return Err(Error::Forked { tensor, owner: self.owner });
+            return Err(Error::Forked { tensor, owner });
         }
         let begun = Instant::now();
         let (tensor, bytes) = (self.info.tensor, self.info.bytes);
@@ -138,7 +116,7 @@ impl Lease {
                     file_offset: begin + offset,
                 });
                 let file = OwnedFd::from(file);
-                moves::all(&self.link, jobs, Some(&file), bytes, &mut progress)
+                moves::all(self.guard.link(), jobs, Some(&file), bytes, &mut progress)
                     .map_err(|error| super::named(error, &label))?;
                 // Whoever writes on finds itself behind the tensor.
                 rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(begin + bytes))
@@ -149,7 +127,7 @@ impl Lease {
                     stage::write_out(file, bytes, &mut *writer, &label)?;
                     Ok(Landed::Cleanly)
                 };
-                stage::download(&self.link, tensor, bytes, &mut progress, out)?;
+                stage::download(self.guard.link(), tensor, bytes, &mut progress, out)?;
                 writer
                     .flush()
                     .map_err(|error| Error::in_file(format_args!("writing {label}"), &error))?;
@@ -159,17 +137,11 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
-    fn drop(&mut self) {
-        // A forked copy has nothing to give back.
-        if self.owner == process::current() {
-            self.link.give_back_soon(self.lease);
-        }
-    }
-}
-
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease").field("lease", &self.lease).field("info", &self.info).finish()
+        f.debug_struct("Lease")
+            .field("lease", &self.guard.lease())
+            .field("info", &self.info)
+            .finish()
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn pieces(
 
 fn make(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<(Landed, Vec<ContentHash>)> {
     let Job { tensor, offset, bytes, work } = job;
-    let generation = link.lock().generation;
+    let generation = link.generation();
     let (mut died, mut pause, begun) = (0, PAUSE, Instant::now());
     loop {
         // A new name each time: the answer to the old one is known.
@@ -97,7 +97,7 @@ fn make(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<(Landed, V
             work: work.clone(),
         });
         let ask = Ask { what: WHAT, body, lease: None, deadline: None, waits_until: None };
-        match link.call_with(ask, file) {
+        match link.call(ask, file) {
             Ok(answer) => {
                 let ReplyBody::Moved { bytes: moved, hashes } = answer.body else {
                     return Err(not_an_answer(WHAT));
@@ -105,7 +105,7 @@ fn make(link: &Arc<Link>, job: Job, file: Option<&OwnedFd>) -> Result<(Landed, V
                 if moved != bytes {
                     return Err(Error::Protocol(format!("{moved} bytes were moved, not {bytes}")));
                 }
-                let clean = died == 0 && link.lock().generation == generation;
+                let clean = died == 0 && link.generation() == generation;
                 return Ok((if clean { Landed::Cleanly } else { Landed::Repeated }, hashes));
             }
             Err(error) if error.kind() == ErrorKind::Mover => {

@@ -7,7 +7,7 @@ use millpond_weights::pieces::{PieceBatch, slab_batches};
 use millpond_weights::{Layout, PlannedTensor, TensorHashes};
 use millpond_wire::{ContentHash, PiecesKind, TensorId};
 
-use super::hold::Held;
+use super::hold::LeasedVersion;
 use super::load::{Files, move_batch};
 use super::stop::Stop;
 use crate::Result;
@@ -25,7 +25,7 @@ pub(super) struct Compare<'a> {
     pub(super) planned: &'a [PlannedTensor],
     pub(super) layout: &'a Layout,
     /// A version with the same layout.
-    pub(super) twin: &'a Held,
+    pub(super) twin: &'a LeasedVersion,
     pub(super) stop: &'a Stop,
 }
 

@@ -18,7 +18,7 @@ use millpond_wire::{
 use rustix::fs::MemfdFlags;
 
 use super::calls::Staged;
-use super::hold::Held;
+use super::hold::LeasedVersion;
 use super::hub::{self, Located};
 use super::like::Compare;
 use super::stop::{GoOn, Stop};
@@ -143,22 +143,23 @@ impl Pond {
 
     /// The version that equal slabs are shared with, and whether the model has a current one.
     fn neighbours(&self, spec: &LoadSpec, model: &TensorName) -> Result<Neighbours> {
-        let (has_current, current) = match Held::take(self, spec.model.as_str().into_version()?) {
-            // A bare name also finds the one under `public/`, which is another.
-            Ok(found) if found.info.model == *model => (true, Some(found)),
-            Ok(_) => (false, None),
-            Err(error) => match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotReady => (false, None),
-                // What is loaded now may be what replaces it.
-                ErrorKind::Lost => (true, None),
-                _ => return Err(error),
-            },
-        };
+        let (has_current, current) =
+            match LeasedVersion::take(self, spec.model.as_str().into_version()?) {
+                // A bare name also finds the one under `public/`, which is another.
+                Ok(found) if found.info.model == *model => (true, Some(found)),
+                Ok(_) => (false, None),
+                Err(error) => match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotReady => (false, None),
+                    // What is loaded now may be what replaces it.
+                    ErrorKind::Lost => (true, None),
+                    _ => return Err(error),
+                },
+            };
         let like = match &spec.like {
             Like::Current => current,
             Like::Version(tag) => {
                 let named = format!("{}@{tag}", spec.model);
-                Some(Held::take(self, named.as_str().into_version()?)?)
+                Some(LeasedVersion::take(self, named.as_str().into_version()?)?)
             }
             Like::Nothing => None,
         };
@@ -168,7 +169,7 @@ impl Pond {
 
 struct Neighbours {
     has_current: bool,
-    like: Option<Held>,
+    like: Option<LeasedVersion>,
 }
 
 /// The layout with which slabs can be shared with the version that this one is like, or why none
@@ -176,7 +177,7 @@ struct Neighbours {
 fn fitting(
     layout: Layout,
     spec: &LoadSpec,
-    like: &Held,
+    like: &LeasedVersion,
     device: Option<GpuUuid>,
     audience: Audience,
 ) -> (Layout, Option<Unshared>) {

@@ -13,7 +13,7 @@ use millpond_wire::message::VersionInfo;
 use millpond_wire::{ContentHash, ErrorKind, Failure};
 
 use super::contents::Reading;
-use super::hold::Held;
+use super::hold::LeasedVersion;
 use super::stop::GoOn;
 use crate::transfer::{is_fuse, make_room};
 use crate::{Error, IntoVersion, Pond, Progress, Result};
@@ -74,7 +74,7 @@ impl Pond {
     ) -> Result<Saved> {
         let begun = Instant::now();
         let goal = Goal::new(path.as_ref(), options)?;
-        let held = Held::take(self, target.into_version()?)?;
+        let held = LeasedVersion::take(self, target.into_version()?)?;
         let manifest = &held.manifest;
         let tensors: Vec<Written<'_>> = manifest
             .tensors

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::VersionInfo;
 
 use super::contents::Reading;
-use super::hold::Held;
+use super::hold::LeasedVersion;
 use super::stop::GoOn;
 use crate::{IntoVersion, Pond, Progress, Result};
 
@@ -34,7 +34,7 @@ impl Pond {
         progress: impl FnMut(Progress) -> A,
     ) -> Result<Verified> {
         let begun = Instant::now();
-        let held = Held::take(self, target.into_version()?)?;
+        let held = LeasedVersion::take(self, target.into_version()?)?;
         let reading = Reading {
             link: &self.core().link,
             manifest: &held.manifest,

@@ -8,7 +8,7 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
-use super::slabs::Pool;
+use super::slab_class::SlabClass;
 
 /// One GPU of the pond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,18 +59,8 @@ impl Device {
 impl<P: Ports> Pond<P> {
     /// Bytes that the pond may still take on a GPU, slabs that are being made counted in.
     fn free_bytes(&self, device: GpuUuid) -> (u64, u64) {
-        let capacity = self
-            .devices
-            .iter()
-            .find(|known| known.uuid == device)
-            .map_or(0, |known| known.capacity_bytes);
-        let pending: u64 = self
-            .pending_slabs
-            .values()
-            .filter(|slab| slab.pool.device == device)
-            .map(|slab| slab.bytes)
-            .sum();
-        let used = self.slabs.bytes_on(device) + pending;
+        let capacity = self.gpus.get(device).map_or(0, |known| known.capacity_bytes);
+        let used = self.slabs.bytes_on(device) + self.pending_slabs.bytes_on(device);
         (capacity.saturating_sub(used), capacity)
     }
 
@@ -115,7 +105,12 @@ impl<P: Ports> Pond<P> {
     }
 
     /// The failure when the driver itself had no memory, or another reason.
-    pub(super) fn slab_failure(&self, pool: &Pool, bytes: u64, failure: &DriverFailure) -> Failure {
+    pub(super) fn slab_failure(
+        &self,
+        class: &SlabClass,
+        bytes: u64,
+        failure: &DriverFailure,
+    ) -> Failure {
         if let Some(over_limit) = &failure.over_limit {
             return over_limit.answer.clone();
         }
@@ -124,13 +119,13 @@ impl<P: Ports> Pond<P> {
                 format!("the driver made no slab of {}: {}", format_bytes(bytes), failure.text);
             return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
         }
-        let (free, capacity) = self.free_bytes(pool.device);
+        let (free, capacity) = self.free_bytes(class.device);
         let message = format!(
             "{} is full: {} were asked for, and others than this pond use the rest of the card",
-            pool.device,
+            class.device,
             format_bytes(bytes)
         );
-        self.full(pool.device, bytes, free.min(bytes.saturating_sub(1)), capacity, message)
+        self.full(class.device, bytes, free.min(bytes.saturating_sub(1)), capacity, message)
     }
 
     fn full(
@@ -155,7 +150,7 @@ impl<P: Ports> Pond<P> {
     fn holders(&self, device: GpuUuid) -> Vec<Holder> {
         let mut by_user: BTreeMap<u32, Holder> = BTreeMap::new();
         for (_, slab) in self.slabs.on(device) {
-            let user = slab.pool.owner.user;
+            let user = slab.class.owner.user;
             let holder = by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0 });
             holder.bytes += slab.bytes;
             holder.tensors += slab.tensors;

@@ -1,4 +1,4 @@
-//! Clients and their leases.
+//! Clients and their connections.
 //!
 //! A client is a process. It outlives its connections: a hang-up makes it silent, and only its
 //! goodbye or the end of its process ends its leases.
@@ -6,27 +6,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
+use millpond_wire::ClientId;
 
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
 
-/// The right to use one tensor or one version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// On what.
-    pub target: LeaseTarget,
-    /// How it is mapped.
-    pub mode: Mode,
-    /// Since when.
-    pub since_ms: u64,
-    /// It is in the journal, because it came with a get that counts.
-    pub counted: bool,
-}
-
 /// One process.
 #[derive(Clone, Debug)]
-pub struct Client<F> {
+pub(super) struct Client<F> {
     /// User and groups, never admin: that is a property of a connection.
     pub caller: Caller,
     /// Process, as the daemon sees it.
@@ -47,48 +34,39 @@ pub struct Client<F> {
     /// Its first hold was an event, so its end is one too. A client that never holds anything makes
     /// neither: commands that only look would push everything else out of the events that are kept.
     pub announced: bool,
-    /// What it holds.
-    pub leases: BTreeMap<LeaseId, Lease>,
     /// A mover, of this daemon or an earlier one.
     pub mover: bool,
 }
 
 impl<F> Client<F> {
     /// Lives, but has no connection. A mover needs none.
-    #[must_use]
-    pub fn is_silent(&self) -> bool {
+    pub(super) fn is_silent(&self) -> bool {
         self.conn.is_none() && !self.mover
     }
 
     /// The owner of what this client makes.
-    #[must_use]
-    pub fn owner(&self) -> &Owner {
+    pub(super) fn owner(&self) -> &Owner {
         &self.caller.owner
     }
 }
 
 /// One connection, with or without its hello.
 #[derive(Clone, Debug)]
-pub struct Connection {
-    /// Who connected.
+pub(super) struct Connection {
     pub caller: Caller,
     /// Process, as the daemon sees it.
     pub pid: u32,
     /// After the hello.
     pub client: Option<ClientId>,
-    /// Requests that are to be answered later.
-    pub pending: u32,
     /// Has broken the protocol before: once is enough for the log.
-    pub blamed: bool,
+    blamed: bool,
 }
 
 /// All clients and connections.
 #[derive(Debug)]
-pub struct Clients<F> {
-    /// Processes.
-    pub clients: BTreeMap<ClientId, Client<F>>,
-    /// Connections.
-    pub conns: BTreeMap<ConnId, Connection>,
+pub(super) struct Clients<F> {
+    clients: BTreeMap<ClientId, Client<F>>,
+    conns: BTreeMap<ConnId, Connection>,
     /// How many clients have not claimed yet.
     unclaimed: usize,
     tenants: HashMap<String, Rc<str>>,
@@ -107,7 +85,7 @@ impl<F> Default for Clients<F> {
 
 impl<F> Clients<F> {
     /// One shared text for each tenant.
-    pub fn tenant(&mut self, name: &str) -> Rc<str> {
+    pub(super) fn tenant(&mut self, name: &str) -> Rc<str> {
         if let Some(tenant) = self.tenants.get(name) {
             return Rc::clone(tenant);
         }
@@ -116,21 +94,39 @@ impl<F> Clients<F> {
         tenant
     }
 
-    /// Adds a client.
-    pub fn insert(&mut self, id: ClientId, client: Client<F>) {
+    pub(super) fn insert(&mut self, id: ClientId, client: Client<F>) {
         self.unclaimed += usize::from(client.unclaimed);
         self.clients.insert(id, client);
     }
 
-    /// Takes a client out.
-    pub fn remove(&mut self, id: ClientId) -> Option<Client<F>> {
+    /// Takes a client out; its connection stays, without a hello.
+    pub(super) fn remove(&mut self, id: ClientId) -> Option<Client<F>> {
         let client = self.clients.remove(&id)?;
         self.unclaimed -= usize::from(client.unclaimed);
+        if let Some(connection) = client.conn.and_then(|conn| self.conns.get_mut(&conn)) {
+            connection.client = None;
+        }
         Some(client)
     }
 
+    pub(super) fn get(&self, id: ClientId) -> Option<&Client<F>> {
+        self.clients.get(&id)
+    }
+
+    pub(super) fn knows(&self, id: ClientId) -> bool {
+        self.clients.contains_key(&id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client<F>)> {
+        self.clients.iter().map(|(id, client)| (*id, client))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.clients.len()
+    }
+
     /// The client has said all that it holds.
-    pub fn claimed(&mut self, id: ClientId) {
+    pub(super) fn claimed(&mut self, id: ClientId) {
         if let Some(client) = self.clients.get_mut(&id)
             && std::mem::replace(&mut client.unclaimed, false)
         {
@@ -138,22 +134,70 @@ impl<F> Clients<F> {
         }
     }
 
+    /// Its process is watched through this pidfd from now on.
+    pub(super) fn watched(&mut self, id: ClientId, pidfd: F) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.pidfd = Some(pidfd);
+        }
+    }
+
+    /// Whether the next daemon will know the client.
+    pub(super) fn set_recorded(&mut self, id: ClientId, recorded: bool) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.recorded = recorded;
+        }
+    }
+
+    /// The client is told of; true if that is the first time.
+    pub(super) fn announce(&mut self, id: ClientId) -> bool {
+        let client = self.clients.get_mut(&id);
+        client.is_some_and(|client| !std::mem::replace(&mut client.announced, true))
+    }
+
     /// Whether a client that has not claimed yet may hold something of this owner.
-    #[must_use]
-    pub fn may_be_held(&self, could_use: impl Fn(&Caller) -> bool) -> bool {
+    pub(super) fn may_be_held(&self, could_use: impl Fn(&Caller) -> bool) -> bool {
         self.unclaimed > 0
             && self.clients.values().any(|client| client.unclaimed && could_use(&client.caller))
     }
 
     /// Clients without a connection.
-    #[must_use]
-    pub fn silent(&self) -> usize {
+    pub(super) fn silent(&self) -> usize {
         self.clients.values().filter(|client| client.is_silent()).count()
     }
 
-    /// All leases.
-    #[must_use]
-    pub fn leases(&self) -> usize {
-        self.clients.values().map(|client| client.leases.len()).sum()
+    pub(super) fn connect(&mut self, conn: ConnId, caller: Caller, pid: u32) {
+        let connection = Connection { caller, pid, client: None, blamed: false };
+        self.conns.insert(conn, connection);
+    }
+
+    pub(super) fn connection(&self, conn: ConnId) -> Option<&Connection> {
+        self.conns.get(&conn)
+    }
+
+    /// A connection is this client's from now on. Returns the one that it had before.
+    pub(super) fn greet(&mut self, conn: ConnId, id: ClientId) -> Option<ConnId> {
+        let connection = self.conns.get_mut(&conn)?;
+        let client = self.clients.get_mut(&id)?;
+        connection.client = Some(id);
+        client.conn.replace(conn).filter(|before| *before != conn)
+    }
+
+    /// A connection is over. Returns its client, if that is without one now.
+    pub(super) fn disconnect(&mut self, conn: ConnId) -> Option<ClientId> {
+        let id = self.conns.remove(&conn)?.client?;
+        let client = self.clients.get_mut(&id)?;
+        client.conn.take_if(|its| *its == conn).map(|_| id)
+    }
+
+    /// Somebody broke the protocol. Returns user and process, the first time on this connection.
+    pub(super) fn blame(&mut self, conn: ConnId) -> Option<(u32, u32)> {
+        let connection = self.conns.get_mut(&conn)?;
+        let first = !std::mem::replace(&mut connection.blamed, true);
+        first.then_some((connection.caller.owner.user, connection.pid))
+    }
+
+    #[cfg(test)]
+    pub(super) fn connection_mut(&mut self, conn: ConnId) -> Option<&mut Connection> {
+        self.conns.get_mut(&conn)
     }
 }

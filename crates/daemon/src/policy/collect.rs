@@ -6,8 +6,9 @@ use millpond_keeper::bytes::format_bytes;
 use millpond_wire::message::{EventKind, ReplyBody, TensorInfo};
 use millpond_wire::{Audience, SlabId, TensorId};
 
+use super::answer::{Answer, from_port, now};
 use super::owner::{Caller, Owner};
-use super::pond::{Answer, Pond, from_port, now};
+use super::pond::Pond;
 use super::ports::Ports;
 use super::words::count;
 
@@ -70,19 +71,19 @@ impl<P: Ports> Pond<P> {
             let mut held: HashMap<(&Owner, Audience), (bool, u64)> = HashMap::new();
             for (id, tensor) in self.catalog.iter() {
                 let Some(slab) = self.slabs.get(tensor.slab) else { continue };
-                let creator_lives = self.clients.clients.contains_key(&tensor.creator);
-                if tensor.deleted
-                    || tensor.part
-                    || !tensor.leases.is_empty()
-                    || (tensor.ephemeral && creator_lives)
-                    || !caller.may_change(&slab.pool.owner)
+                let creator_lives = self.clients.knows(tensor.creator);
+                if tensor.is_deleted()
+                    || tensor.is_part()
+                    || self.leases.are_on(id)
+                    || (tensor.is_ephemeral() && creator_lives)
+                    || !caller.may_change(&slab.class.owner)
                 {
                     continue;
                 }
-                let mut since = tensor.unleased_ms;
+                let mut since = tensor.life.unleased_ms;
                 if tensor.recovered {
                     let (is_held, settled) =
-                        held.entry((&slab.pool.owner, slab.pool.audience)).or_insert_with(|| {
+                        held.entry((&slab.class.owner, slab.class.audience)).or_insert_with(|| {
                             (self.may_be_held(tensor.slab), self.settled_for(tensor.slab))
                         });
                     if *is_held {
@@ -99,7 +100,7 @@ impl<P: Ports> Pond<P> {
         let slabs = self
             .slabs
             .iter()
-            .filter(|(_, slab)| caller.may_change(&slab.pool.owner))
+            .filter(|(_, slab)| caller.may_change(&slab.class.owner))
             .filter(|(id, slab)| slab.tensors == leaving.get(id).copied().unwrap_or(0))
             .map(|(id, slab)| (id, slab.bytes))
             .collect();

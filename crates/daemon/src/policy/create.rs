@@ -1,73 +1,47 @@
-//! Tensors are made: in a slab that has room, or in one that the driver makes.
-
-use std::collections::BTreeSet;
+//! Tensors are made: in a slab that has room, or in one that the driver makes for it.
 
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
-use millpond_wire::record::{Record, SlabRecord, TensorRecord};
+use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{
-    Audience, Backing, ErrorKind, Failure, GpuUuid, LeaseTarget, Mode, SlabId, TensorId,
-    TensorName, page,
+    Audience, Backing, ErrorKind, Failure, LeaseTarget, Mode, SlabId, TensorId, TensorName, page,
 };
 
-use super::catalog::{Renames, Tensor};
-use super::get::{lost, not_a_tensor};
+use super::answer::{Answer, Answered, from_port, gone, now};
+use super::catalog::Tensor;
+use super::get::lost;
 use super::owner::{Caller, Owner};
-use super::pond::{Answer, DriverState, PendingCreate, PendingSlab, Pond, from_port};
-use super::ports::{DriverFailure, Held, Ports};
-use super::ranges::Ranges;
-use super::slabs::{Pool, Slab, SlabClass};
+use super::parked::{RequestId, Wish};
+use super::pond::Pond;
+use super::ports::Ports;
+use super::slab_class::{SlabClass, SlabSize};
 use super::words::count;
 
-/// How often a slab is tried that the card had no memory for, with pauses that double.
-const SLAB_TRIES: u32 = 6;
-const FIRST_PAUSE_MS: u64 = 10;
-/// A card frees what was given back within about 80 ms.
-const FREED_WITHIN_MS: u64 = 1000;
-/// How often a slab is tried that its owner may have in a moment: a process that has ended counts for
-/// up to 100 ms, and one with a context takes as long to end.
-const SOON_TRIES: u32 = 50;
-const SOON_PAUSE_MS: u64 = 10;
-
 impl<P: Ports> Pond<P> {
-    pub(super) fn create(&mut self, ports: &mut P, pending: PendingCreate) -> Answer<P::Fd> {
+    pub(super) fn create(
+        &mut self,
+        ports: &mut P,
+        by: RequestId,
+        create: TensorCreate,
+    ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(pending.conn)?;
-        let create = &pending.create;
+        let (client, caller) = self.client_of(by.conn)?;
         super::life::check(&create.life)?;
         // A repeat gets the same answer, whatever has become of the name since.
-        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
-        if let Some(known) = create.lease.and_then(|lease| leases?.get(&lease)) {
-            let tensor = known.target.tensor().ok_or_else(|| not_a_tensor(create.lease))?;
-            return self.answer_create(ports, &pending, tensor);
+        if let Some(known) = create.lease.and_then(|lease| self.leases.get(client, lease)) {
+            let target = known.target;
+            return self.answer_create(ports, by, &create, target);
         }
-        if let Some(existing) = self.existing(&caller, create)? {
-            return self.answer_create(ports, &pending, existing);
+        if let Some(existing) = self.existing(&caller, &create)? {
+            return self.answer_create(ports, by, &create, existing.into());
         }
-        if self.catalog.len() >= self.limits.tensors {
-            return Err(Failure::new(
-                ErrorKind::TooMany,
-                format!("{} tensors are the limit", self.limits.tensors),
-            )
-            .hint(
-                "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
-            ));
-        }
-        let tensors = self.catalog.count_of(&caller.owner);
-        if tensors >= self.limits.tensors_per_user {
-            let what = format!("{tensors} tensors");
-            let key = "limits.tensors_per_user";
-            return Err(self.limit_reached(ports, &caller.owner, &what, key));
-        }
+        self.room_for_tensor(ports, &caller.owner)?;
         let bytes = create
             .shape
             .bytes(create.dtype)
             .map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
-        let pool = match self.pool_for(&caller.owner, create, bytes)? {
-            Some(pool) => pool,
-            None => {
-                self.before_driver.push(pending);
-                return Ok(None);
-            }
+        let Some(class) = self.class_for(&caller.owner, &create, bytes)? else {
+            self.parked.park(by, Wish::Create(create), None);
+            return Ok(Answered::Parked);
         };
         // Everything that can be refused is refused before anything is made.
         if let Some(lease) = create.lease {
@@ -77,27 +51,35 @@ impl<P: Ports> Pond<P> {
             // Its end must be noticed by whichever daemon there is then.
             self.record_client(ports, client)?;
         }
-        if let Some((slab, offset)) = self.slabs.place(&pool, bytes, create.zero) {
-            let mut record = tensor_record(create, slab, offset, bytes, client, ports.now_ms());
+        if let Some((slab, offset)) = self.slabs.place(&class, bytes, create.zero) {
+            let mut record = tensor_record(&create, slab, offset, bytes, client, ports.now_ms());
             let now = ports.monotonic_ms();
             record.expires_boot_ms = create.life.ttl_ms.map(|ttl| now.saturating_add(ttl));
             self.commit_tensor(ports, &caller, &record, create.life.ttl_ms)?;
-            return self.answer_create(ports, &pending, create.tensor);
+            return self.answer_create(ports, by, &create, create.tensor.into());
         }
-        self.request_slab(ports, pool, bytes, pending)?;
-        Ok(None)
+        let slab = self.request_slab(ports, class, bytes)?;
+        self.parked.park(by, Wish::CreateIn(slab, create), None);
+        Ok(Answered::Parked)
     }
 
-    /// Once more from the start, with the answer sent from here.
-    pub(super) fn retry_create(&mut self, ports: &mut P, pending: PendingCreate) {
-        let (conn, number) = (pending.conn, pending.number);
-        match self.create(ports, pending) {
-            Ok(Some((body, fd))) => self.answer_later(ports, conn, number, body, fd),
-            Ok(None) => {}
-            Err(failure) => {
-                self.answer_later(ports, conn, number, ReplyBody::Failure(failure), Vec::new());
-            }
+    /// Whether there may be one tensor more, and one more of this user.
+    fn room_for_tensor(&mut self, ports: &mut P, owner: &Owner) -> Result<(), Failure> {
+        if self.catalog.len() >= self.caps.tensors {
+            return Err(Failure::new(
+                ErrorKind::TooMany,
+                format!("{} tensors are the limit", self.caps.tensors),
+            )
+            .hint(
+                "raise `limits.tensors` in the configuration, or delete some: `millpond tensor ls`",
+            ));
         }
+        let tensors = self.catalog.count_of(owner);
+        if tensors >= self.caps.tensors_per_user {
+            let what = format!("{tensors} tensors");
+            return Err(self.cap_reached(ports, owner, &what, "limits.tensors_per_user"));
+        }
+        Ok(())
     }
 
     /// The tensor that this request already made, or that has its name and is the same.
@@ -111,7 +93,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
         self.not_a_part(create.tensor)?;
-        if self.is_version(create.tensor) {
+        if self.models.has(create.tensor.0) {
             let message = format!("{} is a version of a model", create.tensor);
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
@@ -121,7 +103,7 @@ impl<P: Ports> Pond<P> {
         let Some(id) = by_id.or_else(by_name) else { return Ok(None) };
         let Some(found) = self.catalog.get(id) else { return Ok(None) };
         let Some(slab) = self.slabs.get(found.slab) else { return Ok(None) };
-        if !caller.may_use(&slab.pool.owner, slab.pool.audience) || found.deleted {
+        if !caller.may_use(&slab.class.owner, slab.class.audience) || found.is_deleted() {
             return Err(Failure::new(
                 ErrorKind::Denied,
                 format!("tensor {id} is not yours to make"),
@@ -139,13 +121,13 @@ impl<P: Ports> Pond<P> {
                 found.dtype, found.shape, create.dtype, create.shape
             ));
         }
-        if create.device.is_some_and(|device| device != slab.pool.device) {
-            differences.push(format!("it lies on {}", slab.pool.device));
+        if create.device.is_some_and(|device| device != slab.class.device) {
+            differences.push(format!("it lies on {}", slab.class.device));
         }
-        if audience_of(create) != slab.pool.audience {
+        if audience_of(create) != slab.class.audience {
             differences.push(format!(
                 "it is shared with {}, you asked for {}",
-                slab.pool.audience,
+                slab.class.audience,
                 audience_of(create)
             ));
         }
@@ -153,231 +135,28 @@ impl<P: Ports> Pond<P> {
             return Ok(Some(id));
         }
         let message = format!("tensor '{name}' exists already: {}", differences.join("; "));
-        let hint = if caller.may_change(&slab.pool.owner) {
+        let hint = if caller.may_change(&slab.class.owner) {
             format!("`millpond tensor rm {name}` first, or take another name")
         } else {
-            format!("take another name: this one is user {}'s", slab.pool.owner.user)
+            format!("take another name: this one is user {}'s", slab.class.owner.user)
         };
         Err(Failure::new(ErrorKind::Exists, message).hint(hint))
     }
 
     /// Where the tensor will lie; `None` while the driver has not said which GPUs there are.
-    fn pool_for(
+    fn class_for(
         &self,
         owner: &Owner,
         create: &TensorCreate,
         bytes: u64,
-    ) -> Result<Option<Pool>, Failure> {
-        let Some(device) = self.device_for(create.device)? else { return Ok(None) };
-        Ok(Some(Pool {
+    ) -> Result<Option<SlabClass>, Failure> {
+        let Some(device) = self.gpus.choose(create.device)? else { return Ok(None) };
+        Ok(Some(SlabClass {
             device,
             owner: owner.clone(),
             audience: audience_of(create),
-            class: SlabClass::of(bytes),
+            size: SlabSize::of(bytes),
         }))
-    }
-
-    /// The GPU that is wanted, or the first; `None` while the driver has not said which there are.
-    pub(super) fn device_for(&self, wanted: Option<GpuUuid>) -> Result<Option<GpuUuid>, Failure> {
-        match &self.driver {
-            DriverState::Starting => return Ok(None),
-            DriverState::Ready(_) => {}
-            DriverState::Failed(text) => {
-                return Err(Failure::new(
-                    ErrorKind::Driver,
-                    format!("no memory can be made: {text}"),
-                )
-                .hint("run `millpond doctor`"));
-            }
-        }
-        let device = match wanted {
-            None => self.devices.first(),
-            Some(wanted) => self.devices.iter().find(|device| device.uuid == wanted),
-        };
-        let Some(device) = device else {
-            let known: Vec<String> =
-                self.devices.iter().map(|device| device.uuid.to_string()).collect();
-            let message = match wanted {
-                Some(wanted) => format!("{wanted} is not in this pond"),
-                None => "this pond has no GPU".to_owned(),
-            };
-            return Err(Failure::new(ErrorKind::NoDevice, message).hint(format!(
-                "GPUs here: {}",
-                if known.is_empty() {
-                    "none; run `millpond doctor`".to_owned()
-                } else {
-                    known.join(", ")
-                }
-            )));
-        };
-        Ok(Some(device.uuid))
-    }
-
-    fn request_slab(
-        &mut self,
-        ports: &mut P,
-        pool: Pool,
-        tensor_bytes: u64,
-        pending: PendingCreate,
-    ) -> Result<(), Failure> {
-        let bytes = pool.class.slab_bytes(tensor_bytes);
-        if pool.class != SlabClass::Own
-            && let Some(making) = self.pending_slabs.values_mut().find(|making| making.pool == pool)
-        {
-            making.waiting.push(pending);
-            return Ok(());
-        }
-        self.make_room(ports, pool.device, bytes)?;
-        let slab = SlabId(ports.random_id());
-        let (device, user) = (pool.device, pool.owner.user);
-        self.pending_slabs.insert(
-            slab,
-            PendingSlab {
-                pool,
-                bytes,
-                waiting: vec![pending],
-                version: None,
-                tries: 0,
-                waits: 0,
-                again_ms: None,
-            },
-        );
-        ports.make_slab(slab, device, bytes, user);
-        Ok(())
-    }
-
-    /// The driver made a slab, or did not.
-    pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
-        let Some(pending) = self.pending_slabs.remove(&id) else { return };
-        let again = match &result {
-            Err(DriverFailure { over_limit: Some(over), .. }) => {
-                self.try_slab_in_group(ports, id, &pending, over.soon)
-            }
-            Err(failure) if failure.out_of_memory => self.try_slab_again(ports, id, &pending),
-            _ => false,
-        };
-        if again {
-            return;
-        }
-        let failure = match result {
-            Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
-            Err(failure) => Some(self.slab_failure(&pending.pool, pending.bytes, &failure)),
-        };
-        if let Some(key) = pending.version {
-            self.slab_for_version(ports, key, id, failure.clone());
-        }
-        for waiting in pending.waiting {
-            match &failure {
-                None => self.retry_create(ports, waiting),
-                Some(failure) => {
-                    let body = ReplyBody::Failure(failure.clone());
-                    self.answer_later(ports, waiting.conn, waiting.number, body, Vec::new());
-                }
-            }
-        }
-        // Nobody took it: its creator hung up meanwhile.
-        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
-        match untaken.map(|slab| slab.pool.class) {
-            Some(SlabClass::Own) => self.drop_slab(ports, id),
-            Some(_) => self.recycle_or_drop(ports, id),
-            None => {}
-        }
-    }
-
-    /// What this pond has just given back, the card frees a moment later; and what it keeps for
-    /// others to use again, it can give back now. True if the slab will be tried again.
-    fn try_slab_again(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
-        let now = ports.monotonic_ms();
-        let dropped = self.drop_recycled(ports, pending.pool.device, pending.bytes);
-        let recently = self.gave_back_ms.is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
-        if pending.tries >= SLAB_TRIES || !(dropped > 0 || recently) {
-            return false;
-        }
-        let again_ms = now + (FIRST_PAUSE_MS << pending.tries);
-        let tries = pending.tries + 1;
-        self.pending_slabs
-            .insert(id, PendingSlab { tries, again_ms: Some(again_ms), ..pending.clone() });
-        true
-    }
-
-    /// What is kept for a user to use again is charged to the user's group as well; and what ended a
-    /// moment ago has something that comes back. True if the slab is tried once more, at once or soon.
-    fn try_slab_in_group(
-        &mut self,
-        ports: &mut P,
-        id: SlabId,
-        pending: &PendingSlab,
-        soon: bool,
-    ) -> bool {
-        let (device, user) = (pending.pool.device, pending.pool.owner.user);
-        let dropped = match pending.waits {
-            0 if self.charged_users.contains(&user) => self.drop_recycled_of(ports, device, user),
-            // Others were promised what is kept for anybody whom no group pays for.
-            0 => self.drop_recycled(ports, device, pending.bytes),
-            _ => 0,
-        };
-        let dropped = dropped > 0;
-        let waits_on = soon && pending.waits < SOON_TRIES;
-        if !(dropped || waits_on) {
-            return false;
-        }
-        let again_ms = (!dropped).then(|| ports.monotonic_ms() + SOON_PAUSE_MS);
-        let waits = pending.waits + 1;
-        self.pending_slabs.insert(id, PendingSlab { waits, again_ms, ..pending.clone() });
-        if dropped {
-            // Closing comes before this in the driver thread's queue.
-            ports.make_slab(id, device, pending.bytes, user);
-        }
-        true
-    }
-
-    /// Asks the driver again for slabs whose time has come. Returns when to come again.
-    pub(super) fn retry_slabs(&mut self, ports: &mut P) -> Option<u64> {
-        let now = ports.monotonic_ms();
-        let mut next: Option<u64> = None;
-        for (id, pending) in &mut self.pending_slabs {
-            match pending.again_ms {
-                Some(again) if again <= now => {
-                    pending.again_ms = None;
-                    let pool = &pending.pool;
-                    ports.make_slab(*id, pool.device, pending.bytes, pool.owner.user);
-                }
-                Some(again) => next = Some(next.map_or(again, |next| next.min(again))),
-                None => {}
-            }
-        }
-        next
-    }
-
-    fn commit_slab(
-        &mut self,
-        ports: &mut P,
-        id: SlabId,
-        pending: &PendingSlab,
-        fd: P::Fd,
-    ) -> Result<(), Failure> {
-        let pool = &pending.pool;
-        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(from_port(error));
-        }
-        let slab = Slab {
-            pool: pool.clone(),
-            bytes: pending.bytes,
-            backing: Backing::default(),
-            fd: Some(fd.clone()),
-            ranges: Ranges::new(pending.bytes),
-            tensors: 0,
-            tensor_bytes: 0,
-            tainted: false,
-            recovered: false,
-        };
-        if let Err(error) = ports.journal(&slab_record(id, &slab)) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(from_port(error));
-        }
-        self.slabs.insert(id, slab);
-        Ok(())
     }
 
     fn commit_tensor(
@@ -392,15 +171,14 @@ impl<P: Ports> Pond<P> {
             return Err(from_port(error));
         }
         let (id, name) = (record.tensor, record.name.clone());
-        let unleased_ms = ports.monotonic_ms();
-        let tensor = Tensor { ttl_ms, unleased_ms, ..tensor_of(record, false) };
+        let tensor = Tensor::made(record, ttl_ms, ports.monotonic_ms());
         self.catalog.insert(id, &caller.owner, tensor);
         self.list_without(id);
         self.schedule(id);
         changed(ports, id, name.as_ref());
         let mut text =
             format!("{} {}, {}", record.dtype, record.shape, count(record.bytes, "byte"));
-        if let Some(by) = self.clients.clients.get(&record.creator) {
+        if let Some(by) = self.clients.get(record.creator) {
             text.push_str(&format!(", by {} (pid {})", by.program, by.pid));
         }
         self.happened(
@@ -418,25 +196,27 @@ impl<P: Ports> Pond<P> {
     fn answer_create(
         &mut self,
         ports: &mut P,
-        pending: &PendingCreate,
-        tensor: TensorId,
+        by: RequestId,
+        create: &TensorCreate,
+        target: LeaseTarget,
     ) -> Answer<P::Fd> {
-        let existed = tensor != pending.create.tensor;
-        match pending.create.lease {
+        let existed = target != create.tensor.into();
+        match (create.lease, target) {
             // The creator's own lease is no get; one on what was there already is.
-            Some(lease) => {
+            (Some(lease), _) => {
                 let on = (lease, Mode::ReadWrite);
-                let mut answer = self.grant(ports, pending.conn, tensor, on, existed)?;
-                if let Some((ReplyBody::Tensor(grant), _)) = &mut answer {
+                let mut answer = self.grant(ports, by.conn, target, on, existed)?;
+                if let Answered::Now(ReplyBody::Tensor(grant), _) = &mut answer {
                     grant.existed = existed;
                 }
                 Ok(answer)
             }
-            None => {
+            (None, LeaseTarget::Tensor(tensor)) => {
                 let info = self.info(tensor, ports.monotonic_ms())?;
-                let grant = TensorGrant { info, lease: None, existed, backing: Backing::default() };
-                Ok(Some((ReplyBody::Tensor(grant), Vec::new())))
+                let backing = Backing::default();
+                now(ReplyBody::Tensor(TensorGrant { info, lease: None, existed, backing }))
             }
+            (None, LeaseTarget::Version(version)) => Err(gone("tensor", version)),
         }
     }
 }
@@ -444,10 +224,10 @@ impl<P: Ports> Pond<P> {
 /// The tensor, or its name, may mean something else from now on: nobody trusts what was known.
 pub(super) fn changed<P: Ports>(
     ports: &mut P,
-    id: impl Into<LeaseTarget>,
+    target: impl Into<LeaseTarget>,
     name: Option<&TensorName>,
 ) {
-    let by_id = page::slot_of_id(id);
+    let by_id = page::slot_of_id(target);
     ports.bump([name.map_or(by_id, page::slot_of_name), by_id]);
 }
 
@@ -489,48 +269,4 @@ fn tensor_record(
         part: false,
         renamed: None,
     }
-}
-
-pub(super) fn tensor_of(record: &TensorRecord, recovered: bool) -> Tensor {
-    Tensor {
-        name: record.name.clone(),
-        dtype: record.dtype,
-        shape: record.shape.clone(),
-        bytes: record.bytes,
-        slab: record.slab,
-        offset: record.offset,
-        ready: record.ready,
-        generation: record.generation,
-        published: record.published,
-        earlier_publishes: Vec::new(),
-        renames: Renames::recorded(record.renamed),
-        ephemeral: record.ephemeral,
-        creator: record.creator,
-        created_ms: record.created_unix_ms,
-        deleted: record.deleted,
-        recovered,
-        leases: BTreeSet::new(),
-        ttl_ms: None,
-        expires_ms: record.expires_boot_ms,
-        linger_ms: record.linger_ms,
-        accesses_left: record.accesses_left,
-        accesses: 0,
-        unleased_ms: 0,
-        ends_ms: None,
-        part: record.part,
-    }
-}
-
-pub(super) fn slab_record<F>(id: SlabId, slab: &Slab<F>) -> Record {
-    Record::SlabMade(SlabRecord {
-        slab: id,
-        device: slab.pool.device,
-        bytes: slab.bytes,
-        class: slab.pool.class as u8,
-        tenant: slab.pool.owner.tenant.to_string(),
-        user: slab.pool.owner.user,
-        group: slab.pool.owner.group,
-        audience: slab.pool.audience,
-        backing: slab.backing,
-    })
 }

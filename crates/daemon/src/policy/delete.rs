@@ -4,9 +4,10 @@ use millpond_wire::message::{EventKind, Target};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, TensorId};
 
+use super::answer::{Answer, done, from_port, gone};
 use super::create::changed;
 use super::owner::{Caller, not_yours};
-use super::pond::{Answer, Pond, done, from_port};
+use super::pond::Pond;
 use super::ports::{PortError, Ports};
 
 impl<P: Ports> Pond<P> {
@@ -16,14 +17,14 @@ impl<P: Ports> Pond<P> {
         }
         self.find(caller, &Target::Id(id))?;
         self.not_a_part(id)?;
-        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
-        if tensor.deleted {
+        let Some(tensor) = self.catalog.get(id) else { return Err(gone("tensor", id)) };
+        if tensor.is_deleted() {
             return done();
         }
-        let Some(slab) = self.slabs.get(tensor.slab) else { return Ok(None) };
-        if !caller.may_change(&slab.pool.owner) {
-            let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-            return Err(not_yours(&format!("tensor '{name}'"), &slab.pool.owner));
+        let Some(slab) = self.slabs.get(tensor.slab) else { return Err(gone("tensor", id)) };
+        if !caller.may_change(&slab.class.owner) {
+            let what = format!("tensor '{}'", tensor.label(id));
+            return Err(not_yours(&what, &slab.class.owner));
         }
         let why = format!("deleted by user {}", caller.owner.user);
         self.delete_now(ports, id, &why).map_err(from_port)?;
@@ -39,15 +40,16 @@ impl<P: Ports> Pond<P> {
         let Some(tensor) = self.catalog.get(id) else { return Ok(()) };
         let name = tensor.name.clone();
         let slab = self.slabs.get(tensor.slab);
-        let audience = slab.map(|slab| slab.pool.audience);
-        let owner = slab.map(|slab| slab.pool.owner.clone());
+        let audience = slab.map(|slab| slab.class.audience);
+        let owner = slab.map(|slab| slab.class.owner.clone());
         ports.journal(&Record::TensorDeleted(id))?;
         self.list_before_change(ports, id);
         let user = owner.as_ref().map(|owner| owner.user);
         if let Some(owner) = owner {
             self.catalog.delete(id, &owner);
             if let (Some(name), Some(audience)) = (&name, audience) {
-                self.ended.remember(name, &owner, audience, ports.monotonic_ms(), why);
+                let now_ms = ports.monotonic_ms();
+                self.catalog.remember_end(name, &owner, audience, now_ms, why);
             }
         }
         changed(ports, id, name.as_ref());

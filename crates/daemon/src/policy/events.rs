@@ -40,7 +40,7 @@ impl Public {
 
 /// The last events.
 #[derive(Debug)]
-pub struct Events {
+pub(super) struct Events {
     next: u64,
     /// Without a hole between their numbers.
     kept: VecDeque<(Event, Public)>,
@@ -52,8 +52,7 @@ pub struct Events {
 
 impl Events {
     /// Numbers go on rising from one daemon to the next.
-    #[must_use]
-    pub fn new(epoch: Epoch) -> Self {
+    pub(super) fn new(epoch: Epoch) -> Self {
         Self {
             next: (epoch.0 << 32) + 1,
             kept: VecDeque::new(),
@@ -77,8 +76,14 @@ impl Events {
         self.kept.front().map_or(self.next, |(event, _)| event.sequence)
     }
 
+    /// Events from a number on; zero means from now on.
+    fn subscribe(&mut self, conn: ConnId, from: u64) {
+        self.subscribers.insert(conn, if from == 0 { self.next } else { from });
+        self.behind.insert(conn);
+    }
+
     /// The connection is over.
-    pub fn unsubscribe(&mut self, conn: ConnId) {
+    pub(super) fn unsubscribe(&mut self, conn: ConnId) {
         self.subscribers.remove(&conn);
         self.behind.remove(&conn);
     }
@@ -100,7 +105,7 @@ impl Events {
 
     /// Everything that is kept.
     #[cfg(test)]
-    pub fn kept(&self) -> impl Iterator<Item = &Event> {
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Event> {
         self.kept.iter().map(|(event, _)| event)
     }
 }
@@ -127,6 +132,18 @@ fn gap(wanted: u64, first: u64) -> Event {
     }
 }
 
+/// An event as it is before it has its number.
+pub(super) fn happening<P: Ports>(
+    ports: &P,
+    kind: EventKind,
+    target: Option<LeaseTarget>,
+    name: Option<TensorName>,
+    user: Option<u32>,
+    text: String,
+) -> Event {
+    Event { sequence: 0, unix_ms: ports.now_ms(), kind, target, name, user, text }
+}
+
 impl<P: Ports> Pond<P> {
     /// Tells everybody who wants to know and may.
     pub(super) fn happened(
@@ -142,8 +159,7 @@ impl<P: Ports> Pond<P> {
             Some(target) => self.public(target, user),
             None => Public::Everybody,
         };
-        let unix_ms = ports.now_ms();
-        let event = Event { sequence: 0, unix_ms, kind, target, name, user, text: text.into() };
+        let event = happening(ports, kind, target, name, user, text.into());
         self.tell(ports, event, public);
     }
 
@@ -151,15 +167,14 @@ impl<P: Ports> Pond<P> {
     pub(super) fn public(&self, target: LeaseTarget, user: Option<u32>) -> Public {
         let shared = match target {
             LeaseTarget::Version(id) => {
-                let version = self.models.versions.get(&id);
-                version.map(|it| Public::Shared(it.owner.clone(), it.audience))
+                self.models.get(id).map(|version| (version.owner.clone(), version.audience))
             }
             LeaseTarget::Tensor(id) => {
                 let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
-                slab.map(|slab| Public::Shared(slab.pool.owner.clone(), slab.pool.audience))
+                slab.map(|slab| (slab.class.owner.clone(), slab.class.audience))
             }
         };
-        shared.unwrap_or(Public::User(user))
+        shared.map_or(Public::User(user), |(owner, audience)| Public::Shared(owner, audience))
     }
 
     pub(super) fn tell(&mut self, ports: &mut P, event: Event, public: Public) {
@@ -169,9 +184,7 @@ impl<P: Ports> Pond<P> {
 
     /// Events from a number on; zero means from now on.
     pub(super) fn subscribe(&mut self, ports: &mut P, conn: ConnId, from: u64) {
-        let from = if from == 0 { self.events.next } else { from };
-        self.events.subscribers.insert(conn, from);
-        self.events.behind.insert(conn);
+        self.events.subscribe(conn, from);
         self.pump_events(ports);
     }
 
@@ -180,7 +193,7 @@ impl<P: Ports> Pond<P> {
     pub fn pump_events(&mut self, ports: &mut P) {
         let Self { events, clients, .. } = self;
         for conn in std::mem::take(&mut events.behind) {
-            let Some(connection) = clients.conns.get(&conn) else {
+            let Some(connection) = clients.connection(conn) else {
                 events.subscribers.remove(&conn);
                 continue;
             };

@@ -4,54 +4,44 @@ use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOR
 use millpond_wire::record::CountedLease;
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
 
+use super::answer::{Answer, Answered};
 use super::catalog::{Tensor, way_out};
-use super::clients::Lease;
+use super::leases::Lease;
 use super::owner::Caller;
-use super::pond::{Answer, Pond, Waiter};
+use super::parked::{RequestId, Ticket, Until, Wish};
+use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use super::words;
 
 impl<P: Ports> Pond<P> {
-    pub(super) fn get(
-        &mut self,
-        ports: &mut P,
-        conn: ConnId,
-        number: u64,
-        get: TensorGet,
-    ) -> Answer<P::Fd> {
+    pub(super) fn get(&mut self, ports: &mut P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(by.conn)?;
+        let on = (get.lease, get.mode);
         // A repeat gets the same answer, whatever has become of the name since.
-        let client = self.clients.clients.get(&client);
-        if let Some(known) = client.and_then(|client| client.leases.get(&get.lease)) {
-            let Some(tensor) = known.target.tensor() else {
-                return Err(not_a_tensor(Some(get.lease)));
-            };
-            return self.grant(ports, conn, tensor, (get.lease, get.mode), true);
+        if let Some(target) = self.leases.get(client, get.lease).map(|lease| lease.target) {
+            return self.grant(ports, by.conn, target, on, true);
         }
         // Who waits needs no hints about what is not there yet.
         if get.wait_ms > 0 && self.lookup(&caller, &get.target).is_none() {
-            return self.wait_for(ports, conn, number, get);
+            return self.wait_for(ports, by, get);
         }
         match self.usable(&caller, &get.target, get.mode) {
-            Ok(tensor) => self.grant(ports, conn, tensor, (get.lease, get.mode), true),
+            Ok(tensor) => self.grant(ports, by.conn, tensor.into(), on, true),
             Err(failure)
                 if get.wait_ms > 0
                     && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
             {
-                self.wait_for(ports, conn, number, get)
+                self.wait_for(ports, by, get)
             }
             Err(failure) => Err(failure),
         }
     }
 
-    fn wait_for(&mut self, ports: &P, conn: ConnId, number: u64, get: TensorGet) -> Answer<P::Fd> {
-        let until_ms = match get.wait_ms {
-            WAIT_FOREVER => u64::MAX,
-            wait => ports.monotonic_ms().saturating_add(wait),
-        };
-        self.waiters.push(Waiter { conn, number, get, until_ms });
-        Ok(None)
+    fn wait_for(&mut self, ports: &P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
+        let deadline = wait_until(ports, get.wait_ms);
+        self.parked.park(by, Wish::Get(get), Some(deadline));
+        Ok(Answered::Parked)
     }
 
     /// The tensor that a caller means, if the caller may have it.
@@ -71,7 +61,7 @@ impl<P: Ports> Pond<P> {
     fn not_found(&self, caller: &Caller, target: &Target) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
-            if let Some(ended) = self.ended.find(caller, name) {
+            if let Some(ended) = self.catalog.find_ended(caller, name) {
                 let ago = words::ago(self.now_ms.saturating_sub(ended.at_ms));
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 return failure.hint("`millpond tensor ls` shows what there is");
@@ -87,7 +77,7 @@ impl<P: Ports> Pond<P> {
         let id = self.find(caller, target)?;
         self.not_a_part(id)?;
         let tensor = self.catalog.get(id).ok_or_else(|| self.not_found(caller, target))?;
-        if tensor.deleted {
+        if tensor.is_deleted() {
             return Err(Failure::new(
                 ErrorKind::NotFound,
                 format!("tensor '{target}' was deleted"),
@@ -98,7 +88,7 @@ impl<P: Ports> Pond<P> {
             _ => return Err(lost(&target.to_string())),
         }
         // A writer must get at it before it is published; a reader must not.
-        if mode == Mode::ReadOnly && !tensor.ready {
+        if mode == Mode::ReadOnly && !tensor.is_ready() {
             return Err(Failure::new(
                 ErrorKind::NotReady,
                 format!("tensor '{target}' is still being written"),
@@ -109,15 +99,15 @@ impl<P: Ports> Pond<P> {
     }
 
     /// What a waiting request is told when its time is over.
-    pub(super) fn not_yet(&self, waiter: &Waiter) -> Failure {
-        let Ok((_, caller)) = self.client_of(waiter.conn) else {
+    pub(super) fn not_yet(&self, conn: ConnId, get: &TensorGet) -> Failure {
+        let Ok((_, caller)) = self.client_of(conn) else {
             return Failure::new(ErrorKind::Timeout, "nobody waits any more");
         };
-        let why = match self.usable(&caller, &waiter.get.target, waiter.get.mode) {
+        let why = match self.usable(&caller, &get.target, get.mode) {
             Ok(_) => "it came too late".to_owned(),
             Err(failure) => failure.message,
         };
-        let waited = waiter.get.wait_ms;
+        let waited = get.wait_ms;
         Failure::new(ErrorKind::Timeout, format!("waited {waited} ms, but {why}"))
     }
 
@@ -127,14 +117,19 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         conn: ConnId,
-        tensor: TensorId,
+        target: LeaseTarget,
         (lease, mode): (LeaseId, Mode),
         counts: bool,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
+        let LeaseTarget::Tensor(tensor) = target else {
+            let message = format!("lease {lease} is on a version, not on a tensor");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        };
         self.not_a_part(tensor)?;
-        self.room_for_lease(ports, id, lease, Some((tensor.into(), mode)))?;
-        let Some(client) = self.clients.clients.get(&id) else { return Ok(None) };
+        self.room_for_lease(ports, id, lease, Some((target, mode)))?;
+        let Some(client) = self.clients.get(id) else { return Ok(Answered::Sent) };
+        let user = client.owner().user;
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
         if self.lookup(&client.caller, &Target::Id(tensor)).is_none() {
@@ -143,32 +138,22 @@ impl<P: Ports> Pond<P> {
                 .hint("the admin socket is for looking and deleting, not for mapping"));
         }
         let mut counted = false;
-        if counts && !client.leases.contains_key(&lease) {
+        if counts && self.leases.get(id, lease).is_none() {
             let by = CountedLease { client: id, lease, mode, ended: false };
             counted = self.count_access(ports, tensor, by)?;
         }
-        let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
-        let user = client.owner().user;
         let since_ms = ports.now_ms();
-        client.leases.entry(lease).or_insert(Lease {
-            target: tensor.into(),
-            mode,
-            since_ms,
-            counted,
-        });
-        if let Some(tensor) = self.catalog.get_mut(tensor) {
-            tensor.leases.insert((id, lease));
-        }
+        self.leases.begin(id, lease, Lease { target, mode, since_ms, counted });
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
         let slab = self.slabs.get(info.slab);
         let backing = slab.map_or_else(Backing::default, |slab| slab.backing);
         let fds = slab.and_then(|slab| slab.fd.clone()).into_iter().collect();
-        let token = self.key.token(id, lease, tensor.into(), mode, user);
-        let grant =
-            TensorGrant { info, lease: Some((lease, mode, token)), existed: false, backing };
+        let token = self.leases.token(id, lease, target, mode, user);
+        let lease = Some((lease, mode, token));
+        let grant = TensorGrant { info, lease, existed: false, backing };
         self.end_if_used_up(ports, tensor);
-        Ok(Some((ReplyBody::Tensor(grant), fds)))
+        Ok(Answered::Now(ReplyBody::Tensor(grant), fds))
     }
 
     /// Whether a client may have one lease more, under a number that is free or means the same;
@@ -180,15 +165,17 @@ impl<P: Ports> Pond<P> {
         lease: LeaseId,
         on: Option<(LeaseTarget, Mode)>,
     ) -> Result<(), Failure> {
-        let most = self.limits.leases_per_client;
-        let Some(client) = self.clients.clients.get(&id) else { return Ok(()) };
-        match client.leases.get(&lease) {
+        let most = self.caps.leases_per_client;
+        if !self.clients.knows(id) {
+            return Ok(());
+        }
+        match self.leases.get(id, lease) {
             Some(known) if on.is_none_or(|on| on == (known.target, known.mode)) => Ok(()),
             Some(_) => {
                 let message = format!("lease {lease} is already on something else");
                 Err(Failure::new(ErrorKind::Invalid, message))
             }
-            None if client.leases.len() >= most => Err(Failure::new(
+            None if self.leases.count_of(id) >= most => Err(Failure::new(
                 ErrorKind::TooMany,
                 format!("{most} leases of one client are the limit"),
             )
@@ -199,41 +186,36 @@ impl<P: Ports> Pond<P> {
 
     /// Answers those who waited for this tensor.
     pub(super) fn wake(&mut self, ports: &mut P, id: TensorId) {
-        if self.waiters.is_empty() {
-            return;
-        }
-        let mut still = Vec::new();
-        for waiter in std::mem::take(&mut self.waiters) {
-            // Whom it does not concern is passed over quickly: nobody else should wait for this.
-            let caller = self.clients.conns.get(&waiter.conn).map(|connection| &connection.caller);
-            let ready = caller
-                .filter(|caller| self.lookup(caller, &waiter.get.target) == Some(id))
-                .map(|caller| self.usable(caller, &waiter.get.target, waiter.get.mode));
-            match ready {
-                Some(Ok(tensor)) => {
-                    let Waiter { conn, number, get, .. } = waiter;
-                    let on = (get.lease, get.mode);
-                    let body = match self.grant(ports, conn, tensor, on, true) {
-                        Ok(Some((body, fd))) => {
-                            self.answer_later(ports, conn, number, body, fd);
-                            continue;
-                        }
-                        Ok(None) => continue,
-                        Err(failure) => ReplyBody::Failure(failure),
-                    };
-                    self.answer_later(ports, conn, number, body, Vec::new());
-                }
-                _ => still.push(waiter),
+        let waiting = self.parked.waiting(Until::Tensor);
+        let waiting: Vec<Ticket> = waiting.map(|(ticket, _)| ticket).collect();
+        for ticket in waiting {
+            let Some(parked) = self.parked.get(ticket) else { continue };
+            let (conn, Wish::Get(get)) = (parked.by.conn, &parked.wish) else { continue };
+            if self.could_have(conn, get, id) {
+                let on = (get.lease, get.mode);
+                let answer = self.grant(ports, conn, id.into(), on, true);
+                self.answer_parked(ports, Some(ticket), answer);
             }
         }
-        self.waiters = still;
+    }
+
+    /// Whether a get that waits means this tensor and can have it now. Whom it does not concern is
+    /// passed over quickly: nobody else should wait for this.
+    fn could_have(&self, conn: ConnId, get: &TensorGet, id: TensorId) -> bool {
+        let caller = self.clients.connection(conn).map(|connection| &connection.caller);
+        caller.is_some_and(|caller| {
+            self.lookup(caller, &get.target) == Some(id)
+                && self.usable(caller, &get.target, get.mode).is_ok()
+        })
     }
 }
 
-pub(super) fn not_a_tensor(lease: Option<LeaseId>) -> Failure {
-    let lease = lease.map_or(0, |lease| lease.0);
-    let message = format!("lease {lease} is on a version, not on a tensor");
-    Failure::new(ErrorKind::Invalid, message)
+/// Until when somebody waits who is ready to wait for so long.
+pub(super) fn wait_until<P: Ports>(ports: &P, wait_ms: u64) -> u64 {
+    match wait_ms {
+        WAIT_FOREVER => u64::MAX,
+        wait => ports.monotonic_ms().saturating_add(wait),
+    }
 }
 
 /// The record survived, the memory did not.

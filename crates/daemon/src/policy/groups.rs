@@ -8,8 +8,10 @@ use std::collections::BTreeSet;
 use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName, SlabId};
 
+use super::answer::{Answer, Answered, now};
 use super::owner::Caller;
-use super::pond::{Answer, Pond};
+use super::parked::{RequestId, Until, Wish};
+use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use super::slabs::Slab;
 
@@ -73,7 +75,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn ask_group(
         &mut self,
         ports: &mut P,
-        (conn, number): (ConnId, u64),
+        by: RequestId,
         caller: &Caller,
         work: GroupWork,
     ) -> Answer<P::Fd> {
@@ -82,10 +84,12 @@ impl<P: Ports> Pond<P> {
         if changes {
             self.check_draining()?;
         }
-        let pid = self.clients.conns.get(&conn).map_or(0, |connection| connection.pid);
+        let RequestId { conn, number } = by;
+        let pid = self.clients.connection(conn).map_or(0, |connection| connection.pid);
+        self.parked.park(by, Wish::Group, None);
         let by = GroupCaller { user: caller.owner.user, gid: caller.owner.group, pid, operator };
         ports.ask_group(GroupAsk { conn, number, by, work });
-        Ok(None)
+        Ok(Answered::Parked)
     }
 
     /// The answer to a request about groups.
@@ -96,8 +100,10 @@ impl<P: Ports> Pond<P> {
         number: u64,
         answer: Result<ReplyBody, Failure>,
     ) {
-        let body = answer.unwrap_or_else(ReplyBody::Failure);
-        self.answer_later(ports, conn, number, body, Vec::new());
+        let by = RequestId { conn, number };
+        let asked = self.parked.waiting(Until::Group).find(|(_, parked)| parked.by == by);
+        let ticket = asked.map(|(ticket, _)| ticket);
+        self.answer_parked(ports, ticket, answer.and_then(now));
     }
 
     /// Something happened to a group.
@@ -121,7 +127,7 @@ impl<P: Ports> Pond<P> {
     /// programs of the group could not have it.
     pub fn charged_users(&mut self, ports: &mut P, users: BTreeSet<u32>) {
         self.charged_users = users;
-        let is_charged = |slab: &Slab<P::Fd>| self.charged_users.contains(&slab.pool.owner.user);
+        let is_charged = |slab: &Slab<P::Fd>| self.charged_users.contains(&slab.class.owner.user);
         let empty = self.slabs.iter().filter(|(_, slab)| slab.tensors == 0 && is_charged(slab));
         let empty: Vec<SlabId> = empty.map(|(id, _)| id).collect();
         for slab in empty {
@@ -133,7 +139,7 @@ impl<P: Ports> Pond<P> {
     /// answered again.
     #[must_use]
     pub fn known_cards(&self) -> Vec<(GpuUuid, u64)> {
-        let seen = self.devices.iter().filter(|device| device.total_bytes > 0);
+        let seen = self.gpus.devices().iter().filter(|device| device.total_bytes > 0);
         seen.map(|device| (device.uuid, device.total_bytes)).collect()
     }
 
@@ -141,7 +147,7 @@ impl<P: Ports> Pond<P> {
     #[must_use]
     pub fn slab_charges(&self) -> Vec<(SlabId, GpuUuid, u64, u32)> {
         let charge = |(id, slab): (SlabId, &Slab<P::Fd>)| {
-            (id, slab.pool.device, slab.bytes, slab.pool.owner.user)
+            (id, slab.class.device, slab.bytes, slab.class.owner.user)
         };
         self.slabs.iter().map(charge).collect()
     }

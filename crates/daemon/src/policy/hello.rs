@@ -4,8 +4,11 @@ use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcom
 use millpond_wire::record::{ClientRecord, Record};
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
 
-use super::clients::{Client, Lease};
-use super::pond::{Answer, Pond, from_port, now};
+use super::answer::{Answer, Answered, from_port, now};
+use super::clients::Client;
+use super::leases::Lease;
+use super::parked::Wish;
+use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
 use super::tokens::TokenKey;
@@ -22,29 +25,24 @@ impl<P: Ports> Pond<P> {
             .hint("install the same version of Millpond on both sides"));
         }
         self.check_draining()?;
-        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(None) };
+        let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
         if connection.client.is_some_and(|client| client != hello.client) {
             return Err(Failure::new(ErrorKind::Protocol, "a connection has one client"));
         }
         let (caller, pid) = (connection.caller.clone(), connection.pid);
-        match self.clients.clients.get_mut(&hello.client) {
-            Some(known) => {
-                // The identity is a secret of one process; the kernel says which process this is.
-                if known.pid != pid || known.caller.owner.user != caller.owner.user {
-                    return Err(Failure::new(
-                        ErrorKind::Denied,
-                        format!("client {} is another process", hello.client),
-                    ));
-                }
-                let before = known.conn.replace(conn);
-                if let Some(before) = before.filter(|before| *before != conn) {
-                    ports.close(before);
-                }
+        match self.clients.get(hello.client) {
+            // The identity is a secret of one process; the kernel says which process this is.
+            Some(known) if known.pid != pid || known.owner().user != caller.owner.user => {
+                return Err(Failure::new(
+                    ErrorKind::Denied,
+                    format!("client {} is another process", hello.client),
+                ));
             }
+            Some(_) => {}
             None => self.new_client(ports, conn, &hello)?,
         }
-        if let Some(connection) = self.clients.conns.get_mut(&conn) {
-            connection.client = Some(hello.client);
+        if let Some(before) = self.clients.greet(conn, hello.client) {
+            ports.close(before);
         }
         if !hello.claims {
             self.claims_complete(ports, hello.client);
@@ -54,24 +52,24 @@ impl<P: Ports> Pond<P> {
         let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
-            pond: self.id,
-            epoch: self.epoch,
+            pond: self.identity.pond,
+            epoch: self.identity.epoch,
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
             tenant: caller.owner.tenant.to_string(),
             user: caller.owner.user,
             admin: caller.admin,
             page_slots: u32::try_from(slots).unwrap_or(0),
         });
-        Ok(Some((welcome, page.into_iter().collect())))
+        Ok(Answered::Now(welcome, page.into_iter().collect()))
     }
 
     fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {
-        let Some(connection) = self.clients.conns.get(&conn) else { return Ok(()) };
+        let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         // The operator can always look.
-        if self.clients.clients.len() >= self.limits.clients && !connection.caller.admin {
+        if self.clients.len() >= self.caps.clients && !connection.caller.admin {
             return Err(Failure::new(
                 ErrorKind::TooMany,
-                format!("{} clients are the limit", self.limits.clients),
+                format!("{} clients are the limit", self.caps.clients),
             )
             .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
         }
@@ -86,7 +84,6 @@ impl<P: Ports> Pond<P> {
             unclaimed: hello.claims,
             recorded: false,
             announced: false,
-            leases: std::collections::BTreeMap::new(),
             mover: false,
             caller,
         };
@@ -97,10 +94,9 @@ impl<P: Ports> Pond<P> {
     /// Makes a client known to the next daemon. One that never held anything needs not be: nothing
     /// would have to wait for it.
     pub(super) fn record_client(&mut self, ports: &mut P, id: ClientId) -> Result<(), Failure> {
-        let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(()) };
-        if client.recorded {
+        let Some(client) = self.clients.get(id).filter(|client| !client.recorded) else {
             return Ok(());
-        }
+        };
         let pidfd = match (&client.pidfd, client.conn) {
             (Some(pidfd), _) => pidfd.clone(),
             (None, conn) => {
@@ -113,19 +109,20 @@ impl<P: Ports> Pond<P> {
                     return Err(Failure::new(ErrorKind::Internal, message));
                 };
                 ports.watch(id, &pidfd);
-                client.pidfd = Some(pidfd.clone());
+                self.clients.watched(id, pidfd.clone());
                 pidfd
             }
         };
+        let Some(client) = self.clients.get(id) else { return Ok(()) };
         ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));
         }
-        client.recorded = true;
-        if !std::mem::replace(&mut client.announced, true) {
-            let text = format!("{} (pid {})", client.program, client.pid);
-            let user = client.owner().user;
+        let text = format!("{} (pid {})", client.program, client.pid);
+        let user = client.owner().user;
+        self.clients.set_recorded(id, true);
+        if self.clients.announce(id) {
             self.happened(ports, EventKind::ClientConnected, None, None, Some(user), text);
         }
         Ok(())
@@ -133,13 +130,12 @@ impl<P: Ports> Pond<P> {
 
     /// The next daemon needs not wait for it any more: it holds nothing.
     pub(super) fn forget_client(&mut self, ports: &mut P, id: ClientId) {
-        let Some(client) = self.clients.clients.get_mut(&id) else { return };
-        if !client.recorded {
+        if !self.clients.get(id).is_some_and(|client| client.recorded) {
             return;
         }
         match ports.journal(&Record::ClientGone(id)) {
             Ok(()) => {
-                client.recorded = false;
+                self.clients.set_recorded(id, false);
                 ports.let_go(Held::Client(id), None);
             }
             // The next daemon waits for its end then, which comes anyway.
@@ -152,43 +148,33 @@ impl<P: Ports> Pond<P> {
         if !claim.leases.is_empty() {
             self.record_client(ports, id)?;
         }
+        let Some(client) = self.clients.get(id) else { return Ok(Answered::Sent) };
+        let user = client.owner().user;
         let mut refused: Vec<LeaseId> = Vec::new();
         let since_ms = ports.now_ms();
-        let most = self.limits.leases_per_client;
         for claimed in &claim.leases {
-            let Some(client) = self.clients.clients.get_mut(&id) else { return Ok(None) };
-            let user = client.owner().user;
-            let lease =
-                Lease { target: claimed.target, mode: claimed.mode, since_ms, counted: false };
-            let known = client.leases.get(&claimed.lease);
-            if known.is_some_and(|known| known.target == lease.target && known.mode == lease.mode) {
+            let (lease, target, mode) = (claimed.lease, claimed.target, claimed.mode);
+            let known = self.leases.get(id, lease);
+            if known.is_some_and(|known| known.target == target && known.mode == mode) {
                 continue;
             }
-            let token = self.key.token(id, claimed.lease, claimed.target, claimed.mode, user);
-            let leases = match claimed.target {
-                LeaseTarget::Tensor(id) => self.catalog.get_mut(id).map(|it| &mut it.leases),
-                LeaseTarget::Version(id) => {
-                    self.models.versions.get_mut(&id).map(|it| &mut it.leases)
-                }
+            let is_there = match target {
+                LeaseTarget::Tensor(id) => self.catalog.get(id).is_some(),
+                LeaseTarget::Version(id) => self.models.get(id).is_some(),
             };
-            match leases {
-                Some(leases)
-                    if known.is_none()
-                        && client.leases.len() < most
-                        && TokenKey::matches(&token, &claimed.token) =>
-                {
-                    leases.insert((id, claimed.lease));
-                    client.leases.insert(claimed.lease, lease);
-                    if let LeaseTarget::Tensor(id) = claimed.target {
-                        self.schedule(id);
-                        self.is_held(id);
-                    }
-                }
-                _ => refused.push(claimed.lease),
+            let is_free = known.is_none() && self.leases.count_of(id) < self.caps.leases_per_client;
+            let token = self.leases.token(id, lease, target, mode, user);
+            if !is_there || !is_free || !TokenKey::matches(&token, &claimed.token) {
+                refused.push(lease);
+                continue;
+            }
+            self.leases.begin(id, lease, Lease { target, mode, since_ms, counted: false });
+            if let LeaseTarget::Tensor(tensor) = target {
+                self.schedule(tensor);
+                self.is_held(tensor);
             }
         }
-        let user = self.clients.clients.get(&id).map(|client| client.owner().user);
-        if !refused.is_empty() && user.is_some_and(|user| self.may_complain(ports, user)) {
+        if !refused.is_empty() && self.may_complain(ports, user) {
             tracing::warn!(client = %id, count = refused.len(), "refused claims of leases");
         }
         if claim.last {
@@ -198,7 +184,7 @@ impl<P: Ports> Pond<P> {
     }
 
     fn claims_complete(&mut self, ports: &mut P, id: ClientId) {
-        let client = self.clients.clients.get(&id).filter(|client| client.unclaimed);
+        let client = self.clients.get(id).filter(|client| client.unclaimed);
         if let Some(caller) = client.map(|client| client.caller.clone()) {
             self.clients.claimed(id);
             self.claims_settled(ports, &caller);
@@ -208,38 +194,34 @@ impl<P: Ports> Pond<P> {
 
     /// A connection ended. Its client lives on, silently, until its process is gone.
     pub fn hung_up(&mut self, ports: &mut P, conn: ConnId) {
-        let Some(connection) = self.clients.conns.remove(&conn) else { return };
+        if self.clients.connection(conn).is_none() {
+            return;
+        }
+        let silent = self.clients.disconnect(conn);
         self.events.unsubscribe(conn);
-        self.waiters.retain(|waiter| waiter.conn != conn);
-        self.status_waiters.retain(|waiter| waiter.conn != conn);
-        self.before_driver.retain(|pending| pending.conn != conn);
-        self.models.before_driver.retain(|pending| pending.conn != conn);
-        self.models.waiters.retain(|waiter| waiter.conn != conn);
+        let dropped = self.parked.hang_up(conn);
         self.listings.forget(conn);
-        self.forget_moves(ports, conn);
-        let Some(client) =
-            connection.client.and_then(|client| self.clients.clients.get_mut(&client))
-        else {
+        let moves = dropped.iter().filter_map(|parked| match parked.wish {
+            Wish::Move(job) => Some(job),
+            _ => None,
+        });
+        self.forget_moves(ports, &moves.collect());
+        let Some((id, client)) = silent.and_then(|id| Some((id, self.clients.get(id)?))) else {
             return;
         };
-        if client.conn == Some(conn) {
-            client.conn = None;
-            if !client.recorded {
-                // It never held anything: there is nothing to wait for.
-                if let Some(id) = connection.client {
-                    self.end_client(ports, id, Ending::Released, "hung up and held nothing");
-                }
-                return;
-            }
-            let (program, pid) = (&client.program, client.pid);
-            let kept = match client.leases.len() {
-                0 => "holds nothing".to_owned(),
-                leases => format!("keeps its {}", count(leases as u64, "lease")),
-            };
-            let text = format!("{program} (pid {pid}) hung up and {kept}");
-            let user = client.owner().user;
-            self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
+        if !client.recorded {
+            // It never held anything: there is nothing to wait for.
+            self.end_client(ports, id, Ending::Released, "hung up and held nothing");
+            return;
         }
+        let (program, pid) = (&client.program, client.pid);
+        let kept = match self.leases.count_of(id) {
+            0 => "holds nothing".to_owned(),
+            leases => format!("keeps its {}", count(leases as u64, "lease")),
+        };
+        let text = format!("{program} (pid {pid}) hung up and {kept}");
+        let user = client.owner().user;
+        self.happened(ports, EventKind::ClientSilent, None, None, Some(user), text);
     }
 
     /// The process behind a client is gone: whatever it held has ended, by death.
@@ -252,20 +234,23 @@ impl<P: Ports> Pond<P> {
     }
 
     fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
-        let Some(client) = self.clients.clients.get(&id) else { return };
+        let Some(client) = self.clients.get(id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
-        let leases: Vec<LeaseId> = client.leases.keys().copied().collect();
+        let leases: Vec<LeaseId> = self.leases.of(id).map(|(lease, _)| lease).collect();
         if ending == Ending::Died && unclaimed {
             // What it held is not known, so nothing that it could have held is recycled.
             self.taint_recovered(ports, &caller);
         }
         for lease in leases {
+            if ending == Ending::Released
+                && let Err(error) = self.record_release(ports, id, lease)
+            {
+                // The next daemon does not know the client any more, and so no lease of its.
+                tracing::error!(client = %id, "could not record the end of a lease: {error}");
+            }
             self.end_lease(ports, id, lease, ending);
         }
         let Some(client) = self.clients.remove(id) else { return };
-        if let Some(connection) = client.conn.and_then(|conn| self.clients.conns.get_mut(&conn)) {
-            connection.client = None;
-        }
         if unclaimed {
             self.claims_settled(ports, &caller);
         }
@@ -274,7 +259,7 @@ impl<P: Ports> Pond<P> {
         self.give_up_staged(ports, id);
         ports.unwatch(id);
         // If the journal does not say what it may still write to, the next daemon must find it dead.
-        let untold = ending == Ending::Died && !self.slabs.untold.is_empty();
+        let untold = ending == Ending::Died && self.slabs.are_untold();
         if client.recorded && !untold {
             if let Err(error) = ports.journal(&Record::ClientGone(id)) {
                 // Recovery finds its pidfd fired and comes to the same end.

@@ -1,16 +1,20 @@
 //! Readings: what there is and who holds it.
 
 use millpond_wire::message::{
-    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo, TensorState,
+    ClientInfo, DeviceInfo, LeaseInfo, ReplyBody, Status, Target, TensorInfo,
 };
 use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, TensorId, VersionTarget};
 
 use super::accounts::Device;
+use super::answer::{Answer, Answered, now};
 use super::catalog::Tensor;
-use super::clients::{Client, Lease};
+use super::clients::Client;
+use super::gpus::DriverState;
+use super::leases::Lease;
 use super::owner::Caller;
-use super::pond::{Answer, DriverState, Pond, StatusWaiter, now};
-use super::ports::{ConnId, Ports};
+use super::parked::{RequestId, Until, Wish};
+use super::pond::Pond;
+use super::ports::Ports;
 use super::slabs::Slab;
 
 /// How long a status waits for the card's own readings.
@@ -21,33 +25,65 @@ impl<P: Ports> Pond<P> {
         let tensor = self.catalog.get(id);
         let found = tensor.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
         match found {
-            Some((tensor, slab)) => Ok(info(id, tensor, slab, now_ms)),
+            Some((tensor, slab)) => Ok(self.describe(id, tensor, slab, now_ms)),
             None => Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found"))),
+        }
+    }
+
+    fn describe(
+        &self,
+        id: TensorId,
+        tensor: &Tensor,
+        slab: &Slab<P::Fd>,
+        now_ms: u64,
+    ) -> TensorInfo {
+        let leases = self.leases.count_on(id);
+        TensorInfo {
+            tensor: id,
+            name: tensor.name.clone(),
+            dtype: tensor.dtype,
+            shape: tensor.shape.clone(),
+            device: slab.class.device,
+            bytes: tensor.bytes,
+            state: tensor.state(),
+            generation: tensor.publishes.generation,
+            user: slab.class.owner.user,
+            audience: slab.class.audience,
+            ephemeral: tensor.is_ephemeral(),
+            created_unix_ms: tensor.created_ms,
+            slab: tensor.slab,
+            slab_bytes: slab.bytes,
+            offset: tensor.offset,
+            leases: count(leases),
+            life: super::life::left(tensor, leases > 0, now_ms),
         }
     }
 
     pub(super) fn inspect(&self, ports: &P, caller: &Caller, target: &Target) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
         let info = self.info(id, ports.monotonic_ms())?;
-        let held = self.catalog.get(id).into_iter().flat_map(|tensor| &tensor.leases);
-        let leases = held.filter_map(|(client, lease)| self.held(*client, *lease)).collect();
-        now(ReplyBody::Details { info, leases })
+        now(ReplyBody::Details { info, leases: self.leases_on(id.into()) })
     }
 
-    pub(super) fn held(&self, id: ClientId, lease: LeaseId) -> Option<LeaseInfo> {
-        let client = self.clients.clients.get(&id)?;
-        Some(self.lease_info(id, client, client.leases.get(&lease)?))
+    pub(super) fn leases_on(&self, target: LeaseTarget) -> Vec<LeaseInfo> {
+        let held = |(client, lease): (ClientId, LeaseId)| {
+            let lease = self.leases.get(client, lease)?;
+            Some(self.lease_info(client, self.clients.get(client)?, lease))
+        };
+        self.leases.on(target).filter_map(held).collect()
     }
 
     fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
-        let found = match lease.target {
-            LeaseTarget::Version(id) => {
-                let version = self.models.versions.get(&id);
-                version.map(|it| (Some(it.model.2.clone()), self.slab_bytes_of(it)))
-            }
-            LeaseTarget::Tensor(id) => self.catalog.get(id).map(|it| (it.name.clone(), it.bytes)),
+        let (name, bytes) = match lease.target {
+            LeaseTarget::Version(version) => match self.models.get(version) {
+                Some(version) => (Some(version.model.name.clone()), self.slab_bytes_of(version)),
+                None => (None, 0),
+            },
+            LeaseTarget::Tensor(tensor) => match self.catalog.get(tensor) {
+                Some(tensor) => (tensor.name.clone(), tensor.bytes),
+                None => (None, 0),
+            },
         };
-        let (name, bytes) = found.unwrap_or_default();
         LeaseInfo {
             target: lease.target,
             name,
@@ -80,30 +116,29 @@ impl<P: Ports> Pond<P> {
             Some(name) => name.as_str().starts_with(prefix),
             None => prefix.is_empty(),
         };
-        let slab = self.slabs.get(tensor.slab).filter(|_| named && !tensor.part)?;
-        let shared = caller.may_use(&slab.pool.owner, slab.pool.audience);
-        shared.then(|| info(id, tensor, slab, now_ms))
+        let slab = self.slabs.get(tensor.slab).filter(|_| named && !tensor.is_part())?;
+        let shared = caller.may_use(&slab.class.owner, slab.class.audience);
+        shared.then(|| self.describe(id, tensor, slab, now_ms))
     }
 
     /// Every client of the tenant is shown; what it holds only where it is shared with the caller.
     pub(super) fn client_list(&self, caller: &Caller) -> Vec<ClientInfo> {
         let mut clients: Vec<ClientInfo> = self
             .clients
-            .clients
             .iter()
             .filter(|(_, client)| caller.admin || client.owner().tenant == caller.owner.tenant)
             .map(|(id, client)| ClientInfo {
-                client: *id,
+                client: id,
                 pid: client.pid,
                 user: client.owner().user,
                 program: client.program.clone(),
                 since_unix_ms: client.since_ms,
                 silent: client.is_silent(),
-                leases: client
+                leases: self
                     .leases
-                    .values()
-                    .filter(|lease| self.may_see(caller, lease.target))
-                    .map(|lease| self.lease_info(*id, client, lease))
+                    .of(id)
+                    .filter(|(_, lease)| self.may_see(caller, lease.target))
+                    .map(|(_, lease)| self.lease_info(id, client, lease))
                     .collect(),
                 mover: client.mover,
             })
@@ -116,67 +151,64 @@ impl<P: Ports> Pond<P> {
         match target {
             LeaseTarget::Tensor(id) => self.lookup(caller, &Target::Id(id)).is_some(),
             LeaseTarget::Version(id) => {
-                self.lookup_version(caller, &VersionTarget::Id(id)).is_some()
+                self.models.lookup(caller, &VersionTarget::Id(id)).is_some()
             }
         }
     }
 
-    /// With fresh readings of the card where the driver can give them.
-    pub(super) fn status_or_wait(
-        &mut self,
-        ports: &mut P,
-        conn: ConnId,
-        number: u64,
-    ) -> Answer<P::Fd> {
-        if !matches!(self.driver, DriverState::Ready(_)) {
+    /// With fresh readings of the card where the driver can give them, but not for ever: a driver
+    /// hangs just when somebody asks.
+    pub(super) fn status_or_wait(&mut self, ports: &mut P, by: RequestId) -> Answer<P::Fd> {
+        if !matches!(self.gpus.driver(), DriverState::Ready(_)) {
             return now(ReplyBody::Status(Box::new(self.status())));
         }
+        let is_first = !self.parked.is_awaited(Until::Reading);
         let until_ms = ports.monotonic_ms().saturating_add(READING_MS);
-        self.status_waiters.push(StatusWaiter { conn, number, until_ms });
-        if self.status_waiters.len() == 1 {
+        self.parked.park(by, Wish::Status, Some(until_ms));
+        if is_first {
             ports.read_physical();
         }
-        Ok(None)
+        Ok(Answered::Parked)
     }
 
     pub(super) fn status(&self) -> Status {
         Status {
-            pond: self.id,
-            epoch: self.epoch,
+            pond: self.identity.pond,
+            epoch: self.identity.epoch,
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
             daemon_pid: self.about.daemon_pid,
             keeper_pid: self.about.keeper_pid,
-            driver: match &self.driver {
+            driver: match self.gpus.driver() {
                 DriverState::Starting => "starting".to_owned(),
                 DriverState::Ready(name) => name.clone(),
                 DriverState::Failed(text) => format!("failed: {text}"),
             },
-            driver_ready: matches!(self.driver, DriverState::Ready(_)),
-            started_unix_ms: self.started_ms,
+            driver_ready: matches!(self.gpus.driver(), DriverState::Ready(_)),
+            started_unix_ms: self.identity.started_ms,
             devices: self.known_devices().iter().map(|device| self.device_info(device)).collect(),
-            clients: count(self.clients.clients.len()),
+            clients: count(self.clients.len()),
             silent_clients: count(self.clients.silent()),
-            leases: count(self.clients.leases()),
+            leases: count(self.leases.len()),
             journal_bytes: self.about.journal_bytes,
             preload_library: self.about.preload_library.clone(),
             runtime_dir: self.about.runtime_dir.clone(),
-            lost_tensors: self.lost_tensors,
+            lost_tensors: self.about.lost_tensors,
             movers: self.mover_list(),
             program: self.about.program.clone(),
             service: self.about.service.clone(),
             log_file: self.about.log_file.clone(),
-            loading: self.loading.clone(),
+            loading: self.about.loading.clone(),
         }
     }
 
     /// The driver's GPUs, and those of slabs that the driver does not show, or has not yet: what is
     /// held is in the accounts in any case.
     fn known_devices(&self) -> Vec<Device> {
-        let mut devices = self.devices.clone();
+        let mut devices = self.gpus.devices().to_vec();
         for (_, slab) in self.slabs.iter() {
-            if !devices.iter().any(|device| device.uuid == slab.pool.device) {
+            if !devices.iter().any(|device| device.uuid == slab.class.device) {
                 let index = count(devices.len());
-                devices.push(Device::unseen(slab.pool.device, index));
+                devices.push(Device::unseen(slab.class.device, index));
             }
         }
         devices
@@ -209,33 +241,6 @@ impl<P: Ports> Pond<P> {
 /// sorting them takes its time.
 pub fn in_order(tensors: &mut [TensorInfo]) {
     tensors.sort_unstable_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
-}
-
-fn info<F>(id: TensorId, tensor: &Tensor, slab: &Slab<F>, now_ms: u64) -> TensorInfo {
-    let state = match (tensor.deleted, tensor.ready) {
-        (true, _) => TensorState::Deleted,
-        (false, true) => TensorState::Ready,
-        (false, false) => TensorState::Writing,
-    };
-    TensorInfo {
-        tensor: id,
-        name: tensor.name.clone(),
-        dtype: tensor.dtype,
-        shape: tensor.shape.clone(),
-        device: slab.pool.device,
-        bytes: tensor.bytes,
-        state,
-        generation: tensor.generation,
-        user: slab.pool.owner.user,
-        audience: slab.pool.audience,
-        ephemeral: tensor.ephemeral,
-        created_unix_ms: tensor.created_ms,
-        slab: tensor.slab,
-        slab_bytes: slab.bytes,
-        offset: tensor.offset,
-        leases: count(tensor.leases.len()),
-        life: super::life::left(tensor, now_ms),
-    }
 }
 
 fn count(number: usize) -> u32 {

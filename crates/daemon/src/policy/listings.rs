@@ -3,13 +3,15 @@
 //! A long listing has every tensor that was there when it began, once and under the name that it
 //! had then, whatever happens meanwhile; the rest is as it was when its slice came.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use millpond_wire::TensorId;
 use millpond_wire::message::{ReplyBody, TensorInfo};
 
+use super::answer::{Answer, Answered, now};
 use super::owner::Caller;
-use super::pond::{Answer, Pond, now};
+use super::parked::{Parked, RequestId, Ticket, Until, Wish};
+use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 
 /// Tensors that are looked at in one go: some two milliseconds.
@@ -17,12 +19,11 @@ const SLICE: usize = 2048;
 /// Entries of long listings that may wait for one user to read: some 150 MB.
 const UNREAD: usize = 1_000_000;
 
-/// Listings that are not answered yet.
+/// How long listings are made; those that wait for their turn are parked.
 #[derive(Debug)]
 pub(super) struct Listings {
-    pub(super) slice: usize,
-    pub(super) unread: usize,
-    waiting: VecDeque<Ask>,
+    slice: usize,
+    unread: usize,
     /// The one that is being made: one is enough to keep in memory.
     current: Option<Listing>,
     /// Long ones that may not be sent yet: where, whose, and how many entries they have.
@@ -32,16 +33,11 @@ pub(super) struct Listings {
 }
 
 #[derive(Debug)]
-struct Ask {
+struct Listing {
+    ticket: Ticket,
     conn: ConnId,
-    number: u64,
     caller: Caller,
     prefix: String,
-}
-
-#[derive(Debug)]
-struct Listing {
-    ask: Ask,
     /// The last tensor that was looked at.
     at: Option<TensorId>,
     found: Vec<TensorInfo>,
@@ -51,38 +47,48 @@ struct Listing {
 
 impl Default for Listings {
     fn default() -> Self {
-        let (waiting, sent) = (VecDeque::new(), Vec::new());
-        Self { slice: SLICE, unread: UNREAD, waiting, current: None, sent, last_user: None }
+        Self { slice: SLICE, unread: UNREAD, current: None, sent: Vec::new(), last_user: None }
     }
 }
 
 impl Listings {
     /// Nobody reads there any more.
-    pub fn forget(&mut self, conn: ConnId) {
-        self.waiting.retain(|ask| ask.conn != conn);
-        self.current.take_if(|listing| listing.ask.conn == conn);
+    pub(super) fn forget(&mut self, conn: ConnId) {
+        self.current.take_if(|listing| listing.conn == conn);
         self.sent.retain(|(to, _, _)| *to != conn);
-    }
-
-    /// Whether all are answered.
-    pub fn are_done(&self) -> bool {
-        self.waiting.is_empty() && self.current.is_none()
     }
 
     /// Who is next: nobody where an earlier one is not sent yet, or replies that are not read pile
     /// up, and no user with too many such connections, but for the operator; and others before the
     /// user who had the last one.
-    fn next<P: Ports>(&mut self, ports: &P) -> Option<usize> {
+    fn next<'a, P: Ports>(
+        &mut self,
+        ports: &P,
+        waiting: impl Iterator<Item = (Ticket, &'a Parked)>,
+    ) -> Option<Ticket> {
         self.sent.retain(|(conn, _, _)| ports.backlog(*conn) > 0);
-        let may_begin = |ask: &Ask| {
-            let theirs = self.sent.iter().filter(|(_, to, _)| *to == ask.caller.owner.user);
+        let mut of_last_user = None;
+        for (ticket, parked) in waiting {
+            let Wish::List { caller, .. } = &parked.wish else { continue };
+            let user = caller.owner.user;
+            let theirs = self.sent.iter().filter(|(_, to, _)| *to == user);
             let unread: usize = theirs.map(|(_, _, entries)| entries).sum();
-            let reads = self.sent.iter().all(|(conn, _, _)| *conn != ask.conn);
-            reads && (ask.caller.admin || unread < self.unread)
-        };
-        let is_other = |ask: &Ask| Some(ask.caller.owner.user) != self.last_user;
-        let other = self.waiting.iter().position(|ask| is_other(ask) && may_begin(ask));
-        other.or_else(|| self.waiting.iter().position(may_begin))
+            let reads = self.sent.iter().all(|(conn, _, _)| *conn != parked.by.conn);
+            if !reads || !(caller.admin || unread < self.unread) {
+                continue;
+            }
+            if Some(user) != self.last_user {
+                return Some(ticket);
+            }
+            of_last_user = of_last_user.or(Some(ticket));
+        }
+        of_last_user
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_caps(&mut self, slice: Option<usize>, unread: Option<usize>) {
+        self.slice = slice.unwrap_or(self.slice);
+        self.unread = unread.unwrap_or(self.unread);
     }
 
     /// The listing that still has this tensor before it.
@@ -102,47 +108,63 @@ impl<P: Ports> Pond<P> {
     pub(super) fn list(
         &mut self,
         ports: &P,
-        (conn, number): (ConnId, u64),
+        by: RequestId,
         caller: Caller,
         prefix: String,
     ) -> Answer<P::Fd> {
         if self.catalog.len() <= self.listings.slice {
             return now(ReplyBody::Tensors(self.tensor_list(ports, &caller, &prefix)));
         }
-        self.listings.waiting.push_back(Ask { conn, number, caller, prefix });
-        Ok(None)
+        self.parked.park(by, Wish::List { caller, prefix }, None);
+        Ok(Answered::Parked)
+    }
+
+    /// The one whose turn it is.
+    fn next_listing(&mut self, ports: &P) -> Option<Ticket> {
+        self.listings.next(ports, self.parked.waiting(Until::Listing))
+    }
+
+    fn begin_listing(&mut self, ports: &P) -> Option<Listing> {
+        let ticket = self.next_listing(ports)?;
+        let Parked { by, wish: Wish::List { caller, prefix }, .. } = self.parked.get(ticket)?
+        else {
+            return None;
+        };
+        let (caller, prefix) = (caller.clone(), prefix.clone());
+        let (at, found, passed) = (None, Vec::new(), BTreeSet::new());
+        Some(Listing { ticket, conn: by.conn, caller, prefix, at, found, passed })
     }
 
     /// Goes on with a long listing. Returns when to come again.
     pub(super) fn list_on(&mut self, ports: &mut P) -> Option<u64> {
-        if self.listings.are_done() {
+        let current = self.listings.current.take();
+        if current.is_none() && !self.parked.is_awaited(Until::Listing) {
             return None;
         }
-        if self.listings.current.is_none() {
-            let ask = self.listings.next(ports).and_then(|at| self.listings.waiting.remove(at))?;
-            let (found, passed) = (Vec::new(), BTreeSet::new());
-            self.listings.current = Some(Listing { ask, at: None, found, passed });
-        }
+        let mut listing = match current {
+            Some(listing) => listing,
+            None => self.begin_listing(ports)?,
+        };
         let now_ms = ports.monotonic_ms();
-        let mut listing = self.listings.current.take()?;
         let mut looked = 0;
         for (id, tensor) in self.catalog.after(listing.at).take(self.listings.slice) {
             (looked, listing.at) = (looked + 1, Some(id));
             if !listing.passed.remove(&id) {
-                let Ask { caller, prefix, .. } = &listing.ask;
-                listing.found.extend(self.listed(caller, prefix, (id, tensor), now_ms));
+                let Listing { caller, prefix, .. } = &listing;
+                let listed = self.listed(caller, prefix, (id, tensor), now_ms);
+                listing.found.extend(listed);
             }
         }
         if looked == self.listings.slice {
             self.listings.current = Some(listing);
             return Some(now_ms);
         }
-        let Listing { ask: Ask { conn, number, caller, .. }, found, .. } = listing;
+        let Listing { ticket, conn, caller, found, .. } = listing;
         let user = caller.owner.user;
         self.listings.sent.push((conn, user, found.len()));
         self.listings.last_user = Some(user);
-        self.answer_later(ports, conn, number, ReplyBody::Tensors(found), Vec::new());
-        self.listings.next(ports).map(|_| now_ms)
+        self.answer_parked(ports, Some(ticket), now(ReplyBody::Tensors(found)));
+        self.next_listing(ports).map(|_| now_ms)
     }
 
     /// A tensor is about to be deleted or named: a listing that began before has it as it is.
@@ -150,9 +172,8 @@ impl<P: Ports> Pond<P> {
         let Some(listing) = self.listings.before(id) else { return };
         listing.passed.insert(id);
         let Some(tensor) = self.catalog.get(id) else { return };
-        let Some(Listing { ask, .. }) = &self.listings.current else { return };
-        let now_ms = ports.monotonic_ms();
-        let info = self.listed(&ask.caller, &ask.prefix, (id, tensor), now_ms);
+        let Some(Listing { caller, prefix, .. }) = &self.listings.current else { return };
+        let info = self.listed(caller, prefix, (id, tensor), ports.monotonic_ms());
         if let Some(listing) = &mut self.listings.current {
             listing.found.extend(info);
         }

@@ -1,27 +1,33 @@
 //! The brain: what a pond does, as pure code over [`Ports`].
 //!
-//! One [`Pond`] owns all state; the event loop tells it what happened and it answers through the
-//! ports. Nothing in here knows a socket, a file or a driver.
+//! One [`Pond`] routes what happens to handlers and holds the components that own all state; it
+//! answers through the ports. Nothing in here knows a socket, a file or a driver.
 
+mod about;
 mod accounts;
+mod answer;
+mod caps;
 mod catalog;
 mod clients;
 mod collect;
 mod complaints;
 mod create;
 mod delete;
-mod ended;
 mod events;
 mod get;
+mod gpus;
 mod groups;
 mod hello;
+mod leases;
 mod life;
-mod limits;
 mod listing;
 mod listings;
+mod make_slab;
 mod models;
 mod movers;
 mod owner;
+mod parked;
+mod pending_slabs;
 mod pond;
 mod ports;
 mod publish;
@@ -29,18 +35,22 @@ mod ranges;
 mod recovery;
 mod release;
 mod rename;
+mod slab_class;
 mod slabs;
 #[cfg(test)]
 mod tests;
+mod tick;
 mod tokens;
 mod unfreed;
 pub(crate) mod words;
 
 pub use accounts::Device;
+pub use caps::Caps;
+pub use gpus::DriverState;
 pub use groups::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 pub use listing::in_order;
 pub use movers::MoverLimits;
 pub use owner::{Caller, Owner};
-pub use pond::{DriverState, Limits, Pond};
+pub use pond::Pond;
 pub use ports::{ConnId, DriverFailure, Held, OverLimit, PortError, Ports};
 pub use recovery::Recovered;

@@ -4,13 +4,11 @@ use millpond_wire::message::{EventKind, ReplyBody, Target, TensorPublish};
 use millpond_wire::record::Record;
 use millpond_wire::{Audience, ErrorKind, Failure, TensorId, TensorName};
 
+use super::answer::{Answer, from_port, gone, now};
 use super::create::changed;
 use super::owner::{Caller, Owner, not_yours};
-use super::pond::{Answer, Pond, from_port, now};
+use super::pond::Pond;
 use super::ports::Ports;
-
-/// Publishes before the last one whose repeats are recognised.
-const EARLIER_PUBLISHES: usize = 3;
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it: a tensor that replaces another has the name in the same step in
@@ -24,16 +22,12 @@ impl<P: Ports> Pond<P> {
         let TensorPublish { tensor: id, token, name, replace } = publish;
         self.find(caller, &Target::Id(id))?;
         self.not_a_part(id)?;
-        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
-        if tensor.published == Some(token) {
-            return now(ReplyBody::Published { generation: tensor.generation });
+        let Some(tensor) = self.catalog.get(id) else { return Err(gone("tensor", id)) };
+        if let Some(generation) = tensor.publishes.by(token) {
+            return now(ReplyBody::Published { generation });
         }
-        let mut earlier = tensor.earlier_publishes.iter();
-        if let Some((_, generation)) = earlier.find(|(earlier, _)| *earlier == token) {
-            return now(ReplyBody::Published { generation: *generation });
-        }
-        let generation = tensor.generation + 1;
-        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        let generation = tensor.publishes.generation + 1;
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.class.owner.clone());
         let (name, replaced) = match (name, &owner) {
             (Some(name), Some(owner)) if tensor.name.as_ref() != Some(&name) => {
                 let replaced = self.may_be_named(caller, owner, id, &name, replace)?;
@@ -80,16 +74,9 @@ impl<P: Ports> Pond<P> {
         else {
             return;
         };
-        let Some(tensor) = self.catalog.get_mut(*id) else { return };
-        tensor.ready = true;
-        let before = std::mem::replace(&mut tensor.generation, *generation);
-        if let Some(last) = tensor.published.replace(*token) {
-            if tensor.earlier_publishes.len() == EARLIER_PUBLISHES {
-                tensor.earlier_publishes.remove(0);
-            }
-            tensor.earlier_publishes.push((last, before));
-        }
-        let owner = self.slabs.get(tensor.slab).map(|slab| slab.pool.owner.clone());
+        self.catalog.publish(*id, *token, *generation);
+        let Some(tensor) = self.catalog.get(*id) else { return };
+        let owner = self.slabs.get(tensor.slab).map(|slab| slab.class.owner.clone());
         if let (Some(name), Some(owner)) = (name, owner) {
             if let Some(replaced) = replaced {
                 self.catalog.delete(*replaced, &owner);
@@ -112,11 +99,11 @@ impl<P: Ports> Pond<P> {
             let message = format!("tensor '{has}' has a name already");
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
-        if tensor.deleted || !caller.may_change(owner) {
+        if tensor.is_deleted() || !caller.may_change(owner) {
             let message = format!("tensor {id} is not yours to name");
             return Err(Failure::new(ErrorKind::Denied, message));
         }
-        let audience = self.slabs.get(tensor.slab).map(|slab| slab.pool.audience);
+        let audience = self.slabs.get(tensor.slab).map(|slab| slab.class.audience);
         if name.is_public() && audience != Some(Audience::Everybody) {
             let message = format!("'{name}' is everybody's, but the tensor is not");
             return Err(Failure::new(ErrorKind::Invalid, message)
@@ -124,8 +111,8 @@ impl<P: Ports> Pond<P> {
         }
         let Some(before) = self.catalog.named(owner, name) else { return Ok(None) };
         let theirs = self.catalog.get(before).and_then(|tensor| self.slabs.get(tensor.slab));
-        if let Some(slab) = theirs.filter(|slab| !caller.may_change(&slab.pool.owner)) {
-            return Err(not_yours(&format!("tensor '{name}'"), &slab.pool.owner));
+        if let Some(slab) = theirs.filter(|slab| !caller.may_change(&slab.class.owner)) {
+            return Err(not_yours(&format!("tensor '{name}'"), &slab.class.owner));
         }
         if !replace {
             let message = format!("tensor '{name}' exists already");

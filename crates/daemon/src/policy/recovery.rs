@@ -4,25 +4,33 @@
 //! Clients come back silent: those that live reconnect and claim, those that died are noticed by
 //! their pidfds.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use millpond_wire::message::EventKind;
-use millpond_wire::record::Record;
-use millpond_wire::{Epoch, LeaseTarget, PondId, SlabId, VersionId, limits};
+use millpond_wire::record::{ClientRecord, Record, SlabRecord, TensorRecord};
+use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, limits};
 
+use super::about::{About, Identity};
 use super::accounts::Device;
-use super::clients::Client;
-use super::create::{slab_record, tensor_of};
+use super::caps::{Caps, CapsTold};
+use super::catalog::{Catalog, Tensor};
+use super::clients::{Client, Clients};
+use super::complaints::Complaints;
 use super::events::Events;
+use super::gpus::Gpus;
 use super::hello::client_record;
+use super::leases::LeaseTable;
+use super::listings::Listings;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
-use super::pond::{About, DriverState, Limits, Pond};
+use super::parked::ParkedRequests;
+use super::pending_slabs::PendingSlabs;
+use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
-use super::ranges::Ranges;
-use super::slabs::{Pool, Slab, SlabClass, Slabs};
-use super::tokens::TokenKey;
+use super::slab_class::{SlabClass, SlabSize};
+use super::slabs::{Slab, Slabs};
+use super::unfreed::Unfreed;
 use super::words::count;
 
 /// Deleted identities that a compacted journal still remembers.
@@ -54,57 +62,35 @@ impl<P: Ports> Pond<P> {
     ///
     /// # Errors
     /// [`PortError`] if its first record cannot be written.
-    pub fn new(
-        ports: &mut P,
-        key: [u8; 16],
-        epoch: Epoch,
-        limits: Limits,
-    ) -> Result<Self, PortError> {
-        let (id, created_ms) = (PondId(ports.random_id()), ports.now_ms());
-        ports.journal(&Record::Opened { pond: id, key, created_unix_ms: created_ms })?;
-        Ok(Self::empty(id, key, created_ms, epoch, limits, ports.now_ms()))
+    pub fn new(ports: &mut P, key: [u8; 16], epoch: Epoch, caps: Caps) -> Result<Self, PortError> {
+        let (pond, created_ms) = (PondId(ports.random_id()), ports.now_ms());
+        ports.journal(&Record::Opened { pond, key, created_unix_ms: created_ms })?;
+        let started_ms = ports.now_ms();
+        Ok(Self::empty(Identity { pond, created_ms, epoch, started_ms }, key, caps))
     }
 
-    fn empty(
-        id: PondId,
-        key: [u8; 16],
-        created_ms: u64,
-        epoch: Epoch,
-        limits: Limits,
-        now_ms: u64,
-    ) -> Self {
+    fn empty(identity: Identity, key: [u8; 16], caps: Caps) -> Self {
         Self {
-            id,
-            key: TokenKey(key),
-            created_ms,
-            epoch,
-            started_ms: now_ms,
-            limits,
-            driver: DriverState::Starting,
-            devices: Vec::new(),
+            identity,
+            caps,
+            gpus: Gpus::default(),
             slabs: Slabs::default(),
-            catalog: super::catalog::Catalog::default(),
-            clients: super::clients::Clients::default(),
-            pending_slabs: BTreeMap::new(),
-            before_driver: Vec::new(),
-            waiters: Vec::new(),
-            status_waiters: Vec::new(),
+            pending_slabs: PendingSlabs::default(),
+            catalog: Catalog::default(),
+            leases: LeaseTable::new(key),
+            clients: Clients::default(),
+            parked: ParkedRequests::default(),
             movers: Movers::default(),
             models: Models::default(),
-            events: Events::new(epoch),
-            ends: super::life::Ends::default(),
-            ended: super::ended::EndedNames::default(),
-            now_ms: 0,
-            unfreed: super::unfreed::Unfreed::default(),
-            listings: super::listings::Listings::default(),
-            limits_told: BTreeMap::new(),
-            complaints: super::complaints::Complaints::default(),
+            events: Events::new(identity.epoch),
+            unfreed: Unfreed::default(),
+            listings: Listings::default(),
+            caps_told: CapsTold::default(),
+            complaints: Complaints::default(),
             group_readings: Vec::new(),
             charged_users: std::collections::BTreeSet::new(),
-            gave_back_ms: None,
+            now_ms: 0,
             draining: false,
-            lost_tensors: 0,
-            loading: String::new(),
             about: About::default(),
         }
     }
@@ -118,14 +104,15 @@ impl<P: Ports> Pond<P> {
         records: impl IntoIterator<Item = Record>,
         held: HashMap<Held, P::Fd>,
         epoch: Epoch,
-        limits: Limits,
+        caps: Caps,
     ) -> Result<(Self, Recovered), PortError> {
         let mut records = records.into_iter();
         let Some(Record::Opened { pond, key, created_unix_ms }) = records.next() else {
             return Err(PortError("the journal does not begin with its opening record".to_owned()));
         };
-        let now_ms = ports.now_ms();
-        let mut state = Self::empty(pond, key, created_unix_ms, epoch, limits, now_ms);
+        let (created_ms, started_ms) = (created_unix_ms, ports.now_ms());
+        let identity = Identity { pond, created_ms, epoch, started_ms };
+        let mut state = Self::empty(identity, key, caps);
         let mut found = Recovered::default();
         let mut held = held;
         for record in records {
@@ -138,141 +125,31 @@ impl<P: Ports> Pond<P> {
     fn replay(&mut self, record: Record, held: &mut HashMap<Held, P::Fd>, found: &mut Recovered) {
         match record {
             Record::Opened { .. } => {}
-            Record::ClientSeen(seen) => {
-                let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
-                let tenant = self.clients.tenant(&seen.tenant);
-                let owner = Owner { tenant, user: seen.user, group: seen.group };
-                // A mover may have had anything mapped.
-                let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
-                self.clients.insert(
-                    seen.client,
-                    Client {
-                        caller,
-                        pid: seen.pid,
-                        program: seen.program,
-                        since_ms: seen.since_unix_ms,
-                        pidfd: Some(pidfd),
-                        conn: None,
-                        unclaimed: true,
-                        recorded: true,
-                        announced: true,
-                        leases: BTreeMap::new(),
-                        mover: seen.mover,
-                    },
-                );
-            }
-            Record::ClientGone(id) => {
-                let Some(client) = self.clients.remove(id) else { return };
-                for (lease, on) in client.leases {
-                    let on = on.target.tensor().and_then(|on| self.catalog.get_mut(on));
-                    if let Some(tensor) = on {
-                        tensor.leases.remove(&(id, lease));
-                    }
-                }
-                if let Some(pidfd) = client.pidfd {
-                    held.insert(Held::Client(id), pidfd);
-                }
-            }
-            Record::SlabMade(made) => {
-                let class = SlabClass::from_code(made.class);
-                let Some(class) = class.filter(|_| made.bytes <= SLAB_BYTES) else {
-                    found.unknown_records += 1;
-                    return;
-                };
-                // Said twice, it must not take the descriptor from the one that is there.
-                if self.slabs.get(made.slab).is_some() {
-                    return;
-                }
-                let tenant = self.clients.tenant(&made.tenant);
-                let owner = Owner { tenant, user: made.user, group: made.group };
-                let mut ranges = Ranges::new(made.bytes);
-                ranges.forget_freshness();
-                let pool = Pool { device: made.device, owner, audience: made.audience, class };
-                self.slabs.insert(
-                    made.slab,
-                    Slab {
-                        pool,
-                        bytes: made.bytes,
-                        backing: made.backing,
-                        fd: held.remove(&Held::Slab(made.slab)),
-                        ranges,
-                        tensors: 0,
-                        tensor_bytes: 0,
-                        tainted: false,
-                        recovered: true,
-                    },
-                );
-            }
+            Record::ClientSeen(seen) => self.replay_client(seen, held),
+            Record::ClientGone(id) => self.replay_client_gone(id, held),
+            Record::SlabMade(made) => match self.replay_slab(&made, held) {
+                true => {}
+                false => found.unknown_records += 1,
+            },
             Record::SlabTainted(id) => {
                 self.slabs.taint(id);
             }
-            Record::SlabGone(id) => {
-                // A slab goes after its tensors: what a damaged journal leaves in it is kept, and
-                // is lost if the descriptor is.
-                if self.slabs.get(id).is_some_and(|slab| slab.tensors > 0) {
-                    return;
-                }
-                if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
-                    held.insert(Held::Slab(id), fd);
-                }
-            }
-            Record::TensorMade(made) => {
-                let Some(slab) = self.slabs.get_mut(made.slab) else { return };
-                let version = VersionId(made.tensor.0);
-                if self.catalog.get(made.tensor).is_some()
-                    || self.models.versions.contains_key(&version)
-                {
-                    return;
-                }
-                if slab.ranges.take_at(made.offset, made.bytes) {
-                    slab.tensors += 1;
-                    slab.tensor_bytes += made.bytes;
-                    let owner = slab.pool.owner.clone();
-                    let mut tensor = tensor_of(&made, true);
-                    // A damaged journal may have the version before its part. Said here and not
-                    // at the end, or the part were another thing once the version is gone.
-                    let mut versions = self.models.with_part(made.tensor);
-                    tensor.ready |=
-                        tensor.part && versions.any(|(_, version)| version.ready.is_some());
-                    drop(versions);
-                    self.catalog.insert(made.tensor, &owner, tensor);
-                }
-            }
+            Record::SlabGone(id) => self.replay_slab_gone(id, held),
+            Record::TensorMade(made) => self.replay_tensor(&made),
             published @ Record::TensorPublished { .. } => self.published(&published),
             Record::TensorAccessed { tensor: id, accesses_left, lease } => {
-                if let Some(tensor) = self.catalog.get_mut(id) {
-                    tensor.accesses_left = Some(accesses_left);
-                }
+                self.catalog.replay_accesses(id, accesses_left);
                 if let Some(lease) = lease {
                     self.replay_lease(id, lease);
                 }
             }
             Record::TensorDeleted(id) => {
-                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
-                if let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) {
+                if let Some(owner) = self.owner_of(id) {
                     self.catalog.delete(id, &owner);
                 }
             }
-            Record::TensorFreed(id) => {
-                let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
-                let owner = slab.map(|slab| slab.pool.owner.clone());
-                match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
-                    Some(tensor) => {
-                        for (client, lease) in tensor.leases {
-                            // Who died with it is recorded as gone after it.
-                            if let Some(client) = self.clients.clients.get_mut(&client) {
-                                client.leases.remove(&lease);
-                            }
-                        }
-                        self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
-                    }
-                    None => self.catalog.bury(id),
-                }
-            }
-            Record::DeviceSeen(seen) => {
-                self.devices.retain(|known| known.uuid != seen.device);
-                self.devices.push(Device::recorded(seen));
-            }
+            Record::TensorFreed(id) => self.replay_freed(id),
+            Record::DeviceSeen(seen) => self.gpus.replay(seen),
             version @ (Record::VersionStaged(_)
             | Record::VersionReady(_)
             | Record::VersionCurrent { .. }
@@ -283,6 +160,96 @@ impl<P: Ports> Pond<P> {
         }
     }
 
+    fn replay_client(&mut self, seen: ClientRecord, held: &mut HashMap<Held, P::Fd>) {
+        let Some(pidfd) = held.remove(&Held::Client(seen.client)) else { return };
+        let tenant = self.clients.tenant(&seen.tenant);
+        let owner = Owner { tenant, user: seen.user, group: seen.group };
+        // A mover may have had anything mapped.
+        let caller = Caller { owner, groups: seen.groups.into(), admin: seen.mover };
+        let client = Client {
+            caller,
+            pid: seen.pid,
+            program: seen.program,
+            since_ms: seen.since_unix_ms,
+            pidfd: Some(pidfd),
+            conn: None,
+            unclaimed: true,
+            recorded: true,
+            announced: true,
+            mover: seen.mover,
+        };
+        self.clients.insert(seen.client, client);
+    }
+
+    fn replay_client_gone(&mut self, id: ClientId, held: &mut HashMap<Held, P::Fd>) {
+        let Some(client) = self.clients.remove(id) else { return };
+        self.leases.end_all_of(id);
+        if let Some(pidfd) = client.pidfd {
+            held.insert(Held::Client(id), pidfd);
+        }
+    }
+
+    /// False if the record means nothing to this version.
+    fn replay_slab(&mut self, made: &SlabRecord, held: &mut HashMap<Held, P::Fd>) -> bool {
+        let size = SlabSize::from_code(made.class);
+        let Some(size) = size.filter(|_| made.bytes <= SLAB_BYTES) else { return false };
+        // Said twice, it must not take the descriptor from the one that is there.
+        if self.slabs.get(made.slab).is_some() {
+            return true;
+        }
+        let tenant = self.clients.tenant(&made.tenant);
+        let owner = Owner { tenant, user: made.user, group: made.group };
+        let class = SlabClass { device: made.device, owner, audience: made.audience, size };
+        let fd = held.remove(&Held::Slab(made.slab));
+        self.slabs.insert(made.slab, Slab::recovered(class, made.bytes, made.backing, fd));
+        true
+    }
+
+    /// A slab goes after its tensors: what a damaged journal leaves in it is kept, and is lost if
+    /// the descriptor is.
+    fn replay_slab_gone(&mut self, id: SlabId, held: &mut HashMap<Held, P::Fd>) {
+        if self.slabs.get(id).is_some_and(|slab| slab.tensors > 0) {
+            return;
+        }
+        if let Some(Slab { fd: Some(fd), .. }) = self.slabs.remove(id) {
+            held.insert(Held::Slab(id), fd);
+        }
+    }
+
+    fn replay_tensor(&mut self, made: &TensorRecord) {
+        let id = made.tensor;
+        let Some(slab) = self.slabs.get(made.slab) else { return };
+        let owner = slab.class.owner.clone();
+        let is_known = self.catalog.get(id).is_some() || self.models.has_staged(id.0);
+        if is_known || !self.slabs.take_at(made.slab, made.offset, made.bytes) {
+            return;
+        }
+        self.catalog.insert(id, &owner, Tensor::recorded(made, true));
+        // A damaged journal may have the version before its part. Said here and not at the end, or
+        // the part were another thing once the version is gone.
+        if self.models.with_part(id).any(|(_, version)| version.ready.is_some()) {
+            self.catalog.part_is_ready(id);
+        }
+    }
+
+    fn replay_freed(&mut self, id: TensorId) {
+        let owner = self.owner_of(id);
+        match owner.and_then(|owner| self.catalog.remove(id, &owner)) {
+            Some(tensor) => {
+                // Who died with it is recorded as gone after it.
+                self.leases.end_all_on(id);
+                self.slabs.give(tensor.slab, tensor.offset, tensor.bytes);
+            }
+            None => self.catalog.bury(id),
+        }
+    }
+
+    /// Whose a tensor is.
+    fn owner_of(&self, id: TensorId) -> Option<Owner> {
+        let slab = self.catalog.get(id).and_then(|tensor| self.slabs.get(tensor.slab));
+        slab.map(|slab| slab.class.owner.clone())
+    }
+
     fn settle(&mut self, ports: &mut P, orphans: HashMap<Held, P::Fd>, found: &mut Recovered) {
         let mut orphans: Vec<_> = orphans.into_iter().collect();
         orphans.sort_by_key(|(what, _)| *what);
@@ -290,17 +257,17 @@ impl<P: Ports> Pond<P> {
             found.dropped += 1;
             ports.let_go(what, Some(fd));
         }
-        found.clients = self.clients.clients.len();
-        for (id, client) in &self.clients.clients {
+        found.clients = self.clients.len();
+        for (id, client) in self.clients.iter() {
             let Some(pidfd) = &client.pidfd else { continue };
-            ports.watch(*id, pidfd);
+            ports.watch(id, pidfd);
             if client.mover {
                 // It obeys nobody any more, and holds what others wait for.
                 ports.kill(pidfd);
             }
         }
-        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(|slab| slab.is_lost());
-        let tensors = self.catalog.iter().filter(|(_, tensor)| !tensor.part);
+        let is_lost = |slab: SlabId| self.slabs.get(slab).is_none_or(Slab::is_lost);
+        let tensors = self.catalog.iter().filter(|(_, tensor)| !tensor.is_part());
         let (lost, there): (Vec<_>, Vec<_>) = tensors.partition(|(_, tensor)| is_lost(tensor.slab));
         (found.lost_tensors, found.tensors) = (lost.len(), there.len());
         // A slab that was empty when the daemon died is either recycled or of no use.
@@ -311,15 +278,15 @@ impl<P: Ports> Pond<P> {
         }
         // Ephemeral tensors of creators that are not known any more.
         let mut orphaned = self.catalog.creators_of_ephemeral();
-        orphaned.retain(|creator| !self.clients.clients.contains_key(creator));
+        orphaned.retain(|creator| !self.clients.knows(*creator));
         for creator in orphaned {
             self.delete_ephemeral(ports, creator);
         }
         self.resume_lives(ports);
         // A version that is lost is one loss, however many slabs it had.
         found.lost_tensors += self.settle_versions(ports);
-        found.versions = self.models.versions.len();
-        self.lost_tensors = u32::try_from(found.lost_tensors).unwrap_or(u32::MAX);
+        found.versions = self.models.len();
+        self.about.lost_tensors = u32::try_from(found.lost_tensors).unwrap_or(u32::MAX);
         self.resume_deleted(ports);
         let Recovered { tensors, versions, lost_tensors, clients, .. } = found;
         let (tensors, clients) =
@@ -331,42 +298,33 @@ impl<P: Ports> Pond<P> {
         self.happened(ports, EventKind::Recovered, None, None, None, text);
     }
 
-    /// The keeper was replaced.
-    pub fn keeper_replaced(&mut self, ports: &mut P, pid: u32) {
-        self.about.keeper_pid = pid;
-        let text = format!("pid {pid}; the one before it is gone");
-        self.happened(ports, EventKind::KeeperReplaced, None, None, None, text);
-    }
-
     /// The records that a new journal needs to say the same.
     #[must_use]
     pub fn snapshot(&self) -> Vec<Record> {
         let mut records = vec![Record::Opened {
-            pond: self.id,
-            key: self.key.0,
-            created_unix_ms: self.created_ms,
+            pond: self.identity.pond,
+            key: self.leases.key(),
+            created_unix_ms: self.identity.created_ms,
         }];
-        records.extend(self.devices.iter().map(Device::record));
-        let recorded = self.clients.clients.iter().filter(|(_, client)| client.recorded);
-        records.extend(recorded.map(|(id, client)| client_record(*id, client)));
-        for (id, slab) in self.slabs.iter() {
-            records.push(slab_record(id, slab));
-        }
+        records.extend(self.gpus.devices().iter().map(Device::record));
+        let recorded = self.clients.iter().filter(|(_, client)| client.recorded);
+        records.extend(recorded.map(|(id, client)| client_record(id, client)));
+        records.extend(self.slabs.iter().map(|(id, slab)| slab.record(id)));
         for (id, tensor) in self.catalog.iter() {
-            records.push(Record::TensorMade(super::catalog::record_of(id, tensor)));
+            records.push(Record::TensorMade(tensor.record(id)));
             records.extend(self.counted_leases(id, tensor));
         }
         // After the tensors: a tainted slab still has those that were put there before.
         let tainted = self.slabs.iter().filter(|(_, slab)| slab.tainted);
         records.extend(tainted.map(|(id, _)| Record::SlabTainted(id)));
-        records.extend(self.version_records());
+        records.extend(self.models.records());
         let buried = self.catalog.buried(REMEMBERED_DELETES);
         records.extend(buried.filter_map(|gone| match gone {
             LeaseTarget::Tensor(id) => {
                 self.catalog.get(id).is_none().then_some(Record::TensorFreed(id))
             }
             LeaseTarget::Version(id) => {
-                (!self.models.versions.contains_key(&id)).then_some(Record::VersionGone(id))
+                self.models.get(id).is_none().then_some(Record::VersionGone(id))
             }
         }));
         records

@@ -1,12 +1,16 @@
 //! Leases end, and memory is given back: never under a reader, never to another owner.
 
-use millpond_wire::message::{Event, EventKind};
+use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{ClientId, GpuUuid, LeaseId, LeaseTarget, SlabId, TensorId};
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, GpuUuid, LeaseId, LeaseTarget, SlabId, TensorId,
+};
 
+use super::answer::{Answer, done};
+use super::events::happening;
 use super::owner::Caller;
 use super::pond::Pond;
-use super::ports::{Held, Ports};
+use super::ports::{Held, PortError, Ports};
 use super::words::count;
 
 /// How a lease ended.
@@ -19,6 +23,46 @@ pub(super) enum Ending {
 }
 
 impl<P: Ports> Pond<P> {
+    /// A client has unmapped these. All of them are tried: one whose end cannot be recorded stays,
+    /// and the client repeats the release.
+    pub(super) fn release(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        leases: &[LeaseId],
+    ) -> Answer<P::Fd> {
+        let mut unrecorded = None;
+        for lease in leases {
+            match self.record_release(ports, client, *lease) {
+                Ok(()) => self.end_lease(ports, client, *lease, Ending::Released),
+                Err(error) => unrecorded = Some(error),
+            }
+        }
+        match unrecorded {
+            None => done(),
+            Some(error) => {
+                let message = format!("the end of a lease could not be made durable: {error}");
+                Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"))
+            }
+        }
+    }
+
+    /// Makes the end of a counted lease durable, before it ends: the next daemon would take it for
+    /// one whose answer was lost. The end of any other needs no record.
+    pub(super) fn record_release(
+        &mut self,
+        ports: &mut P,
+        client: ClientId,
+        lease: LeaseId,
+    ) -> Result<(), PortError> {
+        let Some(known) = self.leases.get(client, lease) else { return Ok(()) };
+        let (LeaseTarget::Tensor(tensor), true) = (known.target, known.counted) else {
+            return Ok(());
+        };
+        let counted = CountedLease { client, lease, mode: known.mode, ended: true };
+        self.count_release(ports, tensor, counted)
+    }
+
     pub(super) fn end_lease(
         &mut self,
         ports: &mut P,
@@ -26,36 +70,26 @@ impl<P: Ports> Pond<P> {
         lease: LeaseId,
         ending: Ending,
     ) {
-        let Some(ended) =
-            self.clients.clients.get_mut(&client).and_then(|client| client.leases.remove(&lease))
-        else {
-            // Already ended: a repeat gets the same answer.
-            return;
-        };
+        // Already ended: a repeat gets the same answer.
+        let Some(ended) = self.leases.end(client, lease) else { return };
         let id = match ended.target {
             LeaseTarget::Tensor(id) => id,
-            LeaseTarget::Version(version) => {
-                self.version_lease_ended(ports, version, (client, lease), ending);
+            LeaseTarget::Version(id) => {
+                self.version_lease_ended(ports, id, ending);
                 return;
             }
         };
-        let Some(tensor) = self.catalog.get_mut(id) else { return };
-        tensor.leases.remove(&(client, lease));
-        let slab = tensor.slab;
-        match ending {
-            Ending::Died => self.taint(ports, slab),
-            Ending::Released if !ended.counted => {}
-            Ending::Released => {
-                let counted = CountedLease { client, lease, mode: ended.mode, ended: true };
-                self.count_release(ports, id, counted);
-            }
+        let Some(tensor) = self.catalog.get(id) else { return };
+        if ending == Ending::Died {
+            let slab = tensor.slab;
+            self.taint(ports, slab);
         }
         self.unleased(ports, id);
         self.free_if_unused(ports, id);
     }
 
     pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
-        if self.slabs.taint(slab) || self.slabs.untold.contains(&slab) {
+        if self.slabs.taint(slab) || self.slabs.is_untold(slab) {
             self.record_taint(ports, slab);
         }
         self.drop_slab_if_useless(ports, slab);
@@ -65,13 +99,10 @@ impl<P: Ports> Pond<P> {
     /// is freed, and who died with it stays known.
     fn record_taint(&mut self, ports: &mut P, slab: SlabId) -> bool {
         let recorded = ports.journal(&Record::SlabTainted(slab));
-        match &recorded {
-            Ok(()) => self.slabs.untold.remove(&slab),
-            Err(error) => {
-                tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
-                self.slabs.untold.insert(slab)
-            }
-        };
+        self.slabs.taint_is_recorded(slab, recorded.is_ok());
+        if let Err(error) = &recorded {
+            tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
+        }
         recorded.is_ok()
     }
 
@@ -81,7 +112,7 @@ impl<P: Ports> Pond<P> {
             .slabs
             .iter()
             .filter(|(_, slab)| {
-                slab.recovered && caller.may_use(&slab.pool.owner, slab.pool.audience)
+                slab.recovered && caller.may_use(&slab.class.owner, slab.class.audience)
             })
             .map(|(id, _)| id)
             .collect();
@@ -92,18 +123,18 @@ impl<P: Ports> Pond<P> {
 
     pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
         let Some(tensor) = self.catalog.get(id) else { return };
-        if !tensor.deleted || !tensor.leases.is_empty() {
+        if !tensor.is_deleted() || self.leases.are_on(id) {
             return;
         }
         let slab_id = tensor.slab;
         let recovered = tensor.recovered;
-        let Some(pool) = self.slabs.get(slab_id).map(|slab| slab.pool.clone()) else { return };
-        self.unfreed.forget(&pool, id);
+        let Some(class) = self.slabs.get(slab_id).map(|slab| slab.class.clone()) else { return };
+        self.unfreed.forget(&class, id);
         if recovered && self.may_be_held(slab_id) {
-            self.unfreed.wait_for_claims(&pool, id);
+            self.unfreed.wait_for_claims(&class, id);
             return;
         }
-        if self.slabs.untold.contains(&slab_id) && !self.record_taint(ports, slab_id) {
+        if self.slabs.is_untold(slab_id) && !self.record_taint(ports, slab_id) {
             self.unfreed.wait_for_journal(id);
             return;
         }
@@ -112,11 +143,11 @@ impl<P: Ports> Pond<P> {
             self.unfreed.wait_for_journal(id);
             return;
         }
-        let owner = pool.owner;
+        let owner = class.owner;
         let user = Some(owner.user);
         // While it is still in the catalog, which says who may know.
         let public = self.public(id.into(), user);
-        self.unschedule(id);
+        self.catalog.unschedule(id);
         let Some(tensor) = self.catalog.remove(id, &owner) else { return };
         let empty = self.slabs.give(slab_id, tensor.offset, tensor.bytes);
         let tainted = self.slabs.get(slab_id).is_some_and(|slab| slab.tainted);
@@ -130,38 +161,32 @@ impl<P: Ports> Pond<P> {
             (true, false, false) => "its slab is given back",
             (true, false, true) => "its slab is given back, because a process died with it",
         };
-        if tensor.part {
+        if tensor.is_part() {
             // Its version told of it.
             return;
         }
-        let event = Event {
-            sequence: 0,
-            unix_ms: ports.now_ms(),
-            kind: EventKind::TensorFreed,
-            target: Some(id.into()),
-            name: tensor.name,
-            user,
-            text: format!("{}; {became}", count(tensor.bytes, "byte")),
-        };
+        let text = format!("{}; {became}", count(tensor.bytes, "byte"));
+        let on = Some(id.into());
+        let event = happening(ports, EventKind::TensorFreed, on, tensor.name, user, text);
         self.tell(ports, event, public);
     }
 
     /// Whether a client that has not claimed yet may hold this slab.
     pub(super) fn may_be_held(&self, slab: SlabId) -> bool {
         self.slabs.get(slab).is_some_and(|slab| {
-            let pool = &slab.pool;
-            self.clients.may_be_held(|caller| caller.may_use(&pool.owner, pool.audience))
+            let class = &slab.class;
+            self.clients.may_be_held(|caller| caller.may_use(&class.owner, class.audience))
         })
     }
 
     pub(super) fn recycle_or_drop(&mut self, ports: &mut P, id: SlabId) {
         let Some(slab) = self.slabs.get(id) else { return };
-        let device = slab.pool.device;
+        let device = slab.class.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         let is_lost = slab.is_lost();
-        let is_charged = self.charged_users.contains(&slab.pool.owner.user);
+        let is_charged = self.charged_users.contains(&slab.class.owner.user);
         // The slab itself is among the recycled ones now.
-        if slab.tainted || is_lost || is_charged || recycled > self.limits.recycle_bytes {
+        if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {
             self.drop_slab(ports, id);
         }
     }
@@ -178,8 +203,7 @@ impl<P: Ports> Pond<P> {
             tracing::error!(slab = %id, "could not record that a slab is gone: {error}");
             return;
         }
-        if let Some(slab) = self.slabs.remove(id) {
-            self.gave_back_ms = Some(ports.monotonic_ms());
+        if let Some(slab) = self.slabs.give_back(id, ports.monotonic_ms()) {
             ports.let_go(Held::Slab(id), slab.fd);
         }
     }
@@ -206,7 +230,7 @@ impl<P: Ports> Pond<P> {
     /// Drops every recycled slab of a user on a GPU. Returns their bytes.
     pub(super) fn drop_recycled_of(&mut self, ports: &mut P, device: GpuUuid, user: u32) -> u64 {
         let theirs = self.slabs.recycled_on(device);
-        let theirs = theirs.filter(|(_, slab)| slab.pool.owner.user == user);
+        let theirs = theirs.filter(|(_, slab)| slab.class.owner.user == user);
         let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
         let mut dropped = 0;
         for (id, bytes) in theirs {

@@ -7,10 +7,11 @@ use millpond_wire::{
     VersionTarget,
 };
 
-use super::catalog::{NameKey, key};
+use super::answer::{Answer, done, from_port, gone};
+use super::catalog::NameKey;
 use super::create::changed;
 use super::owner::{Caller, Owner, not_yours};
-use super::pond::{Answer, Pond, done, from_port};
+use super::pond::Pond;
 use super::ports::Ports;
 
 impl<P: Ports> Pond<P> {
@@ -35,7 +36,7 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         let id = self.find(caller, &Target::Id(id))?;
         self.not_a_part(id)?;
-        let Some(tensor) = self.catalog.get(id) else { return Ok(None) };
+        let Some(tensor) = self.catalog.get(id) else { return Err(gone("tensor", id)) };
         if tensor.was_renamed_by(*token) {
             return done();
         }
@@ -44,19 +45,19 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Invalid, message)
                 .hint("a publish can give it its first name"));
         };
-        if tensor.deleted {
+        if tensor.is_deleted() {
             let message = format!("tensor '{old}' was deleted");
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
-        let Some(slab) = self.slabs.get(tensor.slab) else { return Ok(None) };
-        let (owner, audience) = (slab.pool.owner.clone(), slab.pool.audience);
+        let Some(slab) = self.slabs.get(tensor.slab) else { return Err(gone("tensor", id)) };
+        let (owner, audience) = (slab.class.owner.clone(), slab.class.audience);
         if !caller.may_change(&owner) {
             return Err(not_yours(&format!("tensor '{old}'"), &owner));
         }
         may_be_public("tensor", &old, name, audience == Audience::Everybody)?;
         if let Some(other) = self.catalog.named(&owner, name).filter(|other| *other != id) {
             let theirs = self.catalog.get(other).and_then(|it| self.slabs.get(it.slab));
-            return Err(taken("tensor", name, &owner, theirs.map(|slab| &slab.pool.owner)));
+            return Err(taken("tensor", name, &owner, theirs.map(|slab| &slab.class.owner)));
         }
         let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
         ports.journal(&record).map_err(from_port)?;
@@ -76,32 +77,33 @@ impl<P: Ports> Pond<P> {
         id: VersionId,
         Rename { name, token, .. }: &Rename,
     ) -> Answer<P::Fd> {
-        let id = self.find_version(caller, &VersionTarget::Id(id))?;
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
-        let from = version.model.clone();
-        let Some(model) = self.models.models.get(&from) else { return Ok(None) };
+        let id = self.models.find(caller, &VersionTarget::Id(id))?;
+        let Some((from, model)) = self.models.of_version(id) else {
+            return Err(gone("version", id));
+        };
         if model.renames.contains(token) {
             return done();
         }
-        let (old, owner) = (&from.2, model.owner.clone());
+        let (from, owner) = (from.clone(), model.owner.clone());
+        let old = &from.name;
         if !caller.may_change(&owner) {
             return Err(not_yours(&format!("model '{old}'"), &owner));
         }
         let versions = model.versions.clone();
         let of_everybody = |id: &VersionId| {
-            self.models.versions.get(id).is_some_and(|it| it.audience == Audience::Everybody)
+            self.models.get(*id).is_some_and(|it| it.audience == Audience::Everybody)
         };
         may_be_public("model", old, name, versions.iter().all(of_everybody))?;
-        let to = key(&owner, name);
+        let to = NameKey::new(&owner, name);
         if to != from
-            && let Some(other) = self.models.models.get(&to)
+            && let Some(other) = self.models.model(&to)
         {
             return Err(taken("model", name, &owner, Some(&other.owner)));
         }
         // One that is being made would bring back the old name, or be in the way of the new one.
-        let makes = |key: &NameKey| self.makes_version_of(key);
+        let makes = |key: &NameKey| self.models.makes_version_of(key);
         if let Some(busy) = [&from, &to].into_iter().find(|key| makes(key)) {
-            let message = format!("a version of model '{}' is just being begun", busy.2);
+            let message = format!("a version of model '{}' is just being begun", busy.name);
             return Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"));
         }
         let record = Record::Renamed { object: id.into(), name: name.clone(), token: *token };
@@ -137,19 +139,17 @@ impl<P: Ports> Pond<P> {
         let id = match on {
             LeaseTarget::Tensor(id) => id,
             LeaseTarget::Version(id) => {
-                let Some(version) = self.models.versions.get(&id) else { return };
-                let from = version.model.clone();
-                let owner = self.models.models.get(&from).map(|model| model.owner.clone());
-                let Some(to) = owner.map(|owner| key(&owner, &name)) else { return };
-                if to == from || !self.models.models.contains_key(&to) {
+                let Some((from, model)) = self.models.of_version(id) else { return };
+                let (from, to) = (from.clone(), NameKey::new(&model.owner, &name));
+                if to == from || self.models.model(&to).is_none() {
                     self.models.rename(&from, to, token);
                 }
                 return;
             }
         };
-        let tensor = self.catalog.get(id).filter(|tensor| !tensor.part && tensor.name.is_some());
+        let tensor = self.catalog.get(id).filter(|it| !it.is_part() && it.name.is_some());
         let slab = tensor.and_then(|tensor| self.slabs.get(tensor.slab));
-        let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) else { return };
+        let Some(owner) = slab.map(|slab| slab.class.owner.clone()) else { return };
         if self.catalog.named(&owner, &name).is_none_or(|other| other == id) {
             self.catalog.rename(id, &owner, name, token);
         }

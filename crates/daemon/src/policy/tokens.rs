@@ -8,7 +8,13 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 /// The key of one pond; it lives in the journal, which no client sees.
 #[derive(Clone, Copy)]
-pub struct TokenKey(pub [u8; 16]);
+pub(super) struct TokenKey(pub [u8; 16]);
+
+impl std::fmt::Debug for TokenKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TokenKey")
+    }
+}
 
 impl TokenKey {
     /// The token of a lease: a keyed hash over everything that the lease is.

@@ -11,7 +11,7 @@ use millpond_wire::{Audience, TensorId};
 use super::owner::Owner;
 use super::pond::Pond;
 use super::ports::Ports;
-use super::slabs::Pool;
+use super::slab_class::SlabClass;
 
 /// With whom a slab is shared, as something that has an order.
 type Shared = (Rc<str>, u32, u32, u8);
@@ -28,16 +28,16 @@ pub(super) struct Unfreed {
     unrecorded: BTreeSet<TensorId>,
 }
 
-fn shared(pool: &Pool) -> Shared {
-    let owner = &pool.owner;
-    (Rc::clone(&owner.tenant), owner.user, owner.group, pool.audience.code())
+fn shared(class: &SlabClass) -> Shared {
+    let owner = &class.owner;
+    (Rc::clone(&owner.tenant), owner.user, owner.group, class.audience.code())
 }
 
 impl Unfreed {
     /// It waits until everybody has claimed who could hold it.
-    pub fn wait_for_claims(&mut self, pool: &Pool, id: TensorId) {
-        let new = || (pool.owner.clone(), pool.audience, BTreeSet::new());
-        self.unclaimed.entry(shared(pool)).or_insert_with(new).2.insert(id);
+    pub fn wait_for_claims(&mut self, class: &SlabClass, id: TensorId) {
+        let new = || (class.owner.clone(), class.audience, BTreeSet::new());
+        self.unclaimed.entry(shared(class)).or_insert_with(new).2.insert(id);
     }
 
     /// It waits for a journal that takes something.
@@ -46,12 +46,12 @@ impl Unfreed {
     }
 
     /// It is leased again, or gone, or waits for something else from now on.
-    pub fn forget(&mut self, pool: &Pool, id: TensorId) {
+    pub fn forget(&mut self, class: &SlabClass, id: TensorId) {
         self.unrecorded.remove(&id);
         if self.unclaimed.is_empty() {
             return;
         }
-        let key = shared(pool);
+        let key = shared(class);
         if let Some((_, _, tensors)) = self.unclaimed.get_mut(&key) {
             tensors.remove(&id);
             if tensors.is_empty() {
@@ -96,9 +96,9 @@ impl<P: Ports> Pond<P> {
 
     /// What an earlier daemon had deleted waits for the claims of its clients, if there are any.
     pub(super) fn resume_deleted(&mut self, ports: &mut P) {
-        for (id, tensor) in self.catalog.iter().filter(|(_, tensor)| tensor.deleted) {
+        for (id, tensor) in self.catalog.iter().filter(|(_, tensor)| tensor.is_deleted()) {
             if let Some(slab) = self.slabs.get(tensor.slab) {
-                self.unfreed.wait_for_claims(&slab.pool, id);
+                self.unfreed.wait_for_claims(&slab.class, id);
             }
         }
         self.free_deleted(ports);
@@ -106,9 +106,11 @@ impl<P: Ports> Pond<P> {
 
     /// Somebody holds it now, deleted or not.
     pub(super) fn is_held(&mut self, id: TensorId) {
-        let Some(tensor) = self.catalog.get(id).filter(|tensor| tensor.deleted) else { return };
+        let Some(tensor) = self.catalog.get(id).filter(|tensor| tensor.is_deleted()) else {
+            return;
+        };
         if let Some(slab) = self.slabs.get(tensor.slab) {
-            self.unfreed.forget(&slab.pool, id);
+            self.unfreed.forget(&slab.class, id);
         }
     }
 }

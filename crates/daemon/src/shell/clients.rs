@@ -123,7 +123,7 @@ impl Server {
         if let Some(conns) = user.and_then(|user| self.world.users.too_many(user)) {
             let what = format!("{conns} connections");
             let key = "limits.connections_per_user";
-            let failure = self.pond.limit_reached(&mut self.world, &owner, &what, key);
+            let failure = self.pond.cap_reached(&mut self.world, &owner, &what, key);
             return refuse(&socket, failure);
         }
         match self.world.add_conn(id, Conn::new(socket), user) {

@@ -49,11 +49,19 @@ pub struct MoverProcesses {
     ended: Vec<Child>,
     /// What the policy does not know yet.
     pub(super) news: Vec<News>,
+    /// A mover of another version was met, and that was logged.
+    told_of_version: bool,
 }
 
 impl MoverProcesses {
     pub(super) fn new(launch: MoverLaunch) -> Self {
-        Self { launch, running: HashMap::new(), ended: Vec::new(), news: Vec::new() }
+        Self {
+            launch,
+            running: HashMap::new(),
+            ended: Vec::new(),
+            news: Vec::new(),
+            told_of_version: false,
+        }
     }
 
     pub(super) fn start(&mut self, watcher: &mut Watcher, device: GpuUuid) {
@@ -136,6 +144,18 @@ impl MoverProcesses {
         self.running.get(&device).map_or(Ok(None), |process| process.channel.try_receive())
     }
 
+    /// Ends a mover that speaks another version, which may not know that a closed channel is its end.
+    fn end_of_another_version(&mut self, device: GpuUuid, error: &ChannelError) {
+        if let Some(process) = self.running.get_mut(&device) {
+            // It may be gone already.
+            let _ = process.child.kill();
+        }
+        if !std::mem::replace(&mut self.told_of_version, true) {
+            let program = self.launch.launch.program.display();
+            tracing::error!("the mover of {device} is ended: {error}; '{program}' was replaced");
+        }
+    }
+
     /// Closes the channel, which ends the mover.
     fn let_go(&mut self, watcher: &mut Watcher, device: GpuUuid) {
         if let Some(process) = self.running.remove(&device) {
@@ -154,7 +174,11 @@ impl Server {
                 Ok(Some(said)) => self.pond.mover_said(&mut self.world, device, said),
                 Ok(None) => return,
                 Err(error) => {
-                    if !matches!(error, ChannelError::HungUp) {
+                    if let ChannelError::Version { .. } = error {
+                        self.world.movers.end_of_another_version(device, &error);
+                        let said = FromMover::Failed { text: error.to_string() };
+                        self.pond.mover_said(&mut self.world, device, said);
+                    } else if !matches!(error, ChannelError::HungUp) {
                         tracing::error!("the mover of {device}: {error}");
                     }
                     self.world.movers.let_go(&mut self.world.watcher, device);
@@ -185,5 +209,54 @@ impl Server {
             }
         }
         self.world.movers.flush_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+
+    use super::*;
+
+    /// Says that it is ready in words of version 9, and does not end by itself.
+    const STRANGER: &str = "#!/bin/sh\nprintf '\\040\\011\\0\\0\\0more' >&0\nexec sleep 600\n";
+
+    #[test]
+    fn a_mover_of_another_version_is_ended_and_logged_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("stranger");
+        // By another process: a descriptor for writing that a child of another test has keeps the
+        // kernel from starting it.
+        let make = "cat >\"$1\"";
+        let mut writer = Command::new("sh")
+            .args(["-c", make, "sh"])
+            .arg(&program)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writer.stdin.take().unwrap().write_all(STRANGER.as_bytes()).unwrap();
+        assert!(writer.wait().unwrap().success());
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let launch = Launch::new(program, Vec::new());
+        let launch = MoverLaunch { launch, driver: "soft".to_owned(), epoch: Epoch(1) };
+        let (mut movers, mut watcher) = (MoverProcesses::new(launch), Watcher::new().unwrap());
+        let device = GpuUuid([7; 16]);
+        movers.start(&mut watcher, device);
+        let error = loop {
+            match movers.hear(device) {
+                Ok(None) => std::thread::yield_now(),
+                Ok(Some(said)) => panic!("{said:?}"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, ChannelError::Version { theirs: 9, .. }), "{error}");
+        assert!(!movers.told_of_version);
+        movers.end_of_another_version(device, &error);
+        assert!(movers.told_of_version);
+        movers.let_go(&mut watcher, device);
+        let ended = movers.ended[0].wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(9));
     }
 }

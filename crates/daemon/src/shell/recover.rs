@@ -19,7 +19,7 @@ use super::world::World;
 use crate::book::{self, BookThread, Charges};
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Held, Limits, MoverLimits, Pond};
+use crate::policy::{Caps, Held, MoverLimits, Pond};
 
 /// Everything that a server is made of.
 pub(super) struct Parts {
@@ -72,7 +72,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
-    let limits = limits(&config);
+    let limits = caps(&config);
     let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
@@ -148,12 +148,17 @@ fn world(
 
 fn mover_launch(config: &Config, epoch: Epoch) -> Result<MoverLaunch, DaemonError> {
     let launch = Launch::this_program("mover").map_err(DaemonError::io("finding this program"))?;
-    Ok(MoverLaunch { launch: launch.with_log(config), driver: config.driver.clone(), epoch })
+    // The program may be replaced before this daemon is: a mover of another version is of no use.
+    Ok(MoverLaunch {
+        launch: launch.pinned().with_log(config),
+        driver: config.driver.clone(),
+        epoch,
+    })
 }
 
-fn limits(config: &Config) -> Limits {
+fn caps(config: &Config) -> Caps {
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    Limits {
+    Caps {
         clients: count(config.limits.clients),
         tensors: count(config.limits.tensors),
         tensors_per_user: count(config.limits.tensors_per_user),

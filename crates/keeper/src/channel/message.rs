@@ -1,16 +1,18 @@
-//! The messages and their bytes: first the kind, then fields in little-endian order; a text has its
-//! length in front. By hand, because the keeper should not carry a schema language for fifteen frames.
+//! The messages and their bytes.
 
-use millpond_wire::Epoch;
+use millpond_channel::{Frame, Reader, Writer};
+use millpond_wire::{Epoch, limits};
 
-use super::{ChannelError, HoldKey};
+use super::{ChannelError, HoldKey, VERSIONS};
 
 /// Longest configuration: it must fit one datagram of 64 KiB with room to spare.
 pub const CONFIG_BYTES: usize = 48 * 1024;
 /// Keys, and so descriptors, in one message; a datagram takes 128.
 pub const KEYS_PER_MESSAGE: usize = 100;
 /// Longest path of a program, and longest reason.
-pub const TEXT_BYTES: usize = 4096;
+pub const TEXT_BYTES: usize = limits::TEXT_BYTES;
+/// The version of a first message that names none: programs before versions were named speak it.
+const UNNAMED: u32 = 1;
 
 /// What keeper and daemon say to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum Message {
         keeper_pid: u32,
         /// The configuration as JSON.
         config: Vec<u8>,
+        /// The version of the channel that is spoken.
+        version: u32,
     },
     /// Keeper: descriptors that were held for an earlier daemon, one for each key.
     Held {
@@ -72,6 +76,8 @@ pub enum Message {
         daemon_pid: u32,
         /// The configuration as JSON.
         config: Vec<u8>,
+        /// The version of the channel that is spoken.
+        version: u32,
     },
     /// Daemon: everything to be held was sent.
     AdoptDone,
@@ -113,63 +119,56 @@ impl Message {
         }
     }
 
-    pub(super) fn check_descriptors(&self, found: usize) -> Result<(), ChannelError> {
-        let expected = self.descriptors();
-        if found == expected { Ok(()) } else { Err(ChannelError::Descriptors { expected, found }) }
-    }
-
     /// The bytes of this message.
     ///
     /// # Errors
     /// [`ChannelError::Malformed`] if there are more keys, or a longer configuration, than a
     /// message takes.
     pub fn encode(&self) -> Result<Vec<u8>, ChannelError> {
-        let mut bytes = Vec::new();
-        match self {
-            Message::Start { epoch, keeper_pid: pid, config } => {
-                write_process(&mut bytes, kind::START, *epoch, *pid, config)?;
+        let writer = match self {
+            Message::Start { epoch, keeper_pid: pid, config, version } => {
+                write_process(Writer::new(kind::START), *epoch, *pid, config, *version)?
             }
-            Message::Adopt { epoch, daemon_pid: pid, config } => {
-                write_process(&mut bytes, kind::ADOPT, *epoch, *pid, config)?;
+            Message::Adopt { epoch, daemon_pid: pid, config, version } => {
+                write_process(Writer::new(kind::ADOPT), *epoch, *pid, config, *version)?
             }
-            Message::Held { keys } => write_keys(&mut bytes, kind::HELD, keys)?,
-            Message::Hold { keys } => write_keys(&mut bytes, kind::HOLD, keys)?,
-            Message::Drop { keys } => write_keys(&mut bytes, kind::DROP, keys)?,
-            Message::Ping { number } => write_number(&mut bytes, kind::PING, *number),
-            Message::Pong { number } => write_number(&mut bytes, kind::PONG, *number),
-            Message::Ready => bytes.push(kind::READY),
-            Message::Stop => bytes.push(kind::STOP),
-            Message::Serving => bytes.push(kind::SERVING),
-            Message::AdoptDone => bytes.push(kind::ADOPT_DONE),
-            Message::HandOver => bytes.push(kind::HAND_OVER),
-            Message::HandedOver => bytes.push(kind::HANDED_OVER),
-            Message::Upgrade { program } => write_text(&mut bytes, kind::UPGRADE, program)?,
+            Message::Held { keys } => write_keys(Writer::new(kind::HELD), keys)?,
+            Message::Hold { keys } => write_keys(Writer::new(kind::HOLD), keys)?,
+            Message::Drop { keys } => write_keys(Writer::new(kind::DROP), keys)?,
+            Message::Ping { number } => Writer::new(kind::PING).u64(*number),
+            Message::Pong { number } => Writer::new(kind::PONG).u64(*number),
+            Message::Ready => Writer::new(kind::READY),
+            Message::Stop => Writer::new(kind::STOP),
+            Message::Serving => Writer::new(kind::SERVING),
+            Message::AdoptDone => Writer::new(kind::ADOPT_DONE),
+            Message::HandOver => Writer::new(kind::HAND_OVER),
+            Message::HandedOver => Writer::new(kind::HANDED_OVER),
+            Message::Upgrade { program } => Writer::new(kind::UPGRADE).text(program)?,
             Message::UpgradeRefused { reason } => {
-                write_text(&mut bytes, kind::UPGRADE_REFUSED, reason)?;
+                Writer::new(kind::UPGRADE_REFUSED).text(reason)?
             }
-        }
-        Ok(bytes)
+        };
+        Ok(writer.bytes())
     }
 
     /// Reads a message completely.
     ///
     /// # Errors
-    /// [`ChannelError::Malformed`] or [`ChannelError::Key`].
+    /// [`ChannelError::Malformed`], [`ChannelError::Invalid`] for a key, or [`ChannelError::Version`].
     pub fn decode(bytes: &[u8]) -> Result<Message, ChannelError> {
-        let mut reader = Reader(bytes);
-        let [kind] = reader.array()?;
-        let message = match kind {
+        let mut reader = Reader::new(bytes);
+        let message = match reader.u8()? {
             kind::START => {
-                let (epoch, keeper_pid, config) = reader.process()?;
-                Message::Start { epoch, keeper_pid, config }
+                let (epoch, keeper_pid, config, version) = read_process(&mut reader)?;
+                Message::Start { epoch, keeper_pid, config, version }
             }
             kind::ADOPT => {
-                let (epoch, daemon_pid, config) = reader.process()?;
-                Message::Adopt { epoch, daemon_pid, config }
+                let (epoch, daemon_pid, config, version) = read_process(&mut reader)?;
+                Message::Adopt { epoch, daemon_pid, config, version }
             }
-            kind::HELD => Message::Held { keys: reader.keys()? },
-            kind::HOLD => Message::Hold { keys: reader.keys()? },
-            kind::DROP => Message::Drop { keys: reader.keys()? },
+            kind::HELD => Message::Held { keys: read_keys(&mut reader)? },
+            kind::HOLD => Message::Hold { keys: read_keys(&mut reader)? },
+            kind::DROP => Message::Drop { keys: read_keys(&mut reader)? },
             kind::PING => Message::Ping { number: reader.u64()? },
             kind::PONG => Message::Pong { number: reader.u64()? },
             kind::READY => Message::Ready,
@@ -182,109 +181,80 @@ impl Message {
             kind::UPGRADE_REFUSED => Message::UpgradeRefused { reason: reader.text()? },
             _ => return Err(ChannelError::Malformed("unknown kind")),
         };
-        if reader.0.is_empty() {
-            Ok(message)
-        } else {
-            Err(ChannelError::Malformed("bytes after the end"))
-        }
+        reader.end(message)
     }
 }
 
-fn write_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
-    bytes.push(kind);
-    bytes.extend(number.to_le_bytes());
+impl Frame for Message {
+    const MAX_BYTES: usize = limits::MESSAGE_BYTES;
+
+    fn fds(&self) -> usize {
+        self.descriptors()
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, ChannelError> {
+        self.encode()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Message, ChannelError> {
+        Message::decode(bytes)
+    }
 }
 
-fn write_text(bytes: &mut Vec<u8>, kind: u8, text: &str) -> Result<(), ChannelError> {
-    let length = u16::try_from(text.len()).ok().filter(|_| text.len() <= TEXT_BYTES);
-    let length = length.ok_or(ChannelError::Malformed("a text is above 4 KiB"))?;
-    bytes.push(kind);
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(text.as_bytes());
-    Ok(())
-}
+const LONG_CONFIG: &str = "the configuration is above 48 KiB";
 
 fn write_process(
-    bytes: &mut Vec<u8>,
-    kind: u8,
+    writer: Writer,
     epoch: Epoch,
     pid: u32,
     config: &[u8],
-) -> Result<(), ChannelError> {
-    let length = u16::try_from(config.len()).ok().filter(|_| config.len() <= CONFIG_BYTES);
-    let length = length.ok_or(ChannelError::Malformed("the configuration is above 48 KiB"))?;
-    bytes.push(kind);
-    bytes.extend(epoch.0.to_le_bytes());
-    bytes.extend(pid.to_le_bytes());
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(config);
-    Ok(())
+    version: u32,
+) -> Result<Writer, ChannelError> {
+    if config.len() > CONFIG_BYTES {
+        return Err(ChannelError::Malformed(LONG_CONFIG));
+    }
+    let writer = writer.u64(epoch.0).u32(pid).count(config.len()).raw(config);
+    Ok(if version == UNNAMED { writer } else { writer.u32(version) })
 }
 
-fn write_keys(bytes: &mut Vec<u8>, kind: u8, keys: &[HoldKey]) -> Result<(), ChannelError> {
+fn read_process(reader: &mut Reader<'_>) -> Result<(Epoch, u32, Vec<u8>, u32), ChannelError> {
+    let (epoch, pid, length) = (reader.epoch()?, reader.u32()?, reader.count()?);
+    if length > CONFIG_BYTES {
+        return Err(ChannelError::Malformed(LONG_CONFIG));
+    }
+    let config = reader.take(length)?.to_vec();
+    if reader.left() == 0 {
+        return Ok((epoch, pid, config, UNNAMED));
+    }
+    match reader.u32()? {
+        UNNAMED => Err(ChannelError::Malformed("a version is named that never is")),
+        // Whatever follows the number of another version means nothing here.
+        named => Ok((epoch, pid, config, VERSIONS.check(named)?)),
+    }
+}
+
+fn write_keys(writer: Writer, keys: &[HoldKey]) -> Result<Writer, ChannelError> {
     let count = u8::try_from(keys.len()).ok().filter(|_| keys.len() <= KEYS_PER_MESSAGE);
     let count = count.ok_or(ChannelError::Malformed("more than 100 keys"))?;
-    bytes.extend([kind, count]);
-    for key in keys {
+    keys.iter().try_fold(writer.u8(count), |writer, key| {
         let text = key.as_str();
         // A key's own rule keeps it at 100 bytes.
         let length = u8::try_from(text.len()).map_err(|_| ChannelError::Malformed("a long key"))?;
-        bytes.push(length);
-        bytes.extend(text.as_bytes());
-    }
-    Ok(())
+        Ok(writer.u8(length).raw(text.as_bytes()))
+    })
 }
 
-/// What is left of a message.
-struct Reader<'bytes>(&'bytes [u8]);
-
-impl<'bytes> Reader<'bytes> {
-    fn take(&mut self, count: usize) -> Result<&'bytes [u8], ChannelError> {
-        let split = self.0.split_at_checked(count);
-        let (taken, rest) = split.ok_or(ChannelError::Malformed("it ends too early"))?;
-        self.0 = rest;
-        Ok(taken)
+fn read_keys(reader: &mut Reader<'_>) -> Result<Vec<HoldKey>, ChannelError> {
+    let count = reader.u8()?;
+    if usize::from(count) > KEYS_PER_MESSAGE {
+        return Err(ChannelError::Malformed("more than 100 keys"));
     }
+    (0..count).map(|_| read_key(reader)).collect()
+}
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], ChannelError> {
-        self.take(N)?.try_into().map_err(|_| ChannelError::Malformed("it ends too early"))
-    }
-
-    fn u64(&mut self) -> Result<u64, ChannelError> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn process(&mut self) -> Result<(Epoch, u32, Vec<u8>), ChannelError> {
-        let epoch = Epoch(self.u64()?);
-        let pid = u32::from_le_bytes(self.array()?);
-        let length = usize::from(u16::from_le_bytes(self.array()?));
-        if length > CONFIG_BYTES {
-            return Err(ChannelError::Malformed("the configuration is above 48 KiB"));
-        }
-        Ok((epoch, pid, self.take(length)?.to_vec()))
-    }
-
-    fn text(&mut self) -> Result<String, ChannelError> {
-        let length = usize::from(u16::from_le_bytes(self.array()?));
-        if length > TEXT_BYTES {
-            return Err(ChannelError::Malformed("a text is above 4 KiB"));
-        }
-        let text = std::str::from_utf8(self.take(length)?);
-        text.map(str::to_owned).map_err(|_| ChannelError::Malformed("a text is not text"))
-    }
-
-    fn keys(&mut self) -> Result<Vec<HoldKey>, ChannelError> {
-        let [count] = self.array()?;
-        if usize::from(count) > KEYS_PER_MESSAGE {
-            return Err(ChannelError::Malformed("more than 100 keys"));
-        }
-        (0..count).map(|_| self.key()).collect()
-    }
-
-    fn key(&mut self) -> Result<HoldKey, ChannelError> {
-        let [length] = self.array()?;
-        let text = std::str::from_utf8(self.take(usize::from(length))?)
-            .map_err(|_| ChannelError::Malformed("a key is not text"))?;
-        Ok(text.parse()?)
-    }
+fn read_key(reader: &mut Reader<'_>) -> Result<HoldKey, ChannelError> {
+    let length = reader.u8()?;
+    let text = std::str::from_utf8(reader.take(usize::from(length))?)
+        .map_err(|_| ChannelError::Malformed("a key is not text"))?;
+    text.parse().map_err(|error: super::KeyError| ChannelError::Invalid(error.into()))
 }

@@ -10,71 +10,28 @@ mod key;
 mod message;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use millpond_wire::limits;
-use millpond_wire::socket::{self, SocketError};
-use rustix::event::{PollFd, PollFlags, Timespec};
+use millpond_channel::End;
+use millpond_channel::version::Versions;
 
 pub use key::{HoldKey, KeyError, KeyView};
 pub use message::{CONFIG_BYTES, KEYS_PER_MESSAGE, Message, TEXT_BYTES};
 
-/// Version of this protocol. Keeper and daemon of one pond may be of different programs, after an
-/// upgrade; they understand each other if this is the same.
-pub const VERSION: u32 = 1;
+pub use millpond_channel::{ChannelError, SEND_TIMEOUT};
 
-/// How long [`Channel::send`] waits for room: far longer than a living peer needs, short enough
-/// for a person who waits.
-pub const SEND_TIMEOUT: Duration = Duration::from_secs(2);
+/// The versions of this protocol that this program speaks. Keeper and daemon of one pond may be of
+/// different programs, after an upgrade; the newest version of both is spoken, and the first message
+/// of either says which.
+pub const VERSIONS: Versions = Versions { oldest: 1, newest: 1 };
+
 /// How long the first messages to a process that was just started may take: it has to be loaded
 /// from a disk that may be busy.
 pub const HANDOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a message could not be sent or taken.
-#[derive(Debug, thiserror::Error)]
-pub enum ChannelError {
-    /// The peer closed its end, and everything it had sent was read.
-    #[error("the other end of the channel hung up")]
-    HungUp,
-    /// The peer does not read, or does not answer.
-    #[error("the other end of the channel did nothing for {seconds} s")]
-    HungPeer {
-        /// For how long.
-        seconds: u64,
-    },
-    /// The bytes are not a message of this protocol.
-    #[error("malformed channel message: {0}")]
-    Malformed(&'static str),
-    /// A key in it is none.
-    #[error("malformed channel message")]
-    Key(#[from] KeyError),
-    /// A message came, or was to be sent, with another number of descriptors than it names.
-    #[error("a channel message for {expected} descriptors has {found}")]
-    Descriptors {
-        /// How many it names.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// The socket said no.
-    #[error("channel")]
-    Socket(#[source] SocketError),
-}
-
-impl From<SocketError> for ChannelError {
-    fn from(error: SocketError) -> ChannelError {
-        match error {
-            SocketError::HungUp => ChannelError::HungUp,
-            other => ChannelError::Socket(other),
-        }
-    }
-}
-
 /// One end of the channel.
 #[derive(Debug)]
-pub struct Channel {
-    socket: OwnedFd,
-}
+pub struct Channel(End<Message, Message>);
 
 impl Channel {
     /// Two connected ends: one to keep, one for the standard input of a new process.
@@ -82,14 +39,14 @@ impl Channel {
     /// # Errors
     /// What the system says.
     pub fn pair() -> Result<(Channel, OwnedFd), ChannelError> {
-        let (ours, theirs) = socket::pair()?;
-        Ok((Channel::new(ours), theirs))
+        let (ours, theirs) = End::pair()?;
+        Ok((Channel(ours), theirs))
     }
 
     /// An end that was made before.
     #[must_use]
     pub fn new(socket: OwnedFd) -> Channel {
-        Channel { socket }
+        Channel(End::new(socket))
     }
 
     /// Sends one message with its descriptors. When this returns, the message is the kernel's: it
@@ -111,22 +68,7 @@ impl Channel {
         fds: &[BorrowedFd<'_>],
         patience: Duration,
     ) -> Result<(), ChannelError> {
-        message.check_descriptors(fds.len())?;
-        let bytes = message.encode()?;
-        let deadline = Instant::now() + patience;
-        loop {
-            match socket::send(&self.socket, &bytes, fds, false) {
-                Ok(()) => return Ok(()),
-                Err(error) if error.is_later() => {}
-                Err(error) => return Err(error.into()),
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || !self.wait(PollFlags::OUT, left)? {
-                return Err(ChannelError::HungPeer { seconds: patience.as_secs() });
-            }
-            // "Too many descriptors in flight" leaves the socket writable: do not spin on it.
-            std::thread::sleep(Duration::from_millis(1).min(left));
-        }
+        self.0.send_within(message, fds, patience)
     }
 
     /// Sends keys with their descriptors in as few messages as allowed.
@@ -152,18 +94,10 @@ impl Channel {
     /// Takes one message if one is there.
     ///
     /// # Errors
-    /// [`ChannelError::HungUp`] at the end. After [`ChannelError::Malformed`],
-    /// [`ChannelError::Key`] or [`ChannelError::Descriptors`] that one message is gone, its
-    /// descriptors are closed, and the channel goes on.
+    /// [`ChannelError::HungUp`] at the end. After an error about the message, that one message is gone,
+    /// its descriptors are closed, and the channel goes on.
     pub fn try_receive(&self) -> Result<Option<(Message, Vec<OwnedFd>)>, ChannelError> {
-        let mut buffer = vec![0; limits::MESSAGE_BYTES];
-        let Some(received) = socket::receive(&self.socket, &mut buffer, false)? else {
-            return Ok(None);
-        };
-        buffer.truncate(received.bytes);
-        let message = Message::decode(&buffer)?;
-        message.check_descriptors(received.fds.len())?;
-        Ok(Some((message, received.fds)))
+        self.0.try_receive()
     }
 
     /// Waits for one message.
@@ -171,12 +105,7 @@ impl Channel {
     /// # Errors
     /// As [`Self::try_receive`].
     pub fn receive(&self) -> Result<(Message, Vec<OwnedFd>), ChannelError> {
-        loop {
-            if let Some(received) = self.try_receive()? {
-                return Ok(received);
-            }
-            self.wait(PollFlags::IN, Duration::from_secs(3600))?;
-        }
+        self.0.receive()
     }
 
     /// Waits for one message, not longer than `patience`.
@@ -187,36 +116,13 @@ impl Channel {
         &self,
         patience: Duration,
     ) -> Result<(Message, Vec<OwnedFd>), ChannelError> {
-        let deadline = Instant::now() + patience;
-        loop {
-            if let Some(received) = self.try_receive()? {
-                return Ok(received);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ChannelError::HungPeer { seconds: patience.as_secs() });
-            }
-            self.wait(PollFlags::IN, left)?;
-        }
-    }
-
-    /// Whether the socket became ready; an interruption counts as ready, the caller looks again.
-    fn wait(&self, flags: PollFlags, patience: Duration) -> Result<bool, ChannelError> {
-        let timeout = Timespec::try_from(patience).ok();
-        match rustix::event::poll(&mut [PollFd::new(&self.socket, flags)], timeout.as_ref()) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(true),
-            Err(errno) => Err(ChannelError::Socket(SocketError::Io {
-                what: "waiting for the channel".to_owned(),
-                source: errno.into(),
-            })),
-        }
+        self.0.receive_within(patience)
     }
 }
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.0.as_fd()
     }
 }
 

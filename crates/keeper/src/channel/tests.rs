@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use millpond_wire::{Epoch, SlabId};
+use millpond_wire::{Epoch, SlabId, limits, socket};
 use proptest::prelude::*;
 
 use super::*;
@@ -16,12 +16,14 @@ fn messages() -> impl Strategy<Value = Message> {
         process().prop_map(|(epoch, keeper_pid, config)| Message::Start {
             epoch: Epoch(epoch),
             keeper_pid,
-            config
+            config,
+            version: 1,
         }),
         process().prop_map(|(epoch, daemon_pid, config)| Message::Adopt {
             epoch: Epoch(epoch),
             daemon_pid,
-            config
+            config,
+            version: 1,
         }),
         keys().prop_map(|keys| Message::Held { keys }),
         keys().prop_map(|keys| Message::Hold { keys }),
@@ -69,8 +71,12 @@ proptest! {
 
 #[test]
 fn caps_are_kept_on_both_sides() {
-    let start =
-        |bytes| Message::Start { epoch: Epoch(1), keeper_pid: 1, config: vec![b' '; bytes] };
+    let start = |bytes| Message::Start {
+        epoch: Epoch(1),
+        keeper_pid: 1,
+        config: vec![b' '; bytes],
+        version: 1,
+    };
     assert!(start(CONFIG_BYTES).encode().is_ok());
     assert!(start(CONFIG_BYTES + 1).encode().is_err());
     let keys = vec![HoldKey::journal(); KEYS_PER_MESSAGE + 1];
@@ -119,7 +125,12 @@ fn many_keys_go_in_batches() {
 #[test]
 fn a_peer_that_does_not_read_is_named_as_hung() {
     let (ours, _theirs) = Channel::pair().unwrap();
-    let large = Message::Start { epoch: Epoch(1), keeper_pid: 1, config: vec![0; CONFIG_BYTES] };
+    let large = Message::Start {
+        epoch: Epoch(1),
+        keeper_pid: 1,
+        config: vec![0; CONFIG_BYTES],
+        version: 1,
+    };
     let null = File::open("/dev/null").unwrap();
     let error = loop {
         let patience = Duration::from_millis(20);
@@ -130,4 +141,29 @@ fn a_peer_that_does_not_read_is_named_as_hung() {
     assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
     let error = ours.receive_within(Duration::from_millis(1)).unwrap_err();
     assert!(matches!(error, ChannelError::HungPeer { .. }), "{error}");
+}
+
+/// A keeper or daemon of before names no version, and one to come names its own.
+#[test]
+fn the_first_message_says_the_version() {
+    let hello = |version| {
+        let process = (Epoch(3), 7, b"{}".to_vec());
+        let (epoch, keeper_pid, config) = process.clone();
+        let start = Message::Start { epoch, keeper_pid, config, version };
+        let (epoch, daemon_pid, config) = process;
+        [start, Message::Adopt { epoch, daemon_pid, config, version }]
+    };
+    for (kind, message) in [1, 20].into_iter().zip(hello(1)) {
+        let of_before = [&[kind, 3, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 2, 0][..], b"{}"].concat();
+        assert_eq!(message.encode().unwrap(), of_before);
+        assert_eq!(Message::decode(&of_before).unwrap(), message);
+    }
+    let newer = VERSIONS.newest + 1;
+    for message in hello(newer) {
+        let mut bytes = message.encode().unwrap();
+        bytes.extend(b"what only that version knows");
+        let said = Message::decode(&bytes).unwrap_err().to_string();
+        let expected = format!("the other end speaks version {newer} of the channel");
+        assert!(said.starts_with(&expected), "{said}");
+    }
 }

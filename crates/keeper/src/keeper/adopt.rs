@@ -23,7 +23,8 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
     let signals = install_signals()?;
     let channel = take_stdin()?;
     let (first, mut fds) = channel.receive_within(HANDOVER_TIMEOUT).map_err(HandoverError::from)?;
-    let (Message::Adopt { epoch, daemon_pid: pid, config: json }, Some(pidfd)) = (first, fds.pop())
+    let (Message::Adopt { epoch, daemon_pid: pid, config: json, version }, Some(pidfd)) =
+        (first, fds.pop())
     else {
         return Err(HandoverError::Unexpected { expected: "`Adopt`" }.into());
     };
@@ -38,6 +39,7 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
         pidfd,
         pid,
         child: None,
+        version,
         started: Instant::now(),
         watchdog: Watchdog::new(config.watchdog_seconds),
     };

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
+use millpond_channel::version::Versions;
 use millpond_wire::socket;
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
@@ -35,8 +36,18 @@ pub struct About {
     pub protocol: u16,
     /// Newest format of the journal that it reads.
     pub journal: u32,
-    /// Version of the channel between keeper and daemon.
+    /// Oldest version of the channel between keeper and daemon that it speaks. Keepers before the next
+    /// field was there compare this one with theirs.
     pub channel: u32,
+    /// Newest version of it; without one it is the oldest.
+    #[serde(default)]
+    pub channel_newest: Option<u32>,
+}
+
+impl About {
+    fn channels(&self) -> Versions {
+        Versions { oldest: self.channel, newest: self.channel_newest.unwrap_or(self.channel) }
+    }
 }
 
 /// A question that is not answered yet.
@@ -67,7 +78,7 @@ impl Check {
             socket::set_nonblocking(&output).map_err(|error| error.to_string())?;
             let _ = output.take(ANSWER_BYTES).read_to_string(&mut text);
         }
-        judge(status, &text).map(|about| (self.launch, about))
+        judge(status, &text).map(|(about, version)| (self.launch.speaking(version), about))
     }
 
     /// With whatever it has started.
@@ -77,7 +88,8 @@ impl Check {
     }
 }
 
-fn judge(status: ExitStatus, text: &str) -> Result<About, String> {
+/// What a program is, and the version of the channel to speak with it.
+fn judge(status: ExitStatus, text: &str) -> Result<(About, u32), String> {
     if !status.success() {
         return Err(format!("asked what it is, it ended with {status}"));
     }
@@ -85,14 +97,14 @@ fn judge(status: ExitStatus, text: &str) -> Result<About, String> {
         .ok()
         .filter(|about| about.program == PROGRAM)
         .ok_or("it is not a millpond")?;
-    if about.channel != channel::VERSION {
-        let (theirs, ours) = (about.channel, channel::VERSION);
+    let (theirs, ours) = (about.channels(), channel::VERSIONS);
+    let Some(version) = theirs.common(ours) else {
         return Err(format!(
             "version {} speaks version {theirs} of the keeper's channel, this keeper {ours}",
             about.version
         ));
-    }
-    Ok(about)
+    };
+    Ok((about, version))
 }
 
 #[cfg(test)]
@@ -103,19 +115,35 @@ mod tests {
 
     fn about(channel: u32) -> About {
         let (program, version) = (PROGRAM.to_owned(), "9.9.9".to_owned());
-        About { program, version, protocol: 1, journal: 1, channel }
+        About { program, version, protocol: 1, journal: 1, channel, channel_newest: None }
     }
 
     #[test]
     fn only_a_millpond_that_speaks_the_channel_is_taken() {
         let (good, bad) = (ExitStatus::from_raw(0), ExitStatus::from_raw(256));
-        let said = serde_json::to_string(&about(channel::VERSION)).unwrap() + "\n";
-        assert_eq!(judge(good, &said), Ok(about(channel::VERSION)));
+        let newest = channel::VERSIONS.newest;
+        let said = serde_json::to_string(&about(newest)).unwrap() + "\n";
+        assert_eq!(judge(good, &said), Ok((about(newest), newest)));
         assert!(judge(bad, &said).unwrap_err().contains("exit status: 1"));
         assert_eq!(judge(good, "hello").unwrap_err(), "it is not a millpond");
         let other = said.replace("\"millpond\"", "\"pond\"");
         assert_eq!(judge(good, &other).unwrap_err(), "it is not a millpond");
-        let newer = serde_json::to_string(&about(channel::VERSION + 1)).unwrap();
+        let newer = serde_json::to_string(&about(newest + 1)).unwrap();
         assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 2"));
+    }
+
+    #[test]
+    fn a_newer_program_that_still_speaks_the_keepers_version_is_taken() {
+        let newest = channel::VERSIONS.newest;
+        let newer = About { channel_newest: Some(newest + 3), ..about(newest) };
+        let said = serde_json::to_string(&newer).unwrap();
+        assert_eq!(judge(ExitStatus::from_raw(0), &said), Ok((newer, newest)));
+        // Programs of before have no such field, and one that is unknown is passed over.
+        let old = format!(
+            "{{\"program\":\"millpond\",\"version\":\"0.1.0\",\"protocol\":1,\"journal\":1,\
+             \"channel\":{newest},\"more\":true}}"
+        );
+        let (read, version) = judge(ExitStatus::from_raw(0), &old).unwrap();
+        assert_eq!((read.channel_newest, version), (None, newest));
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Daemon {
     pub pid: u32,
     /// Not there for an adopted one: it is somebody else's child.
     pub child: Option<Child>,
+    /// Of the channel to it.
+    pub version: u32,
     pub started: Instant,
     pub watchdog: Watchdog,
 }
@@ -47,11 +49,13 @@ impl Daemon {
             pidfd,
             pid: child.id(),
             child: Some(child),
+            version: launch.version(),
             started: Instant::now(),
             watchdog,
         };
         let keeper_pid = std::process::id();
-        let start = Message::Start { epoch, keeper_pid, config: config.to_vec() };
+        let (config, version) = (config.to_vec(), launch.version());
+        let start = Message::Start { epoch, keeper_pid, config, version };
         let all = holds.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
         let sent = daemon
             .channel

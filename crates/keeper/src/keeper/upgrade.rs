@@ -120,7 +120,7 @@ impl Keeper {
                 tracing::info!("daemon {} hands over to '{name}' ({})", daemon.pid, about.version);
                 // Its file, also if its path leads to another one by now.
                 let back = Launch::of_process(daemon.pid, self.launch.arguments.clone());
-                let back = back.unwrap_or_else(|_| self.launch.clone());
+                let back = back.unwrap_or_else(|_| self.launch.clone()).speaking(daemon.version);
                 let until = Instant::now() + HAND_OVER;
                 self.upgrade = Upgrade::HandingOver { to, back, until };
             }

@@ -1,9 +1,9 @@
 //! What the mover says.
 
+use millpond_channel::{Frame, Reader, Writer};
 use millpond_wire::{ContentHash, SlabId, limits};
 
-use super::ChannelError;
-use super::codec::{Reader, Writer};
+use super::{ChannelError, FROM_MOVER_BYTES, VERSIONS};
 
 /// What a mover says to its daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,19 +88,19 @@ impl FromMover {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
-            FromMover::Ready => Writer::new(kind::READY).0,
-            FromMover::Failed { text } => Writer::new(kind::FAILED).text(text).0,
-            FromMover::Mapped { slab } => Writer::new(kind::MAPPED).slab(*slab).0,
+            FromMover::Ready => Writer::new(kind::READY).u32(VERSIONS.newest).bytes(),
+            FromMover::Failed { text } => Writer::new(kind::FAILED).cut_text(text).bytes(),
+            FromMover::Mapped { slab } => Writer::new(kind::MAPPED).slab(*slab).bytes(),
             FromMover::MapFailed { slab, text } => {
-                Writer::new(kind::MAP_FAILED).slab(*slab).text(text).0
+                Writer::new(kind::MAP_FAILED).slab(*slab).cut_text(text).bytes()
             }
-            FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).0,
+            FromMover::Unmapped { slab } => Writer::new(kind::UNMAPPED).slab(*slab).bytes(),
             FromMover::Done { job, hashes } => {
                 let writer = Writer::new(kind::DONE).u64(*job).count(hashes.len());
-                hashes.iter().fold(writer, |writer, hash| writer.raw(&hash.0)).0
+                hashes.iter().fold(writer, |writer, hash| writer.raw(&hash.0)).bytes()
             }
             FromMover::JobFailed { job, why, text } => {
-                Writer::new(kind::JOB_FAILED).u64(*job).u8(why.number()).text(text).0
+                Writer::new(kind::JOB_FAILED).u64(*job).u8(why.number()).cut_text(text).bytes()
             }
         }
     }
@@ -108,11 +108,14 @@ impl FromMover {
     /// Reads a message completely.
     ///
     /// # Errors
-    /// [`ChannelError::Malformed`].
+    /// [`ChannelError::Malformed`], or [`ChannelError::Version`] for the first message.
     pub fn decode(bytes: &[u8]) -> Result<FromMover, ChannelError> {
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::new(bytes);
         let message = match reader.u8()? {
-            kind::READY => FromMover::Ready,
+            kind::READY => {
+                VERSIONS.check(reader.u32()?)?;
+                FromMover::Ready
+            }
             kind::FAILED => FromMover::Failed { text: reader.text()? },
             kind::MAPPED => FromMover::Mapped { slab: reader.slab()? },
             kind::MAP_FAILED => FromMover::MapFailed { slab: reader.slab()?, text: reader.text()? },
@@ -134,5 +137,21 @@ impl FromMover {
             _ => return Err(ChannelError::Malformed("unknown kind")),
         };
         reader.end(message)
+    }
+}
+
+impl Frame for FromMover {
+    const MAX_BYTES: usize = FROM_MOVER_BYTES;
+
+    fn fds(&self) -> usize {
+        0
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, ChannelError> {
+        Ok(self.encode())
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<FromMover, ChannelError> {
+        FromMover::decode(bytes)
     }
 }

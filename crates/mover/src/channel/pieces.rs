@@ -1,9 +1,9 @@
 //! Pieces of a tensor that are moved and hashed one by one.
 
+use millpond_channel::{Reader, Writer};
 use millpond_wire::{Piece, PiecesKind, Run, SlabId, limits};
 
 use super::ChannelError;
-use super::codec::{Reader, Writer};
 
 /// Pieces that are moved together, with one hash for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Pieces {
             return Err(ChannelError::Malformed("a move has too many pieces or runs"));
         }
         // Before room is made for them.
-        if reader.0.len() < (pieces + runs) * 16 {
+        if reader.left() < (pieces + runs) * 16 {
             return Err(ChannelError::Malformed("it ends too early"));
         }
         let mut found = Pieces {

@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
+use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, socket};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -220,7 +220,7 @@ fn a_long_text_is_cut_between_characters_and_a_longer_one_refused() {
     long.extend(4097_u16.to_le_bytes());
     long.extend([b'x'; 4097]);
     let error = FromMover::decode(&long).unwrap_err().to_string();
-    assert_eq!(error, "malformed message on the mover's channel: a text is above 4096 bytes");
+    assert_eq!(error, "malformed channel message: a text is above 4096 bytes");
     assert!(FromMover::decode(&[33, 1, 0, 0xff]).is_err());
 }
 
@@ -269,4 +269,18 @@ fn a_hang_up_is_seen_behind_unread_messages() {
     assert_eq!(theirs.receive().unwrap().0, ToMover::Stop);
     assert!(matches!(theirs.receive(), Err(ChannelError::HungUp)));
     assert!(matches!(theirs.send(&FromMover::Ready), Err(ChannelError::HungUp)));
+}
+
+#[test]
+fn another_version_is_refused_whatever_follows() {
+    for (kind, decode) in [
+        (1, (|bytes| ToMover::decode(bytes).err()) as fn(&[u8]) -> Option<ChannelError>),
+        (32, |bytes| FromMover::decode(bytes).err()),
+    ] {
+        let newer = VERSIONS.newest + 1;
+        let bytes = [&[kind][..], &newer.to_le_bytes(), b"what only that version knows"].concat();
+        let said = decode(&bytes).unwrap().to_string();
+        let expected = format!("the other end speaks version {newer} of the channel");
+        assert!(said.starts_with(&expected), "{said}");
+    }
 }

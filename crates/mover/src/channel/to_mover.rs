@@ -1,10 +1,10 @@
 //! What the daemon says.
 
+use millpond_channel::{Frame, Reader, Writer};
 use millpond_wire::{Epoch, GpuUuid, SlabId};
 
-use super::ChannelError;
-use super::codec::{Reader, Writer};
 use super::pieces::Pieces;
+use super::{ChannelError, TO_MOVER_BYTES, VERSIONS};
 
 /// What the daemon says to its mover.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,29 +133,30 @@ impl ToMover {
     pub fn encode(&self) -> Vec<u8> {
         match self {
             &ToMover::Start { epoch, device, threads, block_bytes, depth } => {
-                let writer = Writer::new(kind::START).u64(epoch.0).raw(&device.0);
-                writer.raw(&threads.to_le_bytes()).raw(&block_bytes.to_le_bytes()).u8(depth).0
+                let writer = Writer::new(kind::START).u32(VERSIONS.newest).u64(epoch.0);
+                let writer = writer.raw(&device.0).raw(&threads.to_le_bytes());
+                writer.u32(block_bytes).u8(depth).bytes()
             }
-            &ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).0,
-            &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).0,
-            ToMover::Stop => Writer::new(kind::STOP).0,
+            &ToMover::Map { slab, bytes } => Writer::new(kind::MAP).slab(slab).u64(bytes).bytes(),
+            &ToMover::Unmap { slab } => Writer::new(kind::UNMAP).slab(slab).bytes(),
+            ToMover::Stop => Writer::new(kind::STOP).bytes(),
             ToMover::Job(Job { job, epoch, work }) => {
                 let begin = |kind| Writer::new(kind).u64(*job).u64(epoch.0);
                 match work {
                     &Work::Put { slab, offset, bytes, file_offset } => {
-                        begin(kind::PUT).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
+                        begin(kind::PUT).slab(slab).u64(offset).u64(bytes).u64(file_offset).bytes()
                     }
                     &Work::Get { slab, offset, bytes, file_offset } => {
-                        begin(kind::GET).slab(slab).u64(offset).u64(bytes).u64(file_offset).0
+                        begin(kind::GET).slab(slab).u64(offset).u64(bytes).u64(file_offset).bytes()
                     }
                     &Work::Copy { slab, offset, bytes, from, from_offset } => {
                         let writer = begin(kind::COPY).slab(slab).u64(offset).u64(bytes);
-                        writer.slab(from).u64(from_offset).0
+                        writer.slab(from).u64(from_offset).bytes()
                     }
                     &Work::Zero { slab, offset, bytes } => {
-                        begin(kind::ZERO).slab(slab).u64(offset).u64(bytes).0
+                        begin(kind::ZERO).slab(slab).u64(offset).u64(bytes).bytes()
                     }
-                    Work::Pieces(pieces) => pieces.write(begin(kind::PIECES)).0,
+                    Work::Pieces(pieces) => pieces.write(begin(kind::PIECES)).bytes(),
                 }
             }
         }
@@ -164,17 +165,21 @@ impl ToMover {
     /// Reads a message completely.
     ///
     /// # Errors
-    /// [`ChannelError::Malformed`].
+    /// [`ChannelError::Malformed`], or [`ChannelError::Version`] for the first message.
     pub fn decode(bytes: &[u8]) -> Result<ToMover, ChannelError> {
-        let mut reader = Reader(bytes);
+        let mut reader = Reader::new(bytes);
         let message = match reader.u8()? {
-            kind::START => ToMover::Start {
-                epoch: reader.epoch()?,
-                device: GpuUuid(reader.array()?),
-                threads: u16::from_le_bytes(reader.array()?),
-                block_bytes: u32::from_le_bytes(reader.array()?),
-                depth: reader.u8()?,
-            },
+            kind::START => {
+                // Before all that another version may have in other places.
+                VERSIONS.check(reader.u32()?)?;
+                ToMover::Start {
+                    epoch: reader.epoch()?,
+                    device: GpuUuid(reader.array()?),
+                    threads: u16::from_le_bytes(reader.array()?),
+                    block_bytes: reader.u32()?,
+                    depth: reader.u8()?,
+                }
+            }
             kind::MAP => ToMover::Map { slab: reader.slab()?, bytes: reader.u64()? },
             kind::UNMAP => ToMover::Unmap { slab: reader.slab()? },
             kind::STOP => ToMover::Stop,
@@ -200,5 +205,21 @@ impl ToMover {
             _ => return Err(ChannelError::Malformed("unknown kind")),
         };
         reader.end(message)
+    }
+}
+
+impl Frame for ToMover {
+    const MAX_BYTES: usize = TO_MOVER_BYTES;
+
+    fn fds(&self) -> usize {
+        self.descriptors()
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, ChannelError> {
+        Ok(self.encode())
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<ToMover, ChannelError> {
+        ToMover::decode(bytes)
     }
 }

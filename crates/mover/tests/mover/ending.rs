@@ -35,6 +35,19 @@ fn stop_ends_it_after_what_was_asked() {
 }
 
 #[test]
+fn a_daemon_of_another_version_is_told_and_left() {
+    in_soft_world(|world| {
+        let mut mover = Mover::spawn(&[]);
+        let mut bytes = start(GpuUuid(world.device.uuid().0), 1, 4096).encode();
+        bytes[1..5].copy_from_slice(&9_u32.to_le_bytes());
+        millpond_wire::socket::send(mover.channel(), &bytes, &[], true).unwrap();
+        let FromMover::Failed { text } = mover.hear() else { panic!("it has started") };
+        assert!(text.starts_with("the other end speaks version 9 of the channel"), "{text}");
+        assert_eq!(mover.ended().code(), Some(1));
+    });
+}
+
+#[test]
 fn threads_that_wait_for_room_in_a_file_see_the_end() {
     in_own_world(|world| {
         let mut mover = Mover::spawn(&[]);

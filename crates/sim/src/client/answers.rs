@@ -1,45 +1,24 @@
 //! A client reads what came.
 
-use std::collections::BTreeSet;
+use millpond_client_core::{Answer, Ended, Next, Received, Verdict};
+use millpond_wire::message::{Reply, ReplyBody};
+use millpond_wire::{ErrorKind, LeaseId, Mode, TensorState};
 
-use millpond_wire::message::{Claim, Hello, LeaseClaim, Reply, ReplyBody, RequestBody, VERSION};
-use millpond_wire::{ErrorKind, LeaseId, Mode, TensorId, TensorState};
-
-use super::{Call, Client, LIES, Lease, Line, What};
+use super::{Asked, Client, Greeting, Mapping, What};
 use crate::card::Fd;
-use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation, ensure};
-use crate::rng::Rng;
+
+const ONE_ANSWER: &str = "one answer for each request";
 
 /// What surrounds a client that reads.
 pub struct Around<'a> {
     /// The observer.
     pub oracle: &'a mut Oracle,
-    /// Chance.
-    pub rng: &'a mut Rng,
-    /// The broken rule.
-    pub mutation: Option<Mutation>,
     /// Whether the journal or the keeper may have refused something.
     pub faults: bool,
 }
 
 impl Client {
-    /// What is claimed from a new daemon.
-    fn claims(&self, mutation: Option<Mutation>) -> Vec<LeaseClaim> {
-        if mutation == Some(Mutation::ClaimsForgotten) {
-            return Vec::new();
-        }
-        self.leases.values().filter(|lease| !lease.ending).map(|lease| lease.claim).collect()
-    }
-
-    /// The first message of a connection.
-    pub fn greet(&mut self, mutation: Option<Mutation>) {
-        let claims = !self.claims(mutation).is_empty();
-        let program = "sim".to_owned();
-        let hello = Hello { version: VERSION, capabilities: 0, client: self.id, program, claims };
-        self.send(1, RequestBody::Hello(hello), None);
-    }
-
     /// Reads one reply.
     ///
     /// # Errors
@@ -52,99 +31,77 @@ impl Client {
     ) -> Result<(), Violation> {
         let reply = Reply::decode(bytes)
             .map_err(|error| Violation::new("replies can be read", error.to_string()))?;
-        match std::mem::replace(&mut self.line, Line::Down) {
-            Line::Greeting(socket) => {
-                self.line = Line::Greeting(socket);
-                self.welcomed(reply, around)
-            }
-            Line::Claiming(socket, lies) => {
-                self.line = Line::Up(socket);
-                self.claimed(&reply.body, &lies)
-            }
-            line => {
-                self.line = line;
-                self.answered(reply, fds, around)
-            }
+        if self.greeting.is_some() {
+            return self.greeted(reply, around);
+        }
+        let (number, said) = (reply.number, format!("{:?}", reply.body));
+        match self.session.received(self.session.generation(), reply, fds) {
+            Received::Answer(number) => self.answered(number, around),
+            Received::Late => ensure(self.given_up.remove(&number), ONE_ANSWER, || {
+                format!("pid {} number {number}: {said}", self.pid)
+            }),
+            Received::Unasked(..) => Ok(()),
+            Received::Unknown | Received::Stale => Err(Violation::new("replies can be read", said)),
         }
     }
 
-    fn welcomed(&mut self, reply: Reply, around: &mut Around<'_>) -> Result<(), Violation> {
-        let welcome = match reply.body {
-            ReplyBody::Welcome(welcome) => welcome,
-            other => {
-                return Err(Violation::new("a living client is welcome", format!("{other:?}")));
+    /// The daemon answers the hello or a claim.
+    fn greeted(&mut self, reply: Reply, around: &mut Around<'_>) -> Result<(), Violation> {
+        let Some(greeting) = &mut self.greeting else { return Ok(()) };
+        match greeting.handshake.received(reply) {
+            Ok(_) => {}
+            Err(refusal) if greeting.handshake.welcome().is_none() => {
+                let detail = format!("{refusal:?}");
+                return Err(Violation::new("a living client is welcome", detail));
             }
-        };
+            Err(_) => {
+                // A journal that takes nothing: the connection is made anew.
+                self.hang_up();
+                return Ok(());
+            }
+        }
+        if self.go_on_greeting() {
+            return Ok(());
+        }
+        let Some(Greeting { handshake, lies }) = self.greeting.take() else { return Ok(()) };
+        let Some((welcome, refused)) = handshake.finish() else { return Ok(()) };
         let pond = *around.oracle.pond.get_or_insert(welcome.pond);
         ensure(pond == welcome.pond, "a pond stays the same", || format!("{welcome:?}"))?;
         ensure(welcome.epoch.0 >= self.epoch, "epochs rise", || format!("{welcome:?}"))?;
         self.epoch = welcome.epoch.0;
-        self.generation += 1;
-        self.strays.append(&mut self.late);
-        let Line::Greeting(socket) = std::mem::replace(&mut self.line, Line::Down) else {
-            return Ok(());
-        };
-        let mut leases = self.claims(around.mutation);
-        if leases.is_empty() {
-            self.line = Line::Up(socket);
-            return Ok(());
-        }
-        let mut lies = BTreeSet::new();
-        if around.rng.once_in(4)
-            && let Some(known) = around.rng.pick(&around.oracle.tensors)
-        {
-            let lease = LeaseId(LIES + around.rng.below(1 << 20));
-            let token = *around.rng.id().as_bytes();
-            leases.push(LeaseClaim { lease, target: known.id.into(), mode: Mode::ReadOnly, token });
-            lies.insert(lease);
-        }
-        self.line = Line::Claiming(socket, lies);
-        self.send(2, RequestBody::Claim(Claim { leases, last: true }), None);
-        Ok(())
-    }
-
-    fn claimed(&mut self, body: &ReplyBody, lies: &BTreeSet<LeaseId>) -> Result<(), Violation> {
-        let ReplyBody::Claimed { refused } = body else {
-            // A journal that takes nothing: the connection is made anew.
-            self.hang_up();
-            return Ok(());
-        };
-        for lease in refused {
+        for lease in &refused {
             ensure(lies.contains(lease), "a living client keeps its leases", || {
-                format!("pid {} lost {:?}", self.pid, self.leases.get(lease))
+                format!("pid {} lost {lease}: {:?}", self.pid, self.mappings.get(lease))
             })?;
         }
         let all = lies.iter().all(|lie| refused.contains(lie));
-        ensure(all, "a lease without proof is refused", || format!("{lies:?}"))
+        ensure(all, "a lease without proof is refused", || format!("{lies:?}"))?;
+        self.given_up.clear();
+        self.session.connected(welcome.pond, &refused);
+        Ok(())
     }
 
-    fn answered(
-        &mut self,
-        reply: Reply,
-        fds: Vec<Fd>,
-        around: &mut Around<'_>,
-    ) -> Result<(), Violation> {
-        let Reply { number, body } = reply;
-        let Some(call) = self.calls.remove(&number) else {
-            let granted = match &body {
-                ReplyBody::Tensor(grant) => grant.lease,
-                ReplyBody::Version(grant) => grant.lease,
-                _ => None,
-            };
-            if let Some((lease, _, _)) = granted {
-                self.late.remove(&lease);
-                self.strays.insert(lease);
-            }
+    fn answered(&mut self, number: u64, around: &mut Around<'_>) -> Result<(), Violation> {
+        let now = self.now();
+        let Some(asked) = self.calls.get_mut(&number) else { return Ok(()) };
+        let Next::Answered(Ok(answer)) = asked.call.next(&mut self.session, now) else {
             return Ok(());
         };
-        ensure(call.sent_on == Some(self.generation), "one answer for each request", || {
-            format!("pid {} number {number}: {body:?}", self.pid)
-        })?;
-        let Call { body: body_asked, fd: fd_asked, what, lease, sends, expects, .. } = call;
+        let Answer { body, fds, .. } = answer;
+        let (verdict, ended) = match &body {
+            ReplyBody::Failure(failure) => (Verdict::Refused(failure.kind), Ended::Refused),
+            _ => (Verdict::Good, Ended::Well),
+        };
+        if !asked.call.judge(verdict, now) {
+            return Ok(());
+        }
+        let Some(Asked { what, fd, lease, expects, call }) = self.calls.remove(&number) else {
+            return Ok(());
+        };
+        let body_asked = call.request().body.clone();
+        let nobodys = call.end(&mut self.session, ended);
+        self.delete_nobodys(nobodys, around.oracle);
         if let ReplyBody::Failure(failure) = &body {
-            if sends > 1 {
-                self.strays.extend(lease);
-            }
             if let What::Create(tensor) = what {
                 around.oracle.tensors[tensor].refusals += 1;
             }
@@ -166,14 +123,11 @@ impl Client {
             }
             if let What::Own(version) = what {
                 self.attach_again(version, around.oracle);
-                return Ok(());
-            }
-            if failure.kind == ErrorKind::Mover {
+            } else if failure.kind == ErrorKind::Mover {
                 // Another mover is started for it.
-                let again = self.ask(body_asked, what, None);
-                if let Some(call) = self.calls.get_mut(&again) {
-                    call.fd = fd_asked;
-                }
+                self.ask_with(body_asked, what, None, fd);
+            } else {
+                self.not_released(what);
             }
             return Ok(());
         }
@@ -182,14 +136,7 @@ impl Client {
                 if let Some(&tensor) = around.oracle.index.get(&grant.info.tensor) {
                     around.oracle.tensors[tensor].created = true;
                     let ready = grant.info.state == TensorState::Ready;
-                    self.granted(
-                        grant.lease,
-                        lease,
-                        grant.info.tensor,
-                        tensor,
-                        ready,
-                        fds.into_iter().next(),
-                    )?;
+                    self.granted(grant.lease, lease, tensor, ready, fds.into_iter().next())?;
                 }
             }
             (What::Publish(tensor), ReplyBody::Published { .. }) => {
@@ -210,11 +157,7 @@ impl Client {
             (What::RenameModel(version), ReplyBody::Done) => {
                 around.oracle.versions[version].renamed = true;
             }
-            (What::Release(leases), ReplyBody::Done) => {
-                for lease in leases {
-                    self.leases.remove(&lease);
-                }
-            }
+            (What::Release(_) | What::GiveBack(_), ReplyBody::Done) => {}
             (What::Stage | What::Attach, ReplyBody::Version(grant)) => {
                 self.attached(&grant, lease, fds, around.oracle)?;
             }
@@ -238,29 +181,19 @@ impl Client {
         &mut self,
         granted: Option<(LeaseId, Mode, [u8; 16])>,
         asked: Option<LeaseId>,
-        id: TensorId,
         tensor: usize,
         ready: bool,
         fd: Option<Fd>,
     ) -> Result<(), Violation> {
         let fits = granted.map(|(lease, _, _)| lease) == asked;
         ensure(fits, "the lease that was asked for", || format!("{granted:?}, not {asked:?}"))?;
-        let Some((lease, mode, token)) = granted else { return Ok(()) };
+        let Some((lease, mode, _)) = granted else { return Ok(()) };
         let Some(Fd::Memory(memory)) = fd else {
             return Err(Violation::new("a lease comes with its slab", format!("{lease:?}")));
         };
-        let claim = LeaseClaim { lease, target: id.into(), mode, token };
-        let held = Lease {
-            claim,
-            tensor,
-            memory: Some(memory),
-            ending: false,
-            written: false,
-            ready,
-            version: None,
-            more: Vec::new(),
-        };
-        self.leases.insert(lease, held);
+        let ranges = vec![(tensor, memory)];
+        let mapping = Mapping { mode, ranges, written: false, ready, version: None };
+        self.mappings.insert(lease, mapping);
         Ok(())
     }
 }

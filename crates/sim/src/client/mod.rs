@@ -1,68 +1,43 @@
-//! One client process: what it holds, what it has asked, how it answers a hang-up.
+//! One client process: the client's core, simulated sockets below it, and a script above it.
 //!
-//! It keeps the rules of the client library: identities are made here, a request whose answer was
-//! lost is repeated over the next connection under the same number, leases are claimed with their
-//! tokens, a lease is released only after everything in flight has landed and the range is
-//! unmapped, and what was granted to a caller that gave up goes back.
+//! What is sent, repeated, claimed, released and given back is decided by the core that the blocking
+//! client uses too. This is its driver: it moves messages, maps, and tells the observer.
 
 mod answers;
 mod models;
 mod script;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use millpond_client_core::{self as core, Ask, Call, Ended, Handshake, Retiring, Session};
 use millpond_wire::message::{LeaseClaim, Request, RequestBody};
-use millpond_wire::{ClientId, LeaseId, Mode};
+use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
 
 use crate::card::{Fd, Memory};
+use crate::mutation::Mutation;
+use crate::oracle::Oracle;
+use crate::rng::Rng;
 use crate::socket::{SharedSocket, Socket};
 
 pub use answers::Around;
 pub use script::{Sizes, Stage};
 
-/// The connection, as it is now.
+/// What is mapped under a lease.
 #[derive(Debug)]
-pub enum Line {
-    /// There is none.
-    Down,
-    /// The hello was sent.
-    Greeting(SharedSocket),
-    /// The claims were sent; some of them are lies.
-    Claiming(SharedSocket, BTreeSet<LeaseId>),
-    /// Requests may be sent.
-    Up(SharedSocket),
-    /// Never again: it has said goodbye.
-    Closed,
-}
-
-/// A lease that was granted.
-#[derive(Debug)]
-pub struct Lease {
-    /// Its proof.
-    pub claim: LeaseClaim,
-    /// The tensor, as the observer counts them.
-    pub tensor: usize,
-    /// The mapping.
-    pub memory: Option<Rc<Memory>>,
-    /// Its end was sent: it is not claimed any more.
-    pub ending: bool,
+pub struct Mapping {
+    /// As it was granted.
+    pub mode: Mode,
+    /// Tensors, as the observer counts them, and where they are.
+    pub ranges: Vec<(usize, Rc<Memory>)>,
     /// This process has written all of it.
     pub written: bool,
     /// It was published when it was granted.
     pub ready: bool,
     /// It is on a version, as the observer counts them.
     pub version: Option<usize>,
-    /// The version's other slabs.
-    pub more: Vec<(usize, Rc<Memory>)>,
-}
-
-impl Lease {
-    /// Everything that is mapped under it.
-    pub fn ranges(&self) -> impl Iterator<Item = (usize, &Rc<Memory>)> {
-        let first = self.memory.iter().map(|memory| (self.tensor, memory));
-        first.chain(self.more.iter().map(|(tensor, memory)| (*tensor, memory)))
-    }
 }
 
 /// Work on the card that has not run yet.
@@ -76,7 +51,7 @@ pub struct Kernel {
     pub memory: Rc<Memory>,
 }
 
-/// What a request is for.
+/// What a request is for, as far as the observer or the script has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A new tensor.
@@ -93,8 +68,10 @@ pub enum What {
     Rename(usize, String),
     /// Another name for the model of a version.
     RenameModel(usize),
-    /// The end of leases.
+    /// The end of leases that were mapped.
     Release(Vec<LeaseId>),
+    /// The end of leases that nobody took.
+    GiveBack(Vec<LeaseId>),
     /// A version that begins.
     Stage,
     /// A lease on a version.
@@ -111,21 +88,24 @@ pub enum What {
 
 /// A request without an answer.
 #[derive(Debug)]
-pub struct Call {
-    /// What is asked.
-    pub body: RequestBody,
+pub struct Asked {
     /// What for.
     pub what: What,
     /// The file that goes along.
     pub fd: Option<Fd>,
-    /// The lease that is asked for.
-    pub lease: Option<LeaseId>,
-    /// How often it was sent.
-    pub sends: u32,
     /// What it is about was there for certain when it was sent.
     pub expects: bool,
-    /// On which connection.
-    pub sent_on: Option<u64>,
+    /// The lease that is asked for.
+    lease: Option<LeaseId>,
+    call: Call,
+}
+
+/// A connection on which requests cannot be sent yet.
+#[derive(Debug)]
+struct Greeting {
+    handshake: Handshake,
+    /// Claims to leases that were never granted.
+    lies: BTreeSet<LeaseId>,
 }
 
 /// One process.
@@ -139,94 +119,161 @@ pub struct Client {
     pub user: u32,
     /// Not killed, not exited.
     pub alive: bool,
-    /// The connection.
-    pub line: Line,
-    /// Counts connections.
-    pub generation: u64,
-    /// What it holds.
-    pub leases: BTreeMap<LeaseId, Lease>,
+    /// What it has mapped.
+    pub mappings: BTreeMap<LeaseId, Mapping>,
     /// What runs on the card.
     pub kernels: Vec<Kernel>,
     /// What it waits for.
-    pub calls: BTreeMap<u64, Call>,
-    /// Leases whose callers gave up, while the pond may still grant them.
-    pub late: BTreeSet<LeaseId>,
-    /// Leases that were granted to nobody, or may have been.
-    pub strays: BTreeSet<LeaseId>,
+    pub calls: BTreeMap<u64, Asked>,
     /// Tensors that a mover has filled for it.
-    pub filled: Vec<usize>,
+    filled: Vec<usize>,
+    session: Session<Fd, ()>,
+    retiring: Retiring<()>,
+    socket: Option<SharedSocket>,
+    greeting: Option<Greeting>,
+    /// Requests that were given up and may still be answered, once.
+    given_up: BTreeSet<u64>,
     /// The highest epoch that welcomed it.
-    pub epoch: u64,
-    next_number: u64,
-    next_lease: u64,
+    epoch: u64,
+    clock: Rc<Cell<u64>>,
+    origin: Instant,
     builder: planus::Builder,
 }
 
-/// Requests are numbered from here on; the handshake has the numbers below.
-const FIRST_NUMBER: u64 = 100;
 /// Leases that were never granted.
 const LIES: u64 = 1 << 40;
+/// A pond that is gone is waited for as long as a schedule lasts.
+const PATIENCE: Duration = Duration::from_secs(1 << 20);
 
 impl Client {
     /// A process that has just started.
     #[must_use]
-    pub fn new(id: ClientId, pid: u32, user: u32) -> Self {
+    pub fn new(
+        (id, pid, user): (ClientId, u32, u32),
+        clock: Rc<Cell<u64>>,
+        mutation: Option<Mutation>,
+    ) -> Self {
+        let mut session = Session::new(id, PATIENCE);
+        if let Some(mutation) = mutation.and_then(Mutation::in_the_client) {
+            session.break_rule(mutation);
+        }
         Self {
             id,
             pid,
             user,
             alive: true,
-            line: Line::Down,
-            generation: 0,
-            leases: BTreeMap::new(),
+            mappings: BTreeMap::new(),
             kernels: Vec::new(),
             calls: BTreeMap::new(),
-            late: BTreeSet::new(),
-            strays: BTreeSet::new(),
             filled: Vec::new(),
+            session,
+            retiring: Retiring::default(),
+            socket: None,
+            greeting: None,
+            given_up: BTreeSet::new(),
             epoch: 0,
-            next_number: FIRST_NUMBER,
-            next_lease: 1,
+            clock,
+            // Only what has passed since then counts.
+            origin: Instant::now(),
             builder: planus::Builder::new(),
         }
+    }
+
+    fn now(&self) -> Instant {
+        self.origin + Duration::from_millis(self.clock.get())
     }
 
     /// The connection, if there is one.
     #[must_use]
     pub fn socket(&self) -> Option<&SharedSocket> {
-        match &self.line {
-            Line::Greeting(socket) | Line::Claiming(socket, _) | Line::Up(socket) => Some(socket),
-            Line::Down | Line::Closed => None,
-        }
+        self.socket.as_ref()
+    }
+
+    /// Whether it may connect.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.session.is_down()
     }
 
     /// Whether requests may be sent.
     #[must_use]
     pub fn is_up(&self) -> bool {
-        matches!(self.line, Line::Up(_))
+        self.session.is_up()
+    }
+
+    /// Whether it has said goodbye.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.session.is_closed()
+    }
+
+    /// What it has to prove its leases.
+    pub fn held(&self) -> impl Iterator<Item = &LeaseClaim> {
+        self.session.leases().held()
     }
 
     /// A number for a lease.
-    pub fn new_lease(&mut self) -> LeaseId {
-        self.next_lease += 1;
-        LeaseId(self.next_lease - 1)
+    fn new_lease(&mut self) -> LeaseId {
+        self.session.new_lease()
     }
 
     /// A request that is to be sent as soon as there is a connection.
-    pub fn ask(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>) -> u64 {
-        let number = self.next_number;
-        self.next_number += 1;
-        self.calls.insert(
-            number,
-            Call { body, what, fd: None, lease, sends: 0, expects: false, sent_on: None },
-        );
-        number
+    fn ask(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>) {
+        self.ask_with(body, what, lease, None);
+    }
+
+    fn ask_with(&mut self, body: RequestBody, what: What, lease: Option<LeaseId>, fd: Option<Fd>) {
+        let now = self.now();
+        let wait_ms = match &body {
+            RequestBody::TensorGet(get) => get.wait_ms,
+            RequestBody::VersionGet(get) => get.wait_ms,
+            _ => 0,
+        };
+        let waits_until = Some(now + Duration::from_millis(wait_ms));
+        let ask = Ask { lease, waits_until, ..Ask::new(body) };
+        let call = Call::new(&mut self.session, ask, now);
+        let asked = Asked { what, fd, expects: false, lease, call };
+        self.calls.insert(asked.call.number(), asked);
+    }
+
+    /// Has a request sent, and tells `before` what for; nothing if the core has something else in
+    /// mind.
+    pub fn send_call(&mut self, number: u64, before: impl FnOnce(&mut Asked, u32)) {
+        let now = self.now();
+        let Some(asked) = self.calls.get_mut(&number) else { return };
+        match asked.call.next(&mut self.session, now) {
+            core::Next::Send(_) => {
+                before(asked, self.user);
+                let (request, fd) = (asked.call.request().clone(), asked.fd.clone());
+                self.send(&request, fd);
+            }
+            core::Next::Failed(_) => self.call_failed(number),
+            _ => {}
+        }
+    }
+
+    /// There will be no answer.
+    fn call_failed(&mut self, number: u64) {
+        let Some(Asked { what, call, .. }) = self.calls.remove(&number) else { return };
+        call.end(&mut self.session, Ended::Badly);
+        self.not_released(what);
+    }
+
+    /// The pond does not know of these ends yet: it is told once more.
+    fn not_released(&mut self, what: What) {
+        match what {
+            What::Release(leases) => {
+                leases.into_iter().for_each(|lease| self.retiring.unmapped(lease));
+            }
+            What::GiveBack(leases) => self.session.stray(&leases),
+            _ => {}
+        }
     }
 
     /// Sends a request over the connection; a closed one is noticed when it is read.
-    pub fn send(&mut self, number: u64, body: RequestBody, fd: Option<Fd>) {
-        let bytes = Request { number, body }.encode(&mut self.builder).to_vec();
-        if let Some(socket) = self.socket() {
+    fn send(&mut self, request: &Request, fd: Option<Fd>) {
+        let bytes = request.encode(&mut self.builder).to_vec();
+        if let Some(socket) = &self.socket {
             let mut socket = socket.borrow_mut();
             if socket.daemon_open {
                 socket.to_daemon.push_back((bytes, fd));
@@ -234,23 +281,50 @@ impl Client {
         }
     }
 
-    /// Connects; the listener has the other end.
-    pub fn connect(&mut self) -> SharedSocket {
+    /// Connects and says hello; the listener has the other end. Some of the claims may be lies.
+    pub fn connect(&mut self, oracle: &Oracle, rng: &mut Rng) -> SharedSocket {
+        let mut claims = self.session.connecting();
+        let mut lies = BTreeSet::new();
+        if !claims.is_empty()
+            && rng.once_in(4)
+            && let Some(known) = rng.pick(&oracle.tensors)
+        {
+            let lease = LeaseId(LIES + rng.below(1 << 20));
+            let token = *rng.id().as_bytes();
+            claims.push(LeaseClaim { lease, target: known.id.into(), mode: Mode::ReadOnly, token });
+            lies.insert(lease);
+        }
+        let handshake = Handshake::new(self.id, "sim", claims);
         let socket = Socket::connected(self.pid);
-        self.line = Line::Greeting(Rc::clone(&socket));
+        self.socket = Some(Rc::clone(&socket));
+        self.greeting = Some(Greeting { handshake, lies });
+        self.go_on_greeting();
         socket
+    }
+
+    /// Asks what the handshake asks next; false if there is nothing left.
+    fn go_on_greeting(&mut self) -> bool {
+        let next = self.greeting.as_mut().and_then(|greeting| greeting.handshake.ask());
+        if let Some(request) = &next {
+            self.send(request, None);
+        }
+        next.is_some()
     }
 
     /// The connection is over.
     pub fn hang_up(&mut self) {
-        if let Some(socket) = self.socket() {
-            socket.borrow_mut().close_client();
-            self.line = Line::Down;
+        let Some(socket) = self.socket.take() else { return };
+        socket.borrow_mut().close_client();
+        if self.greeting.take().is_some() {
+            self.session.not_connected();
+        } else {
+            let (generation, now) = (self.session.generation(), self.now());
+            self.session.hung_up(generation, now);
         }
     }
 
     /// Waits for the work that uses a lease.
-    pub fn take_kernels(&mut self, lease: LeaseId) -> Vec<Kernel> {
+    fn take_kernels(&mut self, lease: LeaseId) -> Vec<Kernel> {
         let (done, left) = std::mem::take(&mut self.kernels)
             .into_iter()
             .partition(|kernel: &Kernel| kernel.lease == lease);
@@ -260,27 +334,43 @@ impl Client {
 
     /// Requests that were not sent over this connection yet.
     pub fn unsent(&self) -> impl Iterator<Item = u64> + '_ {
-        let generation = self.generation;
-        let unsent = move |call: &Call| call.sent_on != Some(generation);
-        self.calls.iter().filter(move |(_, call)| unsent(call)).map(|(number, _)| *number)
+        let now = self.now();
+        let unsent = move |asked: &Asked| asked.call.wants_sending(&self.session, now);
+        self.calls.iter().filter(move |(_, asked)| unsent(asked)).map(|(number, _)| *number)
     }
 
-    /// Leases that are unmapped and whose end the pond has not been told.
+    /// Whether the pond is to be told of ends.
     #[must_use]
-    pub fn unmapped(&self) -> Vec<LeaseId> {
-        let ended = |lease: &Lease| lease.memory.is_none() && !lease.ending;
-        self.leases.iter().filter(|(_, lease)| ended(lease)).map(|(id, _)| *id).collect()
+    pub fn has_releases(&self) -> bool {
+        self.session.has_strays() || !self.retiring.to_release().is_empty()
     }
 
-    /// Leases through which this process may read or write.
-    pub fn mapped(&self) -> impl Iterator<Item = (LeaseId, &Lease)> {
-        self.leases.iter().filter(|(_, lease)| lease.memory.is_some()).map(|(id, it)| (*id, it))
+    /// Tells the pond what is unmapped, or else what nobody has taken.
+    pub fn release(&mut self) {
+        let leases = self.retiring.to_release().to_vec();
+        if !leases.is_empty() {
+            self.retiring.released();
+            let body = self.session.release(leases.clone());
+            self.ask(body, What::Release(leases), None);
+        } else if let core::Duty::Release(leases) = self.session.duty() {
+            let body = self.session.release(leases.clone());
+            self.ask(body, What::GiveBack(leases), None);
+        }
+    }
+
+    /// Deletes tensors that came with leases that nobody took.
+    fn delete_nobodys(&mut self, tensors: Vec<TensorId>, oracle: &mut Oracle) {
+        for id in tensors {
+            let Some(&tensor) = oracle.index.get(&id) else { continue };
+            oracle.tensors[tensor].may_be_gone = true;
+            self.ask(RequestBody::TensorDelete { tensor: id }, What::Delete(tensor), None);
+        }
     }
 
     /// Those that may be written.
     #[must_use]
     pub fn writable(&self) -> Vec<LeaseId> {
-        let writable = |lease: &Lease| lease.claim.mode == Mode::ReadWrite;
-        self.mapped().filter(|(_, lease)| writable(lease)).map(|(id, _)| id).collect()
+        let writable = |mapping: &Mapping| mapping.mode == Mode::ReadWrite;
+        self.mappings.iter().filter(|(_, it)| writable(it)).map(|(id, _)| *id).collect()
     }
 }

@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use millpond_wire::message::{
-    LeaseClaim, PartSpec, Rename, RequestBody, VersionCommit, VersionGet, VersionGrant,
-    VersionStage,
+    PartSpec, Rename, RequestBody, VersionCommit, VersionGet, VersionGrant, VersionStage,
 };
 use millpond_wire::{
     Audience, ContentHash, LeaseId, LeaseTarget, Mode, TensorName, Token, VersionId, VersionTag,
@@ -12,7 +11,7 @@ use millpond_wire::{
 };
 
 use super::script::Stage;
-use super::{Client, Lease, What};
+use super::{Client, Mapping, What};
 use crate::card::{Fd, Memory};
 use crate::oracle::{Oracle, Violation, ensure};
 use crate::versions::OTHER_MODEL;
@@ -78,23 +77,23 @@ impl Client {
 
     /// Writes everything, waits for the card, commits; false if there is nothing to commit.
     fn commit(&mut self, stage: &mut Stage<'_>) -> Result<bool, Violation> {
-        let whole = |lease: &Lease| {
-            let Some(version) = lease.version.map(|at| &stage.oracle.versions[at]) else {
+        let whole = |mapping: &Mapping| {
+            let Some(version) = mapping.version.map(|at| &stage.oracle.versions[at]) else {
                 return false;
             };
-            let has = |part: &usize| lease.ranges().any(|(tensor, _)| tensor == *part);
-            lease.claim.mode == Mode::ReadWrite
+            let has = |part: &usize| mapping.ranges.iter().any(|(tensor, _)| tensor == part);
+            mapping.mode == Mode::ReadWrite
                 && !version.commit_asked
                 && !version.replacing
                 && version.creator == self.pid
                 && version.parts.iter().all(has)
         };
         let leases: Vec<LeaseId> =
-            self.mapped().filter(|(_, lease)| whole(lease)).map(|(id, _)| id).collect();
+            self.mappings.iter().filter(|(_, it)| whole(it)).map(|(id, _)| *id).collect();
         let Some(&lease) = stage.rng.pick(&leases) else { return Ok(false) };
         self.queue_kernel_of(lease);
         self.synchronise(lease, stage.oracle)?;
-        let Some(version) = self.leases.get(&lease).and_then(|lease| lease.version) else {
+        let Some(version) = self.mappings.get(&lease).and_then(|it| it.version) else {
             return Ok(false);
         };
         let activate = stage.rng.once_in(2);
@@ -115,10 +114,8 @@ impl Client {
             unless_current: stage.rng.once_in(2),
             source: "sim".to_owned(),
         };
-        let number = self.ask(RequestBody::VersionCommit(commit), What::Commit(version), None);
-        if let Some(call) = self.calls.get_mut(&number) {
-            call.fd = Some(Fd::Contents(version));
-        }
+        let (body, file) = (RequestBody::VersionCommit(commit), Fd::Contents(version));
+        self.ask_with(body, What::Commit(version), None, Some(file));
         Ok(true)
     }
 
@@ -217,7 +214,7 @@ impl Client {
         let fits = grant.lease.map(|(lease, _, _)| lease) == asked;
         ensure(fits, "the lease that was asked for", || format!("{grant:?}, not {asked:?}"))?;
         let Some(version) = oracle.version_at(grant.info.version) else { return Ok(()) };
-        let Some((lease, mode, token)) = grant.lease else { return Ok(()) };
+        let Some((lease, mode, _)) = grant.lease else { return Ok(()) };
         let slabs = fds.into_iter().skip(usize::from(grant.manifest));
         let memories: Vec<Rc<Memory>> = slabs
             .filter_map(|fd| match fd {
@@ -233,21 +230,12 @@ impl Client {
             known.replacing = false;
         }
         let tensors = grant.parts.iter().filter_map(|part| oracle.index.get(&part.tensor));
-        let mut ranges = tensors.copied().zip(memories);
-        let Some((tensor, memory)) = ranges.next() else { return Ok(()) };
-        let more = ranges.collect();
-        let claim = LeaseClaim { lease, target: grant.info.version.into(), mode, token };
-        let held = Lease {
-            claim,
-            tensor,
-            memory: Some(memory),
-            ending: false,
-            written: false,
-            ready: mode == Mode::ReadOnly,
-            version: Some(version),
-            more,
-        };
-        self.leases.insert(lease, held);
+        let ranges: Vec<_> = tensors.copied().zip(memories).collect();
+        if !ranges.is_empty() {
+            let (ready, version) = (mode == Mode::ReadOnly, Some(version));
+            let mapping = Mapping { mode, ranges, written: false, ready, version };
+            self.mappings.insert(lease, mapping);
+        }
         Ok(())
     }
 }

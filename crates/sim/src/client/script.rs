@@ -1,11 +1,12 @@
 //! What a client does next.
 
+use millpond_client_core::Ended;
 use millpond_wire::message::{
     Life, MoveWork, Rename, RequestBody, Target, TensorCreate, TensorGet, TensorMove, TensorPublish,
 };
 use millpond_wire::{Audience, Dtype, LeaseId, Mode, Shape, TensorId, TensorName, Token};
 
-use super::{Client, Kernel, Line, What};
+use super::{Client, Kernel, What};
 use crate::card::Fd;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
@@ -141,11 +142,9 @@ impl Client {
     fn queue_kernel(&mut self, stage: &mut Stage<'_>) {
         let writable = self.writable();
         let Some(&lease) = stage.rng.pick(&writable) else { return };
-        let Some(held) = self.leases.get(&lease) else { return };
-        let ranges: Vec<_> = held.ranges().collect();
-        let Some(&(tensor, memory)) = stage.rng.pick(&ranges) else { return };
+        let Some(mapping) = self.mappings.get(&lease) else { return };
+        let Some((tensor, memory)) = stage.rng.pick(&mapping.ranges).cloned() else { return };
         stage.trace.say(|| format!("  kernel over lease {lease}"));
-        let memory = std::rc::Rc::clone(memory);
         self.kernels.push(Kernel { lease, tensor, memory });
     }
 
@@ -156,14 +155,15 @@ impl Client {
             return Ok(());
         }
         let mut writable = self.writable();
-        writable.retain(|lease| self.leases[lease].version.is_none());
+        writable.retain(|lease| self.mappings[lease].version.is_none());
         let Some(&lease) = stage.rng.pick(&writable) else { return Ok(()) };
         self.queue_kernel_of(lease);
         self.synchronise(lease, stage.oracle)?;
-        let Some(held) = self.leases.get_mut(&lease) else { return Ok(()) };
-        held.written = true;
-        let tensor = held.tensor;
-        self.publish_tensor(tensor, stage);
+        let Some(mapping) = self.mappings.get_mut(&lease) else { return Ok(()) };
+        mapping.written = true;
+        if let Some(&(tensor, _)) = mapping.ranges.first() {
+            self.publish_tensor(tensor, stage);
+        }
         Ok(())
     }
 
@@ -212,10 +212,8 @@ impl Client {
         let (id, bytes, token) = (known.id, known.bytes, Token(stage.rng.id()));
         stage.trace.say(|| format!("  {} {id}", work.name()));
         let body = TensorMove { token, tensor: id, offset: 0, bytes, work };
-        let number = self.ask(RequestBody::TensorMove(body), What::Move(tensor, writes), None);
-        if let Some(call) = self.calls.get_mut(&number) {
-            call.fd = Some(Fd::Contents(tensor));
-        }
+        let file = Some(Fd::Contents(tensor));
+        self.ask_with(RequestBody::TensorMove(body), What::Move(tensor, writes), None, file);
     }
 
     /// Looks at everything that it has mapped.
@@ -228,10 +226,11 @@ impl Client {
     /// # Errors
     /// If it sees what it must not.
     pub fn look_at_all(&self, oracle: &Oracle) -> Result<(), Violation> {
-        for (_, lease) in self.mapped() {
-            for (tensor, memory) in lease.ranges() {
-                let complete = lease.written || lease.ready || oracle.tensors[tensor].published;
-                oracle.read(tensor, memory, complete, &format!("pid {}", self.pid))?;
+        for mapping in self.mappings.values() {
+            for (tensor, memory) in &mapping.ranges {
+                let complete =
+                    mapping.written || mapping.ready || oracle.tensors[*tensor].published;
+                oracle.read(*tensor, memory, complete, &format!("pid {}", self.pid))?;
             }
         }
         Ok(())
@@ -239,7 +238,7 @@ impl Client {
 
     /// Waits for the card, unmaps; the pond is told later.
     fn retire(&mut self, stage: &mut Stage<'_>) -> Result<(), Violation> {
-        let mapped: Vec<LeaseId> = self.mapped().map(|(id, _)| id).collect();
+        let mapped: Vec<LeaseId> = self.mappings.keys().copied().collect();
         let Some(&lease) = stage.rng.pick(&mapped) else { return Ok(()) };
         stage.trace.say(|| format!("  retire lease {lease}"));
         self.end_lease(lease, stage.oracle, stage.mutation)
@@ -255,26 +254,26 @@ impl Client {
         oracle: &Oracle,
         mutation: Option<Mutation>,
     ) -> Result<(), Violation> {
+        self.retiring.push(lease, ());
         if mutation == Some(Mutation::ReleaseBeforeUnmap) {
             // Its kernels keep the mapping, and run when they like.
             self.queue_kernel_of(lease);
         } else {
             self.synchronise(lease, oracle)?;
         }
-        if let Some(held) = self.leases.get_mut(&lease) {
-            held.memory = None;
-            held.more.clear();
+        for (lease, ()) in self.retiring.work_ended() {
+            self.mappings.remove(&lease);
+            self.retiring.unmapped(lease);
         }
         Ok(())
     }
 
     pub(super) fn queue_kernel_of(&mut self, lease: LeaseId) {
-        let Some(held) = self.leases.get(&lease) else { return };
-        if held.claim.mode != Mode::ReadWrite {
+        let Some(mapping) = self.mappings.get(&lease) else { return };
+        if mapping.mode != Mode::ReadWrite {
             return;
         }
-        for (tensor, memory) in held.ranges() {
-            let memory = std::rc::Rc::clone(memory);
+        for (tensor, memory) in mapping.ranges.clone() {
             self.kernels.push(Kernel { lease, tensor, memory });
         }
     }
@@ -313,43 +312,44 @@ impl Client {
         self.ask(RequestBody::TensorDelete { tensor: id }, What::Delete(tensor), None);
     }
 
-    /// A caller loses patience.
     fn give_up_or_ping(&mut self, stage: &mut Stage<'_>) {
+        if !self.give_up(stage) {
+            self.ask(RequestBody::Ping, What::Other, None);
+        }
+    }
+
+    /// A caller that waits for a lease loses patience; false if there is none.
+    fn give_up(&mut self, stage: &mut Stage<'_>) -> bool {
         let leases = |what: &What| {
             matches!(what, What::Create(_) | What::Get(_) | What::Stage | What::Attach)
         };
         let given: Vec<u64> =
-            self.calls.iter().filter(|(_, call)| leases(&call.what)).map(|(n, _)| *n).collect();
-        let Some(number) = stage.rng.pick(&given) else {
-            self.ask(RequestBody::Ping, What::Other, None);
-            return;
-        };
+            self.calls.iter().filter(|(_, asked)| leases(&asked.what)).map(|(n, _)| *n).collect();
+        let Some(&number) = stage.rng.pick(&given) else { return false };
+        let Some(mut asked) = self.calls.remove(&number) else { return false };
         stage.trace.say(|| format!("  gives up request {number}"));
-        let Some(call) = self.calls.remove(number) else { return };
-        let waits = self.is_up() && call.sent_on == Some(self.generation);
-        if waits {
-            self.late.extend(call.lease);
-        }
-        // An answer on an earlier connection was lost.
-        if call.sends > u32::from(waits) {
-            self.strays.extend(call.lease);
-        }
+        asked.call.give_up(&mut self.session);
+        asked.call.end(&mut self.session, Ended::Badly);
+        self.given_up.insert(number);
+        true
     }
 
     /// The connection breaks, or the process says goodbye.
     fn leave(&mut self, stage: &mut Stage<'_>) {
-        let idle = self.leases.is_empty()
-            && self.calls.is_empty()
-            && self.late.is_empty()
-            && self.strays.is_empty();
+        let idle = self.calls.is_empty() && !self.session.has_duties();
         if idle && self.is_up() && stage.rng.once_in(2) {
             stage.trace.say(|| "  goodbye".to_owned());
-            self.send(u64::MAX, RequestBody::Goodbye, None);
+            if let Some(goodbye) = self.session.closed() {
+                self.send(&goodbye, None);
+            }
             self.hang_up();
-            self.line = Line::Closed;
         } else {
             stage.trace.say(|| "  hangs up".to_owned());
             self.hang_up();
+            // Before the answer that was lost is asked for again.
+            if stage.rng.once_in(2) {
+                self.give_up(stage);
+            }
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The end: nothing is left, or everything with `--keep`.
 
 use super::account::Account;
-use super::cast::Cast;
+use super::state::Demo;
 use crate::error::{CommandError, Outcome, wrong};
-use crate::scene::protocol::Order;
 use crate::units;
+use millpond_trial::protocol::Order;
 
-impl Cast<'_> {
+impl Demo<'_> {
     /// Lets go, deletes, stops, and compares the card with the first reading.
     pub fn clean_up(&mut self) -> Outcome {
         self.story.step("Everything is deleted and the pond is stopped")?;
@@ -22,7 +22,7 @@ impl Cast<'_> {
             worker.end()?;
         }
         self.pond.take().map_or(Ok(()), millpond::Pond::close)?;
-        let stopped = self.stage()?.stop(&status);
+        let stopped = self.trial()?.stop(&status);
         match stopped {
             Ok(time) => {
                 self.facts.times.stop_ms = Some(units::millis(time));
@@ -51,8 +51,8 @@ impl Cast<'_> {
             worker.end()?;
         }
         self.pond.take().map_or(Ok(()), millpond::Pond::close)?;
-        let stage = self.stage.take().ok_or_else(|| wrong("the stage is gone"))?;
-        let folder = stage.keep().display().to_string();
+        let trial = self.trial.take().ok_or_else(|| wrong("the pond is gone"))?;
+        let folder = trial.keep().display().to_string();
         self.story.fact(format_args!("look:   millpond --runtime-dir {folder} tensor ls"))?;
         self.story.fact(format_args!("stop:   millpond --runtime-dir {folder} stop"))?;
         self.story.fact(format_args!("remove: rm -r {folder}"))?;

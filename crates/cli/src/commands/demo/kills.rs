@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::Status;
 
 use super::account::Account;
-use super::cast::Cast;
+use super::state::Demo;
 use crate::error::{CommandError, Outcome, failed, wrong};
-use crate::scene::process::Process;
-use crate::scene::protocol::{Order, Spun};
-use crate::scene::{PATIENCE, until};
 use crate::units;
+use millpond_trial::process::Process;
+use millpond_trial::protocol::{Order, Spun};
+use millpond_trial::{PATIENCE, until};
 
 /// What a client may wait for the next daemon at most, as the design promises.
 const RECOVERY: Duration = Duration::from_millis(200);
 
-impl Cast<'_> {
+impl Demo<'_> {
     /// Kills the last worker.
     pub fn kill_a_worker(&mut self) -> Outcome {
         let before = self.account()?;
@@ -68,7 +68,7 @@ impl Cast<'_> {
         let killed = kill(&process)?;
         self.pond()?.ping()?;
         let answer = killed.elapsed();
-        self.stage()?.reap();
+        self.trial()?.reap();
         let pond = self.pond()?.clone();
         let ((), _) = until("a new keeper", || {
             let now = pond.status()?.keeper_pid;
@@ -107,7 +107,7 @@ impl Cast<'_> {
         let killed = kill(&process)?;
         bury(&process)?;
         // A new client, as a program that starts at just this moment.
-        let client = self.stage()?.connect("demo newcomer")?;
+        let client = self.trial()?.connect("demo newcomer")?;
         let (next, _) = until("the next daemon", || {
             let next = client.status()?;
             Ok((next.epoch > status.epoch).then_some(next))

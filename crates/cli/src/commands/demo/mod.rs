@@ -1,12 +1,12 @@
 //! `millpond demo`: real processes, real kills, and only claims that were looked at.
 
 mod account;
-mod cast;
 mod ending;
 mod kills;
 mod next;
 mod opening;
 mod plan;
+mod state;
 mod story;
 
 use crate::args::DemoArgs;
@@ -15,26 +15,26 @@ use crate::exit::Code;
 use crate::printer::Printer;
 use crate::units;
 
-use cast::Cast;
+use state::Demo;
 use story::Story;
 
 /// Plays the whole demo.
 pub fn run(args: &DemoArgs, printer: &Printer) -> Outcome {
     let story = Story::new(printer);
-    let mut cast = Cast::gather(args, story)?;
-    cast.start_the_pond()?;
-    cast.start_the_workers()?;
-    cast.write_the_tensors()?;
-    cast.map_the_tensors()?;
-    cast.kill_a_worker()?;
-    cast.kill_the_daemon()?;
-    cast.kill_the_keeper()?;
+    let mut demo = Demo::gather(args, story)?;
+    demo.start_the_pond()?;
+    demo.start_the_workers()?;
+    demo.write_the_tensors()?;
+    demo.map_the_tensors()?;
+    demo.kill_a_worker()?;
+    demo.kill_the_daemon()?;
+    demo.kill_the_keeper()?;
     if args.keep {
-        cast.keep_the_pond()?;
+        demo.keep_the_pond()?;
     } else {
-        cast.clean_up()?;
+        demo.clean_up()?;
     }
-    let (story, facts) = cast.leave();
+    let (story, facts) = demo.leave();
     if printer.is_json() {
         printer.json(&facts)?;
     }

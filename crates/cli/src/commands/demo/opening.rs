@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::account::Account;
-use super::cast::Cast;
+use super::state::Demo;
 use crate::error::{CommandError, Outcome, wrong};
-use crate::scene::protocol::Order;
-use crate::scene::{Worker, until};
 use crate::units;
+use millpond_trial::protocol::Order;
+use millpond_trial::{Worker, until};
 
 /// What mapping may cost in page tables: one part in a hundred of what is mapped, and a little.
 const MAPPING_COST_DIVISOR: u64 = 100;
@@ -15,7 +15,7 @@ const MAPPING_COST_BYTES: u64 = 32 << 20;
 /// How long the card's reading may take to settle after a process has ended.
 const SETTLE: Duration = Duration::from_secs(5);
 
-impl Cast<'_> {
+impl Demo<'_> {
     /// Starts the pond.
     pub fn start_the_pond(&mut self) -> Outcome {
         let kind = if self.card.soft { ": host memory, no GPU" } else { "" };
@@ -24,11 +24,11 @@ impl Cast<'_> {
         self.story.fact(text)?;
         // Nothing is kept for reuse, so that the account goes down to zero at the end.
         let device = self.card.device.clone();
-        let (status, time) = self.stage()?.serve(&device, &["--recycle-bytes", "0"])?;
+        let (status, time) = self.trial()?.serve(&device, &["--recycle-bytes", "0"])?;
         self.facts.times.start_ms = Some(units::millis(time));
-        let pond = self.stage()?.connect("demo")?;
+        let pond = self.trial()?.connect("demo")?;
         self.pond = Some(pond);
-        let folder = self.stage()?.folder().display().to_string();
+        let folder = self.trial()?.folder().display().to_string();
         self.story.fact(format_args!("folder {folder}"))?;
         let text = format!(
             "it answers after {}: keeper pid {}, daemon pid {}",
@@ -45,7 +45,7 @@ impl Cast<'_> {
         self.pond_reading = self.meter.used_bytes()?;
         let device = self.card.device.clone();
         for number in 1..=self.count {
-            let mut worker = self.stage()?.worker(&format!("demo worker {number}"))?;
+            let mut worker = self.trial()?.worker(&format!("demo worker {number}"))?;
             worker.tell(&Order::MakeContext { device: device.clone() })?;
             self.workers.push(worker);
         }
@@ -66,7 +66,7 @@ impl Cast<'_> {
         let (count, bytes) = (self.plan.count(), self.plan.bytes());
         let what = format!("{} in {}", units::bytes(bytes), units::count(count, "tensor"));
         self.story.step(format_args!("A writer puts {what} into the pond, and exits"))?;
-        let mut writer = self.stage()?.worker("demo writer")?;
+        let mut writer = self.trial()?.worker("demo writer")?;
         let plan = self.plan.clone();
         let sums = std::thread::spawn(move || plan.sums());
         for tensor in self.plan.tensors() {

@@ -2,8 +2,8 @@
 
 use crate::error::{CommandError, Report};
 use crate::exit::Code;
-use crate::scene::content;
 use crate::units;
+use millpond_trial::content;
 
 const MIB: u64 = 1 << 20;
 /// Four small tensors fill one shared slab of 2 MiB; the large one has a slab of its own.

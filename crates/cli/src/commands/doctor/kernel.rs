@@ -5,7 +5,7 @@ use std::fs::File;
 use rustix::process::{Resource, getrlimit};
 
 use super::check::Check;
-use crate::scene::process::Process;
+use millpond_wire::process::Process;
 
 /// One descriptor for each slab and each client, here and in the keeper.
 const DESCRIPTORS: u64 = 65_536;

@@ -2,13 +2,13 @@
 
 use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
-use millpond_wire::{ErrorKind, Failure};
+use millpond_wire::{ClientId, ErrorKind, Failure};
 
+use crate::policy::answer::{Answer, from_port};
 use crate::policy::owner::Caller;
-use crate::policy::pond::{Answer, Pond, from_port};
+use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, Ports};
 use crate::policy::words::count;
-use millpond_wire::ClientId;
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it, also that the version is current from now on.
@@ -28,13 +28,13 @@ impl<P: Ports> Pond<P> {
         {
             return self.answer_version(id);
         }
-        let version = self.staged_by(client, caller, id)?;
+        let version = self.models.staged_by(client, caller, id)?;
         let label = version.label();
         let (model, tag, user) = (version.model.clone(), version.tag.clone(), version.owner.user);
         if self.is_lost(version) {
-            return Err(super::lost(&model.2, &tag));
+            return Err(super::lost(&model.name, &tag));
         }
-        if self.models.making.keys().any(|(making, _)| *making == id) {
+        if self.models.making.keys().any(|making| making.version == id) {
             let message = format!("a slab of {label} is still being made");
             return Err(Failure::new(ErrorKind::Later, message));
         }
@@ -69,10 +69,10 @@ impl<P: Ports> Pond<P> {
         self.became_ready(ready, Some(manifest));
         self.version_changed(ports, id);
         let text = format!("{tag}: {}", count(commit.tensors.into(), "tensor"));
-        let on = Some(id.into());
-        self.happened(ports, EventKind::VersionReady, on, Some(model.2.clone()), Some(user), text);
+        let (on, name) = (Some(id.into()), Some(model.name));
+        self.happened(ports, EventKind::VersionReady, on, name, Some(user), text);
         if activate {
-            let before = self.flip(id, None);
+            let before = self.models.flip(id, None);
             self.flipped(ports, id, before);
         }
         self.wake_version(ports, id);
@@ -86,9 +86,7 @@ impl<P: Ports> Pond<P> {
         version.manifest = manifest;
         version.ready = Some(ready);
         for part in &version.parts {
-            if let Some(tensor) = self.catalog.get_mut(*part).filter(|tensor| tensor.part) {
-                tensor.ready = true;
-            }
+            self.catalog.part_is_ready(*part);
         }
     }
 }

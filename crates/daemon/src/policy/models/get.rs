@@ -1,17 +1,18 @@
 //! Versions are attached to: a lease, the manifest, and the slabs' descriptors.
 
-use millpond_wire::message::{
-    PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState, WAIT_FOREVER,
-};
+use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
     VersionTarget, limits,
 };
 
-use super::{Version, VersionWaiter, lost, retired};
-use crate::policy::clients::Lease;
+use super::{Version, lost, retired};
+use crate::policy::answer::{Answer, Answered, gone, now};
+use crate::policy::get::wait_until;
+use crate::policy::leases::Lease;
 use crate::policy::owner::Caller;
-use crate::policy::pond::{Answer, Pond, now};
+use crate::policy::parked::{RequestId, Ticket, Until, Wish};
+use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
 use crate::policy::words;
 
@@ -19,49 +20,36 @@ impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn get_version(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
+        by: RequestId,
         get: VersionGet,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(by.conn)?;
+        let on = (get.lease, get.mode);
         // A repeat gets the same answer, whatever is current since.
-        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
-        if let Some(known) = leases.and_then(|leases| leases.get(&get.lease)) {
-            let Some(id) = known.target.version() else {
-                return Err(not_a_version(get.lease));
-            };
-            return self.grant_version(ports, conn, id, (get.lease, get.mode));
+        if let Some(target) = self.leases.get(client, get.lease).map(|known| known.target) {
+            return self.grant_version(ports, by.conn, target, on);
         }
         // Who waits needs no hints about what is not there yet.
-        if get.wait_ms > 0 && self.lookup_version(&caller, &get.target).is_none() {
-            return self.wait_for_version(ports, conn, number, get);
+        if get.wait_ms > 0 && self.models.lookup(&caller, &get.target).is_none() {
+            return self.wait_for_version(ports, by, get);
         }
         match self.usable_version(client, &caller, &get.target, get.mode) {
-            Ok(id) => self.grant_version(ports, conn, id, (get.lease, get.mode)),
+            Ok(id) => self.grant_version(ports, by.conn, id.into(), on),
             Err(failure)
                 if get.wait_ms > 0
                     && matches!(failure.kind, ErrorKind::NotFound | ErrorKind::NotReady) =>
             {
-                self.wait_for_version(ports, conn, number, get)
+                self.wait_for_version(ports, by, get)
             }
             Err(failure) => Err(failure),
         }
     }
 
-    fn wait_for_version(
-        &mut self,
-        ports: &P,
-        conn: ConnId,
-        number: u64,
-        get: VersionGet,
-    ) -> Answer<P::Fd> {
-        let until_ms = match get.wait_ms {
-            WAIT_FOREVER => u64::MAX,
-            wait => ports.monotonic_ms().saturating_add(wait),
-        };
-        self.models.waiters.push(VersionWaiter { conn, number, get, until_ms });
-        Ok(None)
+    fn wait_for_version(&mut self, ports: &P, by: RequestId, get: VersionGet) -> Answer<P::Fd> {
+        let deadline = wait_until(ports, get.wait_ms);
+        self.parked.park(by, Wish::Attach(get), Some(deadline));
+        Ok(Answered::Parked)
     }
 
     fn usable_version(
@@ -71,7 +59,7 @@ impl<P: Ports> Pond<P> {
         target: &VersionTarget,
         mode: Mode,
     ) -> Result<VersionId, Failure> {
-        let id = self.find_version(caller, target)?;
+        let id = self.models.find(caller, target)?;
         let Some(version) = self.models.versions.get(&id) else {
             return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
@@ -84,7 +72,9 @@ impl<P: Ports> Pond<P> {
                     Failure::new(ErrorKind::NotReady, message).hint("wait for the end of its load")
                 );
             }
-            VersionState::Draining => return Err(retired(&label, self.current_tag(version))),
+            VersionState::Draining => {
+                return Err(retired(&label, self.models.current_tag(version)));
+            }
             VersionState::Ready if mode == Mode::ReadWrite => {
                 let message = format!("{label} is ready, and never changes again");
                 return Err(Failure::new(ErrorKind::Invalid, message)
@@ -93,7 +83,7 @@ impl<P: Ports> Pond<P> {
             VersionState::Ready => {}
         }
         if self.is_lost(version) {
-            return Err(lost(&version.model.2, &version.tag));
+            return Err(lost(&version.model.name, &version.tag));
         }
         for part in &version.parts {
             let tensor = self.catalog.get(*part);
@@ -104,17 +94,11 @@ impl<P: Ports> Pond<P> {
         Ok(id)
     }
 
-    fn current_tag(&self, version: &Version<P::Fd>) -> Option<&millpond_wire::VersionTag> {
-        let current = self.models.models.get(&version.model)?.current?;
-        self.models.versions.get(&current).map(|version| &version.tag)
-    }
-
     /// What a waiting request is told when its time is over.
-    pub(in crate::policy) fn no_version_yet(&self, waiter: &VersionWaiter) -> Failure {
-        let Ok((client, caller)) = self.client_of(waiter.conn) else {
+    pub(in crate::policy) fn no_version_yet(&self, conn: ConnId, get: &VersionGet) -> Failure {
+        let Ok((client, caller)) = self.client_of(conn) else {
             return Failure::new(ErrorKind::Timeout, "nobody waits any more");
         };
-        let get = &waiter.get;
         let why = match self.usable_version(client, &caller, &get.target, get.mode) {
             Ok(_) => "it came too late".to_owned(),
             Err(failure) => failure.message,
@@ -127,16 +111,17 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         conn: ConnId,
-        id: VersionId,
+        target: LeaseTarget,
         (lease, mode): (LeaseId, Mode),
     ) -> Answer<P::Fd> {
         let (client_id, _) = self.client_of(conn)?;
-        let on = LeaseTarget::Version(id);
-        self.room_for_lease(ports, client_id, lease, Some((on, mode)))?;
-        let Some(client) = self.clients.clients.get_mut(&client_id) else { return Ok(None) };
-        let Some(version) = self.models.versions.get_mut(&id) else {
-            return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
+        self.room_for_lease(ports, client_id, lease, Some((target, mode)))?;
+        let Some(client) = self.clients.get(client_id) else { return Ok(Answered::Sent) };
+        let Some(id) = target.version() else {
+            let message = format!("lease {lease} is on a tensor, not on a version");
+            return Err(Failure::new(ErrorKind::Invalid, message));
         };
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         // What an operator may look at, the operator may not map: the next daemon would not know
         // why, and free it.
         if !client.caller.may_use(&version.owner, version.audience) {
@@ -145,10 +130,8 @@ impl<P: Ports> Pond<P> {
                 .hint("the admin socket is for looking and retiring, not for mapping"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
-        client.leases.entry(lease).or_insert(Lease { target: on, mode, since_ms, counted: false });
-        version.leases.insert((client_id, lease));
-        let token = self.key.token(client_id, lease, on, mode, user);
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        self.leases.begin(client_id, lease, Lease { target, mode, since_ms, counted: false });
+        let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
         let slabs = self.slab_fds(version, 0, limits::MESSAGE_FDS - fds.len());
@@ -161,7 +144,7 @@ impl<P: Ports> Pond<P> {
             manifest: has_manifest,
             slabs: count,
         };
-        Ok(Some((ReplyBody::Version(Box::new(grant)), fds)))
+        Ok(Answered::Now(ReplyBody::Version(Box::new(grant)), fds))
     }
 
     /// A version without a lease.
@@ -209,8 +192,7 @@ impl<P: Ports> Pond<P> {
         first: u32,
         count: u32,
     ) -> Answer<P::Fd> {
-        let leases = self.clients.clients.get(&client).map(|client| &client.leases);
-        let held = leases.and_then(|leases| leases.get(&lease));
+        let held = self.leases.get(client, lease);
         if held.is_none_or(|held| held.target != id.into()) {
             let message = format!("lease {lease} is not on version {id}");
             return Err(Failure::new(ErrorKind::Invalid, message));
@@ -234,38 +216,29 @@ impl<P: Ports> Pond<P> {
         }
         let fds = self.slab_fds(version, at, most);
         if fds.is_empty() {
-            return Err(lost(&version.model.2, &version.tag));
+            return Err(lost(&version.model.name, &version.tag));
         }
         let count = u32::try_from(fds.len()).unwrap_or(0);
-        Ok(Some((ReplyBody::Slabs { first, count }, fds)))
+        Ok(Answered::Now(ReplyBody::Slabs { first, count }, fds))
     }
 
     /// Answers those who waited for this version.
     pub(in crate::policy) fn wake_version(&mut self, ports: &mut P, id: VersionId) {
-        if self.models.waiters.is_empty() {
-            return;
-        }
-        let mut still = Vec::new();
-        for waiter in std::mem::take(&mut self.models.waiters) {
+        let waiting = self.parked.waiting(Until::Version);
+        let waiting: Vec<Ticket> = waiting.map(|(ticket, _)| ticket).collect();
+        for ticket in waiting {
+            let Some(parked) = self.parked.get(ticket) else { continue };
+            let (conn, Wish::Attach(get)) = (parked.by.conn, &parked.wish) else { continue };
             // Whom it does not concern is passed over quickly: nobody else should wait for this.
-            let get = &waiter.get;
-            let ready = self.client_of(waiter.conn).ok().filter(|(client, caller)| {
-                self.lookup_version(caller, &get.target) == Some(id)
-                    && self.usable_version(*client, caller, &get.target, get.mode).is_ok()
+            let ready = self.client_of(conn).is_ok_and(|(client, caller)| {
+                self.models.lookup(&caller, &get.target) == Some(id)
+                    && self.usable_version(client, &caller, &get.target, get.mode).is_ok()
             });
-            if ready.is_none() {
-                still.push(waiter);
-                continue;
+            if ready {
+                let on = (get.lease, get.mode);
+                let answer = self.grant_version(ports, conn, id.into(), on);
+                self.answer_parked(ports, Some(ticket), answer);
             }
-            let VersionWaiter { conn, number, get, .. } = waiter;
-            let answer = self.grant_version(ports, conn, id, (get.lease, get.mode));
-            self.answer_making(ports, conn, number, answer);
         }
-        self.models.waiters = still;
     }
-}
-
-fn not_a_version(lease: LeaseId) -> Failure {
-    let message = format!("lease {lease} is on a tensor, not on a version");
-    Failure::new(ErrorKind::Invalid, message)
 }

@@ -1,13 +1,12 @@
 //! Readings of models and versions.
 
-use millpond_wire::message::{
-    LeaseInfo, ModelInfo, ReplyBody, VersionDetails, VersionInfo, VersionState,
-};
+use millpond_wire::message::{ModelInfo, ReplyBody, VersionDetails, VersionInfo, VersionState};
 use millpond_wire::{TensorId, VersionId, VersionTarget};
 
 use super::Version;
+use crate::policy::answer::{Answer, Answered, gone};
 use crate::policy::owner::Caller;
-use crate::policy::pond::{Answer, Pond};
+use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 
 impl<P: Ports> Pond<P> {
@@ -22,10 +21,10 @@ impl<P: Ports> Pond<P> {
         let ready = version.ready.as_ref();
         let bytes = |part: &TensorId| self.catalog.get(*part).map_or(0, |tensor| tensor.bytes);
         let is_shared = |part: &&TensorId| self.models.with_part(**part).nth(1).is_some();
-        let stager = self.clients.clients.get(&version.creator);
+        let stager = self.clients.get(version.creator);
         VersionInfo {
             version: id,
-            model: version.model.2.clone(),
+            model: version.model.name.clone(),
             tag: version.tag.clone(),
             state: version.state,
             device: version.device,
@@ -40,7 +39,7 @@ impl<P: Ports> Pond<P> {
             content: ready.map(|ready| ready.content),
             created_unix_ms: version.created_ms,
             ready_unix_ms: ready.map(|ready| ready.ready_unix_ms),
-            readers: count(version.leases.len()),
+            readers: count(self.leases.count_on(id)),
             current: model.is_some_and(|model| model.current == Some(id)),
             previous: model.is_some_and(|model| model.history.last() == Some(&id)),
             lost: self.is_lost(version),
@@ -56,24 +55,21 @@ impl<P: Ports> Pond<P> {
         caller: &Caller,
         target: &VersionTarget,
     ) -> Answer<P::Fd> {
-        let id = self.find_version(caller, target)?;
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
-        let held = version.leases.iter();
-        let leases: Vec<LeaseInfo> =
-            held.filter_map(|(client, lease)| self.held(*client, *lease)).collect();
+        let id = self.models.find(caller, target)?;
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let details = VersionDetails {
             info: self.version_info(id, version),
             parts: self.parts_of(version),
-            leases,
+            leases: self.leases_on(id.into()),
         };
         let manifest = version.manifest.iter().cloned().collect();
-        Ok(Some((ReplyBody::VersionDetails(Box::new(details)), manifest)))
+        Ok(Answered::Now(ReplyBody::VersionDetails(Box::new(details)), manifest))
     }
 
     pub(in crate::policy) fn model_list(&self, caller: &Caller, prefix: &str) -> Vec<ModelInfo> {
         let mut models: Vec<ModelInfo> = Vec::new();
         for (key, model) in &self.models.models {
-            if !key.2.as_str().starts_with(prefix) {
+            if !key.name.as_str().starts_with(prefix) {
                 continue;
             }
             let known = model.versions.iter();
@@ -82,7 +78,7 @@ impl<P: Ports> Pond<P> {
             let versions: Vec<VersionInfo> =
                 shared.map(|(id, version)| self.version_info(id, version)).collect();
             if !versions.is_empty() {
-                models.push(ModelInfo { name: key.2.clone(), user: model.owner.user, versions });
+                models.push(ModelInfo { name: key.name.clone(), user: model.owner.user, versions });
             }
         }
         models.sort_by(|a, b| (&a.name, a.user).cmp(&(&b.name, b.user)));

@@ -5,26 +5,31 @@
 
 use std::collections::BTreeMap;
 
-use millpond_wire::message::{ReplyBody, VersionStage};
+use millpond_wire::message::VersionStage;
 use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{ClientId, Dtype, ErrorKind, Failure, Shape, SlabId, TensorId, VersionId};
 
+use crate::policy::answer::{Answer, Answered, from_port};
 use crate::policy::catalog::Tensor;
-use crate::policy::create::tensor_of;
-use crate::policy::pond::{Answer, PendingSlab, Pond, from_port};
-use crate::policy::ports::{ConnId, Ports};
-use crate::policy::slabs::Pool;
+use crate::policy::parked::{RequestId, Until, Wish};
+use crate::policy::pending_slabs::PendingSlab;
+use crate::policy::pond::Pond;
+use crate::policy::ports::Ports;
+use crate::policy::slab_class::SlabClass;
 
-/// Who waits for slabs: a version that begins, or one place in a version.
-pub(in crate::policy) type MakingKey = (VersionId, Option<usize>);
+/// What slabs are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::policy) struct MakingKey {
+    pub version: VersionId,
+    /// One place in the version's arena; `None` if the version begins.
+    pub place: Option<usize>,
+}
 
 /// Slabs that are being made for a version.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Making {
-    pub conn: ConnId,
-    pub number: u64,
     pub client: ClientId,
-    pub pool: Pool,
+    pub class: SlabClass,
     /// What was asked, with its tag, if the version begins.
     pub stage: Option<VersionStage>,
     /// Those that are there, by place in the arena.
@@ -47,13 +52,14 @@ impl<P: Ports> Pond<P> {
     pub(super) fn make_slabs(
         &mut self,
         ports: &mut P,
+        by: RequestId,
         key: MakingKey,
         mut making: Making,
         wanted: Vec<(usize, u64)>,
     ) -> Answer<P::Fd> {
         let mut rest = Vec::new();
         for (place, bytes) in wanted {
-            match self.slabs.place(&making.pool, bytes, false) {
+            match self.slabs.place(&making.class, bytes, false) {
                 Some((slab, _)) => {
                     making.has.insert(place, Reserved { slab, bytes, fresh: false });
                 }
@@ -62,7 +68,7 @@ impl<P: Ports> Pond<P> {
         }
         let sum: u64 = rest.iter().map(|(_, bytes)| bytes).sum();
         if sum > 0
-            && let Err(failure) = self.make_room(ports, making.pool.device, sum)
+            && let Err(failure) = self.make_room(ports, making.class.device, sum)
         {
             let failure = self.with_models(failure, &making);
             self.unmake(ports, key, making);
@@ -70,24 +76,17 @@ impl<P: Ports> Pond<P> {
         }
         for (place, bytes) in rest {
             let slab = SlabId(ports.random_id());
-            let pending = PendingSlab {
-                pool: making.pool.clone(),
-                bytes,
-                waiting: Vec::new(),
-                version: Some(key),
-                tries: 0,
-                waits: 0,
-                again_ms: None,
-            };
+            let pending = PendingSlab::new(making.class.clone(), bytes, Some(key));
             self.pending_slabs.insert(slab, pending);
             making.awaits.insert(slab, (place, bytes));
-            ports.make_slab(slab, making.pool.device, bytes, making.pool.owner.user);
+            ports.make_slab(slab, making.class.device, bytes, making.class.owner.user);
         }
         if making.awaits.is_empty() {
-            return self.slabs_are_there(ports, key, making);
+            return self.slabs_are_there(ports, Some(by), key, making);
         }
         self.models.making.insert(key, making);
-        Ok(None)
+        self.parked.park(by, Wish::Slabs(key), None);
+        Ok(Answered::Parked)
     }
 
     /// The driver made a slab for a version, or did not.
@@ -101,7 +100,6 @@ impl<P: Ports> Pond<P> {
         let Some(making) = self.models.making.get_mut(&key) else { return };
         // Given up meanwhile, and begun again: then this one is nobody's.
         let Some((place, bytes)) = making.awaits.remove(&slab) else { return };
-        let (conn, number) = (making.conn, making.number);
         if failure.is_none() && self.slabs.take_whole(slab) {
             making.has.insert(place, Reserved { slab, bytes, fresh: true });
             if !making.awaits.is_empty() {
@@ -109,41 +107,31 @@ impl<P: Ports> Pond<P> {
             }
         }
         let Some(making) = self.models.making.remove(&key) else { return };
+        let ticket = self.parked.first(Until::Slabs(key));
+        let by = ticket.and_then(|ticket| self.parked.get(ticket)).map(|parked| parked.by);
         let answer = match failure {
-            None => self.slabs_are_there(ports, key, making),
+            None => self.slabs_are_there(ports, by, key, making),
             Some(failure) => {
                 let failure = self.with_models(failure, &making);
                 self.unmake(ports, key, making);
                 Err(failure)
             }
         };
-        self.answer_making(ports, conn, number, answer);
+        // Who hung up meanwhile asks again.
+        self.answer_parked(ports, ticket, answer);
     }
 
-    pub(super) fn answer_making(
+    /// `by` is who waits for them, if anybody still does.
+    fn slabs_are_there(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
-        answer: Answer<P::Fd>,
-    ) {
-        // Who hung up meanwhile asks again.
-        if !self.clients.conns.contains_key(&conn) {
-            return;
-        }
-        match answer {
-            Ok(Some((body, fds))) => self.answer_later(ports, conn, number, body, fds),
-            Ok(None) => {}
-            Err(failure) => {
-                self.answer_later(ports, conn, number, ReplyBody::Failure(failure), Vec::new());
-            }
-        }
-    }
-
-    fn slabs_are_there(&mut self, ports: &mut P, key: MakingKey, making: Making) -> Answer<P::Fd> {
-        match key.1 {
-            None => self.staged(ports, key.0, making),
-            Some(place) => self.replaced_part(ports, key.0, place, making),
+        by: Option<RequestId>,
+        key: MakingKey,
+        making: Making,
+    ) -> Answer<P::Fd> {
+        match key.place {
+            None => self.staged(ports, by, key.version, making),
+            Some(place) => self.replaced_part(ports, key.version, place, making),
         }
     }
 
@@ -151,9 +139,7 @@ impl<P: Ports> Pond<P> {
     pub(super) fn unmake(&mut self, ports: &mut P, key: MakingKey, making: Making) {
         for slab in making.awaits.keys() {
             // What the driver works on comes, and is nobody's then.
-            if self.pending_slabs.get(slab).is_some_and(|pending| pending.again_ms.is_some()) {
-                self.pending_slabs.remove(slab);
-            }
+            self.pending_slabs.give_up(*slab);
         }
         for reserved in making.has.into_values() {
             self.slabs.give(reserved.slab, 0, reserved.bytes);
@@ -164,7 +150,7 @@ impl<P: Ports> Pond<P> {
         }
         let shared = making.stage.into_iter().flat_map(|stage| stage.parts);
         for part in shared.filter_map(|part| part.shared) {
-            self.models.unlink(part, key.0);
+            self.models.unlink(part, key.version);
             self.drop_part_if_unused(ports, part);
         }
     }
@@ -176,7 +162,8 @@ impl<P: Ports> Pond<P> {
         for key in keys {
             if let Some(making) = self.models.making.remove(&key) {
                 let answer = Err(Failure::new(ErrorKind::Retired, "its stager is gone"));
-                self.answer_making(ports, making.conn, making.number, answer);
+                let ticket = self.parked.first(Until::Slabs(key));
+                self.answer_parked(ports, ticket, answer);
                 self.unmake(ports, key, making);
             }
         }
@@ -214,9 +201,8 @@ impl<P: Ports> Pond<P> {
             renamed: None,
         };
         ports.journal(&Record::TensorMade(record.clone())).map_err(from_port)?;
-        let unleased_ms = ports.monotonic_ms();
-        let part = Tensor { unleased_ms, ..tensor_of(&record, false) };
-        self.catalog.insert(tensor, &making.pool.owner, part);
+        let part = Tensor::made(&record, None, ports.monotonic_ms());
+        self.catalog.insert(tensor, &making.class.owner, part);
         Ok(tensor)
     }
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use millpond_wire::message::VersionState;
 use millpond_wire::record::{Record, VersionRecord};
-use millpond_wire::{ClientId, TensorId, VersionId, limits};
+use millpond_wire::{ClientId, TensorId, limits};
 
-use super::stage::{record_of, version_of};
+use super::{Models, Version};
 use crate::policy::catalog::NameKey;
 use crate::policy::owner::Owner;
 use crate::policy::pond::Pond;
@@ -23,21 +23,21 @@ impl<P: Ports> Pond<P> {
             Record::VersionStaged(staged) => self.replay_staged(&staged),
             Record::VersionReady(ready) => {
                 let id = ready.version;
-                if !self.version_is(id, VersionState::Staging) {
+                if !self.models.is_in(id, VersionState::Staging) {
                     return;
                 }
                 let (current, manifest) = (ready.current, held.remove(&Held::Manifest(id)));
                 self.became_ready(ready, manifest);
                 if current {
-                    self.flip(id, None);
+                    self.models.flip(id, None);
                 }
             }
             Record::VersionCurrent { version, token }
-                if self.version_is(version, VersionState::Ready) =>
+                if self.models.is_in(version, VersionState::Ready) =>
             {
-                self.flip(version, token);
+                self.models.flip(version, token);
             }
-            Record::VersionDraining(id) => self.became_draining(id),
+            Record::VersionDraining(id) => self.models.drain(id),
             Record::VersionGone(id) => {
                 let manifest = self.models.remove(id).and_then(|version| version.manifest);
                 if let Some(manifest) = manifest {
@@ -49,24 +49,19 @@ impl<P: Ports> Pond<P> {
         }
     }
 
-    fn version_is(&self, id: VersionId, state: VersionState) -> bool {
-        self.models.versions.get(&id).is_some_and(|version| version.state == state)
-    }
-
     fn replay_staged(&mut self, staged: &VersionRecord) {
         let id = staged.version;
-        if self.version_is(id, VersionState::Staging) {
+        if self.models.is_in(id, VersionState::Staging) {
             self.models.set_parts(id, staged.parts.clone());
             return;
         }
-        let on = TensorId(id.0);
         let known = self.models.versions.contains_key(&id);
-        if known || self.catalog.get(on).is_some() || self.catalog.is_buried(id) {
+        if known || self.catalog.has(id.0) || self.catalog.is_buried(id) {
             return;
         }
         let tenant = self.clients.tenant(&staged.tenant);
         let owner = Owner { tenant, user: staged.user, group: staged.group };
-        let version = version_of(staged, owner, true);
+        let version = Version::recorded(staged, owner, true);
         let model = self.models.models.get(&version.model);
         if model.is_some_and(|model| model.owner.user != staged.user) {
             return;
@@ -80,7 +75,7 @@ impl<P: Ports> Pond<P> {
         let staged = versions.filter(|version| version.state == VersionState::Staging);
         let gone: Vec<ClientId> = staged
             .map(|version| version.creator)
-            .filter(|creator| !self.clients.clients.contains_key(creator))
+            .filter(|creator| !self.clients.knows(*creator))
             .collect();
         for creator in gone {
             self.give_up_staged(ports, creator);
@@ -90,24 +85,26 @@ impl<P: Ports> Pond<P> {
             self.trim(ports, &model);
         }
         self.let_versions_go(ports);
-        let parts = self.catalog.iter().filter(|(_, tensor)| tensor.part).map(|(id, _)| id);
+        let parts = self.catalog.iter().filter(|(_, tensor)| tensor.is_part()).map(|(id, _)| id);
         let unused: Vec<TensorId> = parts.filter(|id| !self.models.keep(*id)).collect();
         for part in unused {
             self.drop_part_if_unused(ports, part);
         }
         self.models.versions.values().filter(|version| self.is_lost(version)).count()
     }
+}
 
+impl<F> Models<F> {
     /// The records that say the same; those of the parts come before them.
-    pub(in crate::policy) fn version_records(&self) -> Vec<Record> {
+    pub(in crate::policy) fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
-        for model in self.models.models.values() {
+        for model in self.models.values() {
             let versions = || {
                 let known = model.versions.iter();
-                known.filter_map(|id| Some((*id, self.models.versions.get(id)?)))
+                known.filter_map(|id| Some((*id, self.versions.get(id)?)))
             };
             for (id, version) in versions() {
-                let staged = record_of(id, version);
+                let staged = version.record(id);
                 // What a later record of a version no longer has, it had before.
                 let former: Vec<TensorId> = version.former.iter().copied().collect();
                 for parts in former.chunks(limits::PARTS) {
@@ -135,7 +132,7 @@ impl<P: Ports> Pond<P> {
             }
             // A rename to the name that it has changes nothing, but is remembered.
             if let Some((id, version)) = versions().next() {
-                let name = &version.model.2;
+                let name = &version.model.name;
                 let renames = model.renames.iter().map(|token| Record::Renamed {
                     object: id.into(),
                     name: name.clone(),

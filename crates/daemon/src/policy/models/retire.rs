@@ -1,17 +1,17 @@
 //! Versions go: no new leases first, then, with the last lease, the memory.
 
-use millpond_wire::message::{Event, EventKind, VersionState};
+use millpond_wire::message::{EventKind, VersionState};
 use millpond_wire::record::Record;
-use millpond_wire::{
-    ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, SlabId, TensorId, VersionId, VersionTarget,
-};
+use millpond_wire::{ClientId, ErrorKind, Failure, SlabId, TensorId, VersionId, VersionTarget};
 
 use super::making::MakingKey;
 use super::{Version, retired};
-use crate::policy::catalog::key;
+use crate::policy::answer::{Answer, done, from_port, gone};
 use crate::policy::create::changed;
-use crate::policy::owner::{Caller, Owner, not_yours};
-use crate::policy::pond::{Answer, Pond, done, from_port};
+use crate::policy::events::happening;
+use crate::policy::owner::{Caller, not_yours};
+use crate::policy::parked::Until;
+use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, PortError, Ports};
 use crate::policy::release::Ending;
 use crate::policy::words::count;
@@ -29,11 +29,11 @@ impl<P: Ports> Pond<P> {
         {
             return done();
         }
-        if let Some(key) = self.making_of(caller, target) {
+        if let Some(key) = self.models.making_of(caller, target) {
             return self.retire_making(ports, caller, key);
         }
-        let id = self.find_version(caller, target)?;
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let id = self.models.find(caller, target)?;
+        let Some(version) = self.models.get(id) else { return Err(gone("version", id)) };
         let label = version.label();
         if !caller.may_change(&version.owner) {
             return Err(not_yours(&label, &version.owner));
@@ -43,7 +43,7 @@ impl<P: Ports> Pond<P> {
         }
         let model = self.models.models.get(&version.model);
         if let Some(model) = model.filter(|model| !also_current && model.current == Some(id)) {
-            let name = &version.model.2;
+            let name = &version.model.name;
             let alone = model.versions.len() == 1;
             if !alone {
                 let message = format!("{label} is the current version");
@@ -51,7 +51,7 @@ impl<P: Ports> Pond<P> {
                     "make another one current first: `millpond swap {name} VERSION`"
                 )));
             }
-            let readers = version.leases.len();
+            let readers = self.leases.count_on(id);
             if readers > 0 {
                 let message = format!("{label} is the current version and has {readers} readers");
                 return Err(Failure::new(ErrorKind::Invalid, message).hint(format!(
@@ -65,34 +65,20 @@ impl<P: Ports> Pond<P> {
         done()
     }
 
-    /// A version whose slabs are still being made.
-    fn making_of(&self, caller: &Caller, target: &VersionTarget) -> Option<MakingKey> {
-        let mut making = self.models.making.iter();
-        let found = making.find(|((id, _), making)| match (target, &making.stage) {
-            (_, None) => false,
-            (VersionTarget::Id(wanted), _) => wanted == id,
-            (VersionTarget::Name(name), Some(stage)) => {
-                let user = name.model.user.unwrap_or(caller.owner.user);
-                let owner = Owner { user, ..caller.owner.clone() };
-                name.tag.is_some()
-                    && name.tag == stage.tag
-                    && key(&owner, &name.model.name) == key(&making.pool.owner, &stage.model)
-            }
-        });
-        found.map(|(key, _)| *key)
-    }
-
     fn retire_making(&mut self, ports: &mut P, caller: &Caller, key: MakingKey) -> Answer<P::Fd> {
-        let Some(making) = self.models.making.get(&key) else { return Ok(None) };
-        if !caller.may_change(&making.pool.owner) {
-            return Err(not_yours(&format!("version {}", key.0), &making.pool.owner));
+        let Some(making) = self.models.making.get(&key) else {
+            return Err(gone("version", key.version));
+        };
+        if !caller.may_change(&making.class.owner) {
+            return Err(not_yours(&format!("version {}", key.version), &making.class.owner));
         }
         if let Some(making) = self.models.making.remove(&key) {
             let label = making.stage.as_ref().map_or_else(String::new, |stage| {
                 let tag = stage.tag.as_ref().map_or_else(String::new, ToString::to_string);
                 format!("{}@{tag}", stage.model)
             });
-            self.answer_making(ports, making.conn, making.number, Err(retired(&label, None)));
+            let ticket = self.parked.first(Until::Slabs(key));
+            self.answer_parked(ports, ticket, Err(retired(&label, None)));
             self.unmake(ports, key, making);
         }
         done()
@@ -109,24 +95,15 @@ impl<P: Ports> Pond<P> {
         if version.state == VersionState::Draining {
             return Ok(());
         }
-        let (name, user) = (version.model.2.clone(), version.owner.user);
-        let text = format!("{}: {why}; {} readers", version.tag, version.leases.len());
+        let (name, user) = (version.model.name.clone(), version.owner.user);
+        let text = format!("{}: {why}; {} readers", version.tag, self.leases.count_on(id));
         ports.journal(&Record::VersionDraining(id))?;
-        self.became_draining(id);
+        self.models.drain(id);
         self.version_changed(ports, id);
         let on = Some(id.into());
         self.happened(ports, EventKind::VersionDraining, on, Some(name), Some(user), text);
         self.go_if_unused(ports, id);
         Ok(())
-    }
-
-    /// What that changes in the books, now or when it is replayed.
-    pub(super) fn became_draining(&mut self, id: VersionId) {
-        let Some(version) = self.models.versions.get_mut(&id) else { return };
-        version.state = VersionState::Draining;
-        if let Some(model) = self.models.models.get_mut(&version.model) {
-            model.forget(id);
-        }
     }
 
     /// The stager of these is gone: they never will be complete.
@@ -153,41 +130,31 @@ impl<P: Ports> Pond<P> {
     /// The last reader may have left.
     fn go_if_unused(&mut self, ports: &mut P, id: VersionId) {
         let Some(version) = self.models.versions.get(&id) else { return };
-        let (draining, leased) = (version.state == VersionState::Draining, &version.leases);
-        if !draining || !leased.is_empty() || self.version_may_be_held(version) {
+        let draining = version.state == VersionState::Draining;
+        if !draining || self.leases.are_on(id) || self.version_may_be_held(version) {
             return;
         }
         if let Err(error) = ports.journal(&Record::VersionGone(id)) {
             tracing::error!(version = %id, "could not record that a version is gone: {error}");
             return;
         }
-        let on = LeaseTarget::Version(id);
         let user = Some(version.owner.user);
         // While it is still in the books, which say who may know.
-        let public = self.public(on, user);
+        let public = self.public(id.into(), user);
         let Some(version) = self.models.remove(id) else { return };
-        self.catalog.bury(on);
+        self.catalog.bury(id);
         if let Some(manifest) = version.manifest {
             ports.let_go(Held::Manifest(id), Some(manifest));
         }
-        changed(ports, on, Some(&version.model.2));
+        changed(ports, id, Some(&version.model.name));
         let mut freed = 0_usize;
         for part in version.parts.iter().chain(&version.former) {
             freed += usize::from(self.drop_part_if_unused(ports, *part));
         }
-        let event = Event {
-            sequence: 0,
-            unix_ms: ports.now_ms(),
-            kind: EventKind::VersionGone,
-            target: Some(on),
-            name: Some(version.model.2),
-            user,
-            text: format!(
-                "{}: {freed} of {} given back",
-                version.tag,
-                count(version.parts.len() as u64, "slab")
-            ),
-        };
+        let slabs = count(version.parts.len() as u64, "slab");
+        let text = format!("{}: {freed} of {slabs} given back", version.tag);
+        let (on, name) = (Some(id.into()), Some(version.model.name));
+        let event = happening(ports, EventKind::VersionGone, on, name, user, text);
         self.tell(ports, event, public);
     }
 
@@ -197,9 +164,9 @@ impl<P: Ports> Pond<P> {
         if self.models.keep(id) {
             return false;
         }
-        let part = self.catalog.get(id).filter(|tensor| tensor.part);
+        let part = self.catalog.get(id).filter(|tensor| tensor.is_part());
         let slab = part.and_then(|tensor| self.slabs.get(tensor.slab));
-        let Some(owner) = slab.map(|slab| slab.pool.owner.clone()) else { return false };
+        let Some(owner) = slab.map(|slab| slab.class.owner.clone()) else { return false };
         self.catalog.delete(id, &owner);
         self.free_if_unused(ports, id);
         true
@@ -208,9 +175,7 @@ impl<P: Ports> Pond<P> {
     /// Parts that a version had before go when nobody can have them mapped any more.
     pub(super) fn let_former_go(&mut self, ports: &mut P, id: VersionId) {
         let Some(version) = self.models.versions.get(&id) else { return };
-        if version.former.is_empty()
-            || !version.leases.is_empty()
-            || self.version_may_be_held(version)
+        if version.former.is_empty() || self.leases.are_on(id) || self.version_may_be_held(version)
         {
             return;
         }
@@ -226,11 +191,9 @@ impl<P: Ports> Pond<P> {
         &mut self,
         ports: &mut P,
         id: VersionId,
-        lease: (ClientId, LeaseId),
         ending: Ending,
     ) {
-        let Some(version) = self.models.versions.get_mut(&id) else { return };
-        version.leases.remove(&lease);
+        let Some(version) = self.models.get(id) else { return };
         if ending == Ending::Died {
             let slab_of = |part: TensorId| self.catalog.get(part).map(|tensor| tensor.slab);
             let slabs: Vec<SlabId> = version.keeps().filter_map(slab_of).collect();
@@ -254,7 +217,7 @@ impl<P: Ports> Pond<P> {
     /// The version, or its model's name, may mean something else from now on.
     pub(in crate::policy) fn version_changed(&self, ports: &mut P, id: VersionId) {
         if let Some(version) = self.models.versions.get(&id) {
-            changed(ports, id, Some(&version.model.2));
+            changed(ports, id, Some(&version.model.name));
         }
     }
 }

@@ -5,9 +5,10 @@ use millpond_wire::record::Record;
 use millpond_wire::{ErrorKind, Failure, TensorRef, Token, VersionId, VersionTag};
 
 use super::{lost, retired};
+use crate::policy::answer::{Answer, from_port, gone, now};
 use crate::policy::catalog::NameKey;
 use crate::policy::owner::{Caller, not_yours};
-use crate::policy::pond::{Answer, Pond, from_port, now};
+use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 use crate::policy::words::count;
 
@@ -20,8 +21,8 @@ impl<P: Ports> Pond<P> {
         tag: Option<&VersionTag>,
         token: Token,
     ) -> Answer<P::Fd> {
-        let Some((key, model)) = self.find_model(caller, name) else {
-            return Err(self.no_model(caller, name));
+        let Some((key, model)) = self.models.find_model(caller, name) else {
+            return Err(self.models.no_model(caller, name));
         };
         let key = key.clone();
         if !caller.may_change(&model.owner) {
@@ -35,7 +36,7 @@ impl<P: Ports> Pond<P> {
         let id = match tag {
             Some(_) => {
                 let model_ref = millpond_wire::ModelRef { model: name.clone(), tag: tag.cloned() };
-                self.find_version(caller, &millpond_wire::VersionTarget::Name(model_ref))?
+                self.models.find(caller, &millpond_wire::VersionTarget::Name(model_ref))?
             }
             None => self.before_current(&key).ok_or_else(|| {
                 let message = format!("model '{name}' has no earlier version to go back to");
@@ -43,7 +44,9 @@ impl<P: Ports> Pond<P> {
                     .hint("`models.keep_previous` in the configuration says how many are kept")
             })?,
         };
-        let Some(version) = self.models.versions.get(&id) else { return Ok(None) };
+        let Some(version) = self.models.versions.get(&id) else {
+            return Err(gone("version", id));
+        };
         let label = version.label();
         match version.state {
             VersionState::Ready => {}
@@ -56,13 +59,13 @@ impl<P: Ports> Pond<P> {
             VersionState::Draining => return Err(retired(&label, None)),
         }
         if self.is_lost(version) {
-            return Err(lost(&version.model.2, &version.tag));
+            return Err(lost(&version.model.name, &version.tag));
         }
         // Also if it is current already: a repeat must not bring it back later.
         let record = Record::VersionCurrent { version: id, token: Some(token) };
         ports.journal(&record).map_err(from_port)?;
         let was_current = self.models.models.get(&key).and_then(|model| model.current) == Some(id);
-        let before = self.flip(id, Some(token));
+        let before = self.models.flip(id, Some(token));
         if !was_current {
             self.flipped(ports, id, before);
             self.wake_version(ports, id);
@@ -89,7 +92,7 @@ impl<P: Ports> Pond<P> {
             Some((id, self.models.versions.get(&id)?))
         });
         let Some((id, version)) = current else {
-            let message = format!("model '{}' has no current version any more", key.2);
+            let message = format!("model '{}' has no current version any more", key.name);
             return Err(Failure::new(ErrorKind::NotFound, message));
         };
         let before = || {
@@ -100,22 +103,6 @@ impl<P: Ports> Pond<P> {
             current: Box::new(self.version_info(id, version)),
             previous: previous.or_else(before),
         })
-    }
-
-    /// What a flip changes in the books, now or when it is replayed. Returns what was current.
-    pub(super) fn flip(&mut self, id: VersionId, token: Option<Token>) -> Option<VersionId> {
-        let version = self.models.versions.get(&id)?;
-        let model = self.models.models.get_mut(&version.model)?;
-        let before = model.current.replace(id).filter(|before| *before != id);
-        if let Some(before) = before {
-            model.history.push(before);
-        }
-        model.history.retain(|other| *other != id);
-        if let Some(token) = token {
-            let tag = before.and_then(|before| self.models.versions.get(&before));
-            model.remember(token, tag.map(|version| version.tag.clone()));
-        }
-        before
     }
 
     /// Tells everybody that another version is current, and lets go of the oldest ones.
@@ -130,14 +117,14 @@ impl<P: Ports> Pond<P> {
         if let Some(before) = before {
             self.version_changed(ports, before);
         }
-        let (on, name) = (Some(id.into()), Some(key.2.clone()));
+        let (on, name) = (Some(id.into()), Some(key.name.clone()));
         self.happened(ports, EventKind::ModelSwapped, on, name, Some(user), text);
         self.trim(ports, &key);
     }
 
     /// Versions that were current long ago drain by themselves.
     pub(super) fn trim(&mut self, ports: &mut P, key: &NameKey) {
-        let keep = self.limits.keep_previous;
+        let keep = self.caps.keep_previous;
         while let Some(model) = self.models.models.get(key)
             && model.history.len() > keep
             && let Some(oldest) = model.history.first().copied()

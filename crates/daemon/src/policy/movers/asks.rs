@@ -1,5 +1,7 @@
 //! Moves are asked for: checked, queued, answered.
 
+use std::collections::BTreeSet;
+
 use millpond_keeper::bytes::format_bytes;
 use millpond_mover::channel::Pieces;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
@@ -7,34 +9,33 @@ use millpond_wire::{
     ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,
 };
 
-use super::{Mover, Moving};
+use super::Moving;
+use crate::policy::answer::{Answer, Answered, now};
 use crate::policy::get::lost;
 use crate::policy::owner::Caller;
-use crate::policy::pond::{Answer, Pond, now};
-use crate::policy::ports::{ConnId, Ports};
+use crate::policy::parked::{RequestId, Until, Wish};
+use crate::policy::pond::Pond;
+use crate::policy::ports::Ports;
 
 impl<P: Ports> Pond<P> {
     /// A move that is wanted: it is answered when every byte has landed.
     pub(in crate::policy) fn move_bytes(
         &mut self,
         ports: &mut P,
-        conn: ConnId,
-        number: u64,
+        by: RequestId,
         mut what: TensorMove,
         file: Option<P::Fd>,
     ) -> Answer<P::Fd> {
         self.check_draining()?;
-        let (client, caller) = self.client_of(conn)?;
+        let (client, caller) = self.client_of(by.conn)?;
         // A repeat joins the move that is under way: two of them would race.
-        for mover in self.movers.by_device.values_mut() {
-            let all = mover.sent.values_mut();
-            let mut all = all.chain(mover.waiting.iter_mut().map(|(_, moving)| moving));
-            if let Some(same) = all.find(|it| it.client == client && it.what.token == what.token) {
-                let before = std::mem::replace(&mut same.conn, conn);
-                let earlier = std::mem::replace(&mut same.number, number);
-                self.superseded(ports, before, earlier);
-                return Ok(None);
-            }
+        if let Some(job) = self.movers.same(client, what.token) {
+            // The move goes on, but the earlier request for it does not: each is answered once.
+            let message = "the same move was asked for again; that request gets its answer";
+            let earlier = self.parked.first(Until::Moved(job));
+            self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
+            self.parked.park(by, Wish::Move(job), None);
+            return Ok(Answered::Parked);
         }
         let (device, slab) = self.may_move(client, &caller, what.tensor, &what, true)?;
         let from = match what.work {
@@ -62,21 +63,11 @@ impl<P: Ports> Pond<P> {
         }
         self.room_for_move(ports, &caller, what.bytes)?;
         let user = caller.owner.user;
-        let moving = Moving { conn, number, client, user, what, file, slab, from };
-        let job = self.movers.next_job;
-        self.movers.next_job += 1;
-        self.movers.by_device.entry(device).or_default().waiting.push_back((job, moving));
+        let moving = Moving { client, user, what, file, slab, from };
+        let job = self.movers.queue(device, moving);
+        self.parked.park(by, Wish::Move(job), None);
         self.feed_mover(ports, device);
-        Ok(None)
-    }
-
-    /// The move goes on, but this request for it does not: every request is answered once.
-    fn superseded(&mut self, ports: &mut P, conn: ConnId, number: u64) {
-        if self.clients.conns.contains_key(&conn) {
-            let message = "the same move was asked for again; that request gets its answer";
-            let body = ReplyBody::Failure(Failure::new(ErrorKind::Invalid, message));
-            self.answer_later(ports, conn, number, body, Vec::new());
-        }
+        Ok(Answered::Parked)
     }
 
     /// Whether these bytes of a tensor may be written, or read; and where they lie.
@@ -98,23 +89,23 @@ impl<P: Ports> Pond<P> {
             return Err(lost(&id.to_string()));
         }
         slab.backing.supported()?;
-        let name = tensor.name.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+        let name = tensor.label(id);
         // Who holds a lease may go on with what no new lease is given for.
-        let leased = tensor.leases.iter().any(|(holder, _)| *holder == client);
-        if tensor.deleted && !leased {
+        let leased = self.leases.holds(client, id);
+        if tensor.is_deleted() && !leased {
             let message = format!("tensor '{name}' was deleted");
             return Err(Failure::new(ErrorKind::NotFound, message));
         }
         let writes = is_target && what.work.writes();
-        if tensor.part {
+        if tensor.is_part() {
             self.may_use_part(client, caller, id, writes)?;
         }
-        let leased = leased || tensor.part;
-        if !writes && !tensor.ready && !leased {
+        let leased = leased || tensor.is_part();
+        if !writes && !tensor.is_ready() && !leased {
             let message = format!("tensor '{name}' is still being written");
             return Err(Failure::new(ErrorKind::NotReady, message).hint("wait for its publish"));
         }
-        if !writes && tensor.accesses_left.is_some() && !leased {
+        if !writes && tensor.life.accesses_left.is_some() && !leased {
             let message = format!("gets of tensor '{name}' are counted");
             return Err(Failure::new(ErrorKind::Invalid, message)
                 .hint("take a lease first, which is one get, and move under it"));
@@ -136,7 +127,7 @@ impl<P: Ports> Pond<P> {
                 return Err(Failure::new(ErrorKind::Invalid, message));
             }
         }
-        Ok((slab.pool.device, tensor.slab))
+        Ok((slab.class.device, tensor.slab))
     }
 
     /// Whether a mover takes these pieces: it ends itself, and with it the moves of others, over
@@ -152,15 +143,9 @@ impl<P: Ports> Pond<P> {
     }
 
     fn room_for_move(&mut self, ports: &mut P, caller: &Caller, bytes: u64) -> Result<(), Failure> {
-        let (most, most_bytes) = (self.limits.moves_per_user, self.limits.move_bytes_per_user);
+        let (most, most_bytes) = (self.caps.moves_per_user, self.caps.move_bytes_per_user);
         let user = caller.owner.user;
-        let (mut count, mut sum) = (0_usize, 0_u64);
-        for moving in self.movers.by_device.values().flat_map(Mover::all) {
-            if moving.user == user {
-                count += 1;
-                sum = sum.saturating_add(moving.what.bytes);
-            }
-        }
+        let (count, sum) = self.movers.load_of(user);
         let (what, key) = if count >= most {
             (format!("{most} moves under way"), "limits.moves_per_user")
         } else if count > 0 && sum.saturating_add(bytes) > most_bytes {
@@ -168,52 +153,33 @@ impl<P: Ports> Pond<P> {
         } else {
             return Ok(());
         };
-        Err(self.limit_reached(ports, &caller.owner, &what, key))
+        Err(self.cap_reached(ports, &caller.owner, &what, key))
     }
 
     pub(super) fn end_move(
         &mut self,
         ports: &mut P,
-        moving: &Moving<P::Fd>,
+        (job, moving): (u64, &Moving<P::Fd>),
         result: Result<Vec<ContentHash>, Failure>,
     ) {
-        let body = match result {
-            Ok(hashes) => ReplyBody::Moved { bytes: moving.what.bytes, hashes },
-            Err(failure) => ReplyBody::Failure(failure),
-        };
+        let bytes = moving.what.bytes;
+        let answer = result.and_then(|hashes| now(ReplyBody::Moved { bytes, hashes }));
         // Who hung up meanwhile asks again.
-        if self.clients.conns.contains_key(&moving.conn) {
-            self.answer_later(ports, moving.conn, moving.number, body, Vec::new());
-        }
+        let ticket = self.parked.first(Until::Moved(job));
+        self.answer_parked(ports, ticket, answer);
     }
 
     /// Nobody waits for these any more; what runs, runs to its end.
-    pub(in crate::policy) fn forget_moves(&mut self, ports: &mut P, conn: ConnId) {
-        for mover in self.movers.by_device.values_mut() {
-            mover.waiting.retain(|(_, moving)| moving.conn != conn);
-        }
-        self.unmap_all_unwanted(ports);
-    }
-
-    fn unmap_all_unwanted(&mut self, ports: &mut P) {
-        let devices: Vec<GpuUuid> = self.movers.by_device.keys().copied().collect();
-        for device in devices {
-            self.unmap_unwanted(ports, device);
-        }
+    pub(in crate::policy) fn forget_moves(&mut self, ports: &mut P, jobs: &BTreeSet<u64>) {
+        self.movers.forget(jobs);
+        self.movers.unmap_all_unwanted(ports);
     }
 
     /// Moves that have not begun are refused.
     pub(in crate::policy) fn refuse_moves(&mut self, ports: &mut P, failure: &Failure) {
-        let waiting: Vec<Moving<P::Fd>> = self
-            .movers
-            .by_device
-            .values_mut()
-            .flat_map(|mover| mover.waiting.drain(..))
-            .map(|(_, moving)| moving)
-            .collect();
-        for moving in waiting {
-            self.end_move(ports, &moving, Err(failure.clone()));
+        for (job, moving) in self.movers.take_waiting() {
+            self.end_move(ports, (job, &moving), Err(failure.clone()));
         }
-        self.unmap_all_unwanted(ports);
+        self.movers.unmap_all_unwanted(ports);
     }
 }

@@ -5,7 +5,7 @@ use millpond_wire::message::{MoveWork, TensorMove};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, LeaseId, Mode, SlabId, TensorId};
 
 use super::{Moving, SENT};
-use crate::policy::clients::Lease;
+use crate::policy::leases::Lease;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 use crate::policy::release::Ending;
@@ -21,8 +21,8 @@ impl<P: Ports> Pond<P> {
         match self.lease_for_job(ports, device, &moving) {
             Ok(()) => {}
             Err(failure) => {
-                self.end_move(ports, &moving, Err(failure));
-                self.unmap_unwanted(ports, device);
+                self.end_move(ports, (job, &moving), Err(failure));
+                self.movers.unmap_unwanted(ports, device);
                 return true;
             }
         }
@@ -31,7 +31,7 @@ impl<P: Ports> Pond<P> {
             self.map_for_job(ports, device, slab);
         }
         let work = self.work_of(&mut moving);
-        let message = ToMover::Job(Job { job, epoch: self.epoch, work });
+        let message = ToMover::Job(Job { job, epoch: self.identity.epoch, work });
         ports.tell_mover(device, message, moving.file.take());
         if let Some(mover) = self.movers.by_device.get_mut(&device) {
             mover.sent.insert(job, moving);
@@ -100,16 +100,8 @@ impl<P: Ports> Pond<P> {
             if *uses == 1 {
                 let lease = *lease;
                 mover.next_lease += 1;
-                let mode = Mode::ReadWrite;
-                if let Some(client) = self.clients.clients.get_mut(&client) {
-                    client.leases.insert(
-                        lease,
-                        Lease { target: tensor.into(), mode, since_ms, counted: false },
-                    );
-                }
-                if let Some(tensor) = self.catalog.get_mut(tensor) {
-                    tensor.leases.insert((client, lease));
-                }
+                let (target, mode) = (tensor.into(), Mode::ReadWrite);
+                self.leases.begin(client, lease, Lease { target, mode, since_ms, counted: false });
                 self.schedule(tensor);
                 self.is_held(tensor);
             }
@@ -125,22 +117,6 @@ impl<P: Ports> Pond<P> {
             let map = ToMover::Map { slab, bytes: found.bytes };
             ports.tell_mover(device, map, found.fd.clone());
         }
-    }
-
-    /// Has the mover unmap what no job of its is on and no move waits for: nobody else would ever
-    /// say so.
-    pub(super) fn unmap_unwanted(&mut self, ports: &mut P, device: GpuUuid) {
-        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let waiting = &mover.waiting;
-        mover.slabs.retain(|slab, uses| {
-            let wanted =
-                |(_, it): &(u64, Moving<P::Fd>)| it.slab == *slab || it.from == Some(*slab);
-            let stays = *uses > 0 || waiting.iter().any(wanted);
-            if !stays {
-                ports.tell_mover(device, ToMover::Unmap { slab: *slab }, None);
-            }
-            stays
-        });
     }
 
     /// A job that was sent needs its leases and mappings no more. Mapping a slab again for the next
@@ -162,7 +138,7 @@ impl<P: Ports> Pond<P> {
                 }
             }
         }
-        self.unmap_unwanted(ports, device);
+        self.movers.unmap_unwanted(ports, device);
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         let client = mover.client;
         let mut over = Vec::new();

@@ -1,12 +1,10 @@
 //! A mover is started, speaks, hangs, dies, and is replaced.
 
-use std::collections::BTreeMap;
-
 use millpond_mover::channel::{FromMover, ToMover, Why};
 use millpond_wire::message::{EventKind, MoverInfo};
 use millpond_wire::{ClientId, ErrorKind, Failure, GpuUuid};
 
-use super::{Mover, MoverLimits, SLOWEST_BYTES_PER_MS, Stage};
+use super::{Mover, Stage};
 use crate::policy::clients::Client;
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::Pond;
@@ -17,43 +15,40 @@ impl<P: Ports> Pond<P> {
     pub(super) fn feed_mover(&mut self, ports: &mut P, device: GpuUuid) {
         let Some(mover) = self.movers.by_device.get(&device) else { return };
         match mover.stage {
-            Stage::Absent if !mover.waiting.is_empty() => {
-                // One that an earlier daemon left behind still writes.
-                let left = |(id, client): (&ClientId, &Client<P::Fd>)| {
-                    client.mover && self.movers.device_of(*id).is_none()
-                };
-                if !self.clients.clients.iter().any(left) {
-                    if let Some(mover) = self.movers.by_device.get_mut(&device) {
-                        mover.stage = Stage::Starting;
-                    }
-                    self.await_mover(ports, device);
-                    ports.start_mover(device);
-                }
-            }
+            Stage::Absent if !mover.waiting.is_empty() => self.start_mover(ports, device),
             Stage::Ready => {
                 let rested = mover.sent.is_empty();
                 while self.send_next(ports, device) {}
                 // Of one that is at work, more work is no sign of life.
                 if rested {
-                    self.await_mover(ports, device);
+                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                 }
             }
             _ => {}
         }
     }
 
-    /// When the mover of a GPU counts as hung, or may go.
-    fn await_mover(&mut self, ports: &P, device: GpuUuid) {
-        let MoverLimits { patience_ms, idle_ms } = self.limits.movers;
-        let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
-        let within = match (mover.stage, largest) {
-            (Stage::Absent, _) => None,
-            (Stage::Starting | Stage::Ending, _) => Some(patience_ms),
-            (Stage::Ready, None) => Some(idle_ms),
-            (Stage::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
+    /// Starts a mover ahead of moves that are about to be asked for: its context takes longer than
+    /// whatever has to happen before them. One that gets no work ends like any other.
+    pub(in crate::policy) fn expect_moves(&mut self, ports: &mut P, device: GpuUuid) {
+        if self.movers.by_device.entry(device).or_default().stage == Stage::Absent {
+            self.start_mover(ports, device);
+        }
+    }
+
+    fn start_mover(&mut self, ports: &mut P, device: GpuUuid) {
+        // One that an earlier daemon left behind still writes.
+        let left = |(id, client): (ClientId, &Client<P::Fd>)| {
+            client.mover && self.movers.device_of(id).is_none()
         };
-        mover.deadline_ms = within.map(|within| ports.monotonic_ms().saturating_add(within));
+        if self.clients.iter().any(left) {
+            return;
+        }
+        if let Some(mover) = self.movers.by_device.get_mut(&device) {
+            mover.stage = Stage::Starting;
+        }
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
+        ports.start_mover(device);
     }
 
     /// The process of a mover runs; it has not said anything yet.
@@ -75,7 +70,6 @@ impl<P: Ports> Pond<P> {
                 unclaimed: false,
                 recorded: false,
                 announced: true,
-                leases: BTreeMap::new(),
                 mover: true,
             },
         );
@@ -96,8 +90,8 @@ impl<P: Ports> Pond<P> {
         let failure = Failure::new(ErrorKind::Mover, format!("no mover for {device}: {text}"))
             .hint("run `millpond doctor`");
         let waiting = std::mem::take(&mut mover.waiting);
-        for (_, moving) in waiting {
-            self.end_move(ports, &moving, Err(failure.clone()));
+        for (job, moving) in waiting {
+            self.end_move(ports, (job, &moving), Err(failure.clone()));
         }
     }
 
@@ -122,7 +116,7 @@ impl<P: Ports> Pond<P> {
                 if let Some(moving) = mover.sent.remove(&job) {
                     mover.moved_bytes = mover.moved_bytes.saturating_add(moving.what.bytes);
                     self.let_job_go(ports, device, &moving, true);
-                    self.end_move(ports, &moving, Ok(hashes));
+                    self.end_move(ports, (job, &moving), Ok(hashes));
                 }
             }
             FromMover::JobFailed { job, why: Why::Driver, text } => {
@@ -138,13 +132,13 @@ impl<P: Ports> Pond<P> {
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
                     self.let_job_go(ports, device, &moving, false);
-                    self.end_move(ports, &moving, Err(Failure::new(kind, text)));
+                    self.end_move(ports, (job, &moving), Err(Failure::new(kind, text)));
                 }
             }
         }
         self.feed_mover(ports, device);
         // What it says is one.
-        self.await_mover(ports, device);
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
     }
 
     /// A mover's channel has ended: it dies, and its pidfd says when it is gone.
@@ -159,14 +153,14 @@ impl<P: Ports> Pond<P> {
     fn lose_mover(&mut self, ports: &mut P, device: GpuUuid, why: &str) {
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
         mover.stage = Stage::Ending;
-        let client = mover.client.and_then(|client| self.clients.clients.get(&client));
+        let client = mover.client.and_then(|client| self.clients.get(client));
         if let Some(pidfd) = client.and_then(|client| client.pidfd.as_ref()) {
             ports.kill(pidfd);
         }
         let text = format!("the mover of {device}: {why}");
         tracing::warn!("{text}; killing it");
         self.happened(ports, EventKind::MoverLost, None, None, None, text);
-        self.await_mover(ports, device);
+        self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
     }
 
     /// A mover that was killed and does not go: nobody waits for it, but no other is started, and
@@ -174,12 +168,13 @@ impl<P: Ports> Pond<P> {
     fn give_up_on_mover(&mut self, ports: &mut P, device: GpuUuid) {
         self.lose_mover(ports, device, "it does not end");
         let Some(mover) = self.movers.by_device.get_mut(&device) else { return };
-        let sent = std::mem::take(&mut mover.sent).into_values();
-        let all: Vec<_> = sent.chain(mover.waiting.drain(..).map(|(_, moving)| moving)).collect();
-        for moving in all {
+        let sent = std::mem::take(&mut mover.sent).into_iter();
+        let all: Vec<_> = sent.chain(mover.waiting.drain(..)).collect();
+        for (job, moving) in all {
             let message = format!("the mover of {device} hangs in the kernel and cannot be ended");
             let failure = Failure::new(ErrorKind::Mover, message);
-            self.end_move(ports, &moving, Err(failure.hint("look at the machine's kernel log")));
+            let failure = failure.hint("look at the machine's kernel log");
+            self.end_move(ports, (job, &moving), Err(failure));
         }
     }
 
@@ -201,12 +196,13 @@ impl<P: Ports> Pond<P> {
         mover.slabs.clear();
         mover.leases.clear();
         mover.deadline_ms = None;
-        for moving in sent.into_values() {
+        for (job, moving) in sent {
             let failure = Failure::new(
                 ErrorKind::Mover,
                 format!("the mover of {device} died during a {}", moving.what.work.name()),
             );
-            self.end_move(ports, &moving, Err(failure.hint("repeat it: another mover is started")));
+            let failure = failure.hint("repeat it: another mover is started");
+            self.end_move(ports, (job, &moving), Err(failure));
         }
         if was_lost {
             tracing::warn!("the mover of {device} is gone");
@@ -232,7 +228,7 @@ impl<P: Ports> Pond<P> {
                     ports.tell_mover(device, ToMover::Stop, None);
                     let text = format!("the mover of {device} had nothing to do");
                     self.happened(ports, EventKind::MoverStopped, None, None, None, text);
-                    self.await_mover(ports, device);
+                    self.movers.await_sign(device, ports.monotonic_ms(), self.caps.movers);
                 }
                 Stage::Ending => self.give_up_on_mover(ports, device),
                 _ => self.lose_mover(ports, device, "it said nothing for too long"),
@@ -244,7 +240,7 @@ impl<P: Ports> Pond<P> {
     /// Movers that run, for `status`.
     pub(in crate::policy) fn mover_list(&self) -> Vec<MoverInfo> {
         let running = self.movers.by_device.iter().filter_map(|(device, mover)| {
-            let client = self.clients.clients.get(&mover.client?)?;
+            let client = self.clients.get(mover.client?)?;
             Some(MoverInfo {
                 device: *device,
                 pid: client.pid,

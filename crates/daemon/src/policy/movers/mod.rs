@@ -2,21 +2,22 @@
 //!
 //! A mover is a process like any other that maps memory: it is among the clients, holds a lease on
 //! every tensor that it works on, and those end when its work has landed or its process is gone.
-//! It is started when there is something to move, told what to map and what to move, ended when it
-//! has had nothing to do for a while, and killed when it does nothing although it should. The next
-//! one starts only when the one before is gone: what a dying one still writes must not land on the
-//! work of its successor.
+//! It is started when there is something to move, or is about to be (a version begins that its
+//! maker does not map), told what to map and what to move, ended when it has had nothing to do for a
+//! while, and killed when it does nothing although it should. The next one starts only when the one
+//! before is gone: what a dying one still writes must not land on the work of its successor.
 
 mod asks;
 mod jobs;
 mod life;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use millpond_mover::channel::ToMover;
 use millpond_wire::message::TensorMove;
-use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId};
+use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
 
-use super::ports::ConnId;
+use super::ports::Ports;
 
 /// Jobs that a mover has at a time: enough that it never waits for the next.
 const SENT: usize = 16;
@@ -35,8 +36,6 @@ pub struct MoverLimits {
 /// One move that waits or runs.
 #[derive(Debug)]
 struct Moving<F> {
-    conn: ConnId,
-    number: u64,
     client: ClientId,
     user: u32,
     what: TensorMove,
@@ -120,6 +119,80 @@ impl<F> Movers<F> {
     /// Whether nothing waits or runs.
     pub(super) fn are_idle(&self) -> bool {
         self.by_device.values().all(Mover::is_idle)
+    }
+
+    /// Queues a move. Returns the number of its job.
+    fn queue(&mut self, device: GpuUuid, moving: Moving<F>) -> u64 {
+        let job = self.next_job;
+        self.next_job += 1;
+        self.by_device.entry(device).or_default().waiting.push_back((job, moving));
+        job
+    }
+
+    /// How many moves of a user wait or run, and their bytes.
+    fn load_of(&self, user: u32) -> (usize, u64) {
+        let all = self.by_device.values().flat_map(Mover::all);
+        let theirs = all.filter(|moving| moving.user == user);
+        theirs.fold((0, 0), |(count, bytes), moving| {
+            (count + 1, moving.what.bytes.saturating_add(bytes))
+        })
+    }
+
+    /// Drops those of these jobs that have not begun.
+    fn forget(&mut self, jobs: &BTreeSet<u64>) {
+        for mover in self.by_device.values_mut() {
+            mover.waiting.retain(|(job, _)| !jobs.contains(job));
+        }
+    }
+
+    /// Takes out every move that has not begun.
+    fn take_waiting(&mut self) -> Vec<(u64, Moving<F>)> {
+        self.by_device.values_mut().flat_map(|mover| mover.waiting.drain(..)).collect()
+    }
+
+    /// Has a mover unmap slabs that neither a job nor a waiting move is on: nobody else would.
+    fn unmap_unwanted<P: Ports<Fd = F>>(&mut self, ports: &mut P, device: GpuUuid) {
+        let Some(mover) = self.by_device.get_mut(&device) else { return };
+        let waiting = &mover.waiting;
+        mover.slabs.retain(|slab, uses| {
+            let wanted = |(_, it): &(u64, Moving<F>)| it.slab == *slab || it.from == Some(*slab);
+            let stays = *uses > 0 || waiting.iter().any(wanted);
+            if !stays {
+                ports.tell_mover(device, ToMover::Unmap { slab: *slab }, None);
+            }
+            stays
+        });
+    }
+
+    fn unmap_all_unwanted<P: Ports<Fd = F>>(&mut self, ports: &mut P) {
+        let devices: Vec<GpuUuid> = self.by_device.keys().copied().collect();
+        for device in devices {
+            self.unmap_unwanted(ports, device);
+        }
+    }
+
+    /// Sets when the mover of a GPU counts as hung, or may go.
+    fn await_sign(&mut self, device: GpuUuid, now_ms: u64, patience: MoverLimits) {
+        let MoverLimits { patience_ms, idle_ms } = patience;
+        let Some(mover) = self.by_device.get_mut(&device) else { return };
+        let largest = mover.sent.values().map(|moving| moving.what.bytes).max();
+        let within = match (mover.stage, largest) {
+            (Stage::Absent, _) => None,
+            (Stage::Starting | Stage::Ending, _) => Some(patience_ms),
+            (Stage::Ready, None) => Some(idle_ms),
+            (Stage::Ready, Some(bytes)) => Some(patience_ms + bytes / SLOWEST_BYTES_PER_MS),
+        };
+        mover.deadline_ms = within.map(|within| now_ms.saturating_add(within));
+    }
+
+    /// The move of a client that has this token, so that a repeat joins it.
+    fn same(&self, client: ClientId, token: Token) -> Option<u64> {
+        let is_same = |it: &Moving<F>| it.client == client && it.what.token == token;
+        self.by_device.values().find_map(|mover| {
+            let sent = mover.sent.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);
+            let waiting = || mover.waiting.iter().find(|(_, it)| is_same(it)).map(|(job, _)| *job);
+            sent.or_else(waiting)
+        })
     }
 
     fn device_of(&self, client: ClientId) -> Option<GpuUuid> {

@@ -35,7 +35,7 @@ fn a_get_repeated_after_a_delete_has_its_lease() {
 fn a_create_that_is_refused_makes_nothing() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
-    play.pond.limits.leases_per_client = 0;
+    play.pond.caps.leases_per_client = 0;
     let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 40 * MIB) };
     let failure = play.refused(conn, RequestBody::TensorCreate(create));
     assert_eq!(failure.kind, ErrorKind::TooMany);
@@ -138,10 +138,8 @@ fn a_journal_that_contradicts_itself_loses_no_tensor_and_no_descriptor() {
         found.cloned().unwrap()
     };
     let slab = made(&play.world.records);
-    let tensor = Record::TensorMade(super::super::catalog::record_of(
-        info.tensor,
-        play.pond.catalog.get(info.tensor).unwrap(),
-    ));
+    let tensor =
+        Record::TensorMade(play.pond.catalog.get(info.tensor).unwrap().record(info.tensor));
     // Both once more, and a slab that is gone with a tensor in it.
     play.world.records.extend([slab, tensor, Record::SlabGone(info.slab)]);
     // A slab that no card has: its sum with any other would overflow.

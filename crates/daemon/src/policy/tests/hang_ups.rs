@@ -46,7 +46,7 @@ fn what_others_wait_for_still_comes() {
 #[test]
 fn what_others_asked_for_before_the_driver_came_is_made() {
     let mut play = Play::new();
-    play.pond.driver = super::super::pond::DriverState::Starting;
+    play.pond.gpus.forget_driver();
     let (stays, _) = play.client(1);
     let (leaves, _) = play.client(2);
     let asks = |play: &mut Play, conn| {

@@ -8,10 +8,10 @@ impl Play {
     /// Compares every index over tensors with the tensors.
     pub(super) fn check_indexes(&self) {
         let tensors = || self.pond.catalog.iter();
-        let unfreed = tensors().filter(|(_, it)| it.deleted && it.leases.is_empty());
+        let unfreed = tensors().filter(|(id, it)| it.is_deleted() && !self.pond.leases.are_on(*id));
         let unfreed: Vec<TensorId> = unfreed.map(|(id, _)| id).collect();
         assert_eq!(Vec::from_iter(self.pond.unfreed.all()), unfreed);
-        let ephemeral = || tensors().filter(|(_, it)| it.ephemeral && !it.deleted);
+        let ephemeral = || tensors().filter(|(_, it)| it.is_ephemeral() && !it.is_deleted());
         let creators: BTreeSet<ClientId> = ephemeral().map(|(_, it)| it.creator).collect();
         assert_eq!(self.pond.catalog.creators_of_ephemeral(), Vec::from_iter(creators));
         for creator in tensors().map(|(_, it)| it.creator).collect::<BTreeSet<_>>() {
@@ -206,7 +206,7 @@ proptest! {
         // Once everybody is gone, nothing that was deleted or ephemeral is left.
         play.world.journal_fails = false;
         // Also those whose end an earlier daemon could not record: their pidfds fire again.
-        let known: Vec<ClientId> = play.pond.clients.clients.keys().copied().collect();
+        let known: Vec<ClientId> = play.pond.clients.iter().map(|(id, _)| id).collect();
         for client in known {
             play.pond.process_gone(&mut play.world, client);
         }

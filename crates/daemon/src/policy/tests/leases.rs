@@ -112,7 +112,7 @@ fn goodbye_is_a_release_of_everything() {
     let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 100) };
     let (info, _) = play.create(conn, create);
     assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done);
-    assert_eq!(play.pond.clients.leases(), 0);
+    assert_eq!(play.pond.leases.len(), 0);
     let (again, _) = play.client(1);
     play.delete(again, info.tensor);
     assert_eq!(play.create(again, spec("y", 100)).0.slab, info.slab, "recycled");
@@ -136,7 +136,7 @@ fn a_creator_that_hung_up_leaves_no_slab_behind() {
 fn a_shared_slab_that_nobody_took_counts_as_recycled() {
     for (recycle_bytes, left) in [(LIMITS.recycle_bytes, 2 * MIB), (0, 0)] {
         let mut play = Play::new();
-        play.pond.limits.recycle_bytes = recycle_bytes;
+        play.pond.caps.recycle_bytes = recycle_bytes;
         let (conn, _) = play.client(1);
         play.start(conn, RequestBody::TensorCreate(spec("x", 100)));
         play.pond.hung_up(&mut play.world, conn);

@@ -12,7 +12,7 @@ impl Play {
     /// A pond in which more than so many tensors make a listing long.
     fn with_slices_of(slice: usize) -> Self {
         let mut play = Play::new();
-        play.pond.listings.slice = slice;
+        play.pond.listings.set_caps(Some(slice), None);
         play
     }
 
@@ -78,7 +78,7 @@ fn who_does_not_read_a_long_listing_gets_no_other() {
     (0..20).for_each(|_| play.later(1));
     assert!(play.long_listed(asked[1]).is_some());
     // With enough of it, not on another connection either.
-    play.pond.listings.unread = 2;
+    play.pond.listings.set_caps(None, Some(2));
     let again = [second, other].map(|conn| play.start(conn, ALL));
     (0..20).for_each(|_| play.later(1));
     assert!(play.long_listed(again[0]).is_none() && play.long_listed(again[1]).is_some());
@@ -131,7 +131,7 @@ proptest! {
         }
         before.iter().for_each(|step| happen(&mut play, conn, &mut unnamed, step));
         let there = |play: &Play| {
-            let tensors = play.pond.catalog.iter().filter(|(_, tensor)| !tensor.deleted);
+            let tensors = play.pond.catalog.iter().filter(|(_, tensor)| !tensor.is_deleted());
             tensors.map(|(id, tensor)| (tensor.name.clone(), id)).collect::<BTreeSet<_>>()
         };
         let expected = there(&play);

@@ -21,6 +21,29 @@ fn accesses(count: u64) -> Life {
     Life { accesses: Some(count), ..Life::default() }
 }
 
+impl Play {
+    fn publish_and_get(&mut self, conn: ConnId, name: &str, lease: u64) {
+        let target = Target::Name(name.parse().unwrap());
+        let ReplyBody::Details { info, .. } = self.ask(conn, RequestBody::TensorInspect(target))
+        else {
+            panic!("no tensor {name}");
+        };
+        self.publish(conn, info.tensor);
+        self.get(conn, name, lease);
+    }
+
+    /// What somebody holds, as everybody of the tenant is told.
+    fn leases_of(&mut self, conn: ConnId) -> Vec<TensorId> {
+        match self.ask(conn, RequestBody::ClientList) {
+            ReplyBody::Clients(clients) => {
+                let leases = clients.iter().flat_map(|it| &it.leases);
+                leases.filter_map(|lease| lease.target.tensor()).collect()
+            }
+            other => panic!("no clients: {other:?}"),
+        }
+    }
+}
+
 fn life_of(play: &mut Play, conn: ConnId, tensor: TensorId) -> Life {
     match play.ask(conn, RequestBody::TensorInspect(Target::Id(tensor))) {
         ReplyBody::Details { info, .. } => info.life,
@@ -157,7 +180,7 @@ fn a_get_that_cannot_be_recorded_is_not_answered() {
     assert_eq!(play.refused(conn, get("x", 1, Mode::ReadOnly, 0)).kind, ErrorKind::Internal);
     play.world.journal_fails = false;
     assert_eq!(life_of(&mut play, conn, info.tensor), accesses(1));
-    assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 0);
+    assert_eq!(play.pond.leases.count_on(info.tensor), 0);
     assert!(play.is_alive(other.tensor));
 }
 
@@ -323,6 +346,63 @@ fn a_counted_get_whose_lease_has_ended_keeps_nothing() {
         play.hello(conn, client, false);
         assert!(!play.exists(info.tensor));
         play.check_held();
+    }
+}
+
+/// The next daemon would take the lease for one whose answer was lost, and keep it for the client.
+#[test]
+fn the_release_of_a_counted_lease_that_cannot_be_recorded_is_not_answered_with_done() {
+    let mut play = Play::new();
+    let (conn, client) = play.client(1);
+    let (info, _) = play.create(conn, with("x", accesses(2)));
+    play.create(conn, spec("y", 100));
+    let (_, token) = play.get(conn, "x", 1);
+    play.publish_and_get(conn, "y", 2);
+    play.world.journal_fails = true;
+    let both = RequestBody::LeaseRelease { leases: vec![LeaseId(1), LeaseId(2)] };
+    assert_eq!(play.refused(conn, both.clone()).kind, ErrorKind::Later);
+    let leases = play.leases_of(conn);
+    assert_eq!(leases, [info.tensor], "the other needs no record, and has ended");
+    play.world.journal_fails = false;
+    let target = info.tensor.into();
+    let claim = LeaseClaim { lease: LeaseId(1), target, mode: Mode::ReadOnly, token };
+    play.restart();
+    let conn = play.connect(1);
+    play.hello(conn, client, true);
+    assert!(play.claim(conn, vec![claim]).is_empty(), "it may still be mapped");
+    assert_eq!(play.ask(conn, both.clone()), ReplyBody::Done);
+    assert_eq!(play.ask(conn, both), ReplyBody::Done, "a repeat gets the same answer");
+    play.restart();
+    let conn = play.connect(1);
+    play.hello(conn, client, false);
+    assert!(play.leases_of(conn).is_empty());
+    play.delete(conn, info.tensor);
+    assert!(!play.exists(info.tensor));
+}
+
+/// Its pidfd is let go in any case, and who is not known holds nothing.
+#[test]
+fn a_goodbye_and_a_death_end_counted_leases_although_nothing_can_be_recorded() {
+    for dies in [false, true] {
+        let mut play = Play::new();
+        let (conn, client) = play.client(1);
+        let (info, _) = play.create(conn, with("x", accesses(2)));
+        play.get(conn, "x", 1);
+        play.world.journal_fails = true;
+        match dies {
+            true => play.pond.process_gone(&mut play.world, client),
+            false => assert_eq!(play.ask(conn, RequestBody::Goodbye), ReplyBody::Done),
+        }
+        play.world.journal_fails = false;
+        play.restart();
+        if dies {
+            // What it may still write to could not be recorded, so its end is told once more.
+            play.pond.process_gone(&mut play.world, client);
+        }
+        let (other, _) = play.client(1);
+        assert!(play.leases_of(other).is_empty());
+        play.delete(other, info.tensor);
+        assert!(!play.exists(info.tensor));
     }
 }
 

@@ -220,7 +220,7 @@ fn zeroes_are_ready_at_once_and_never_recycled_bytes() {
 fn before_the_driver_answers_creates_wait_and_after_it_failed_they_are_refused() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
-    play.pond.driver = DriverState::Starting;
+    play.pond.gpus.forget_driver();
     let number = play.start(conn, RequestBody::TensorCreate(spec("x", 100)));
     assert!(play.answer(number).is_none());
     play.pond.driver_failed(&mut play.world, "no libcuda".into());
@@ -248,8 +248,8 @@ fn status_does_not_wait_for_ever_for_a_driver_that_hangs() {
 #[test]
 fn limits_hold() {
     let mut play = Play::new();
-    play.pond.limits.tensors = 1;
-    play.pond.limits.leases_per_client = 1;
+    play.pond.caps.tensors = 1;
+    play.pond.caps.leases_per_client = 1;
     let (conn, _) = play.client(1);
     let (info, _) = play.create(conn, TensorCreate { zero: true, ..spec("x", 1) });
     let failure = play.refused(conn, RequestBody::TensorCreate(spec("y", 1)));
@@ -258,7 +258,7 @@ fn limits_hold() {
     let failure = play.refused(conn, get("x", 2, Mode::ReadOnly, 0));
     assert_eq!(failure.kind, ErrorKind::TooMany);
     assert!(play.exists(info.tensor));
-    play.pond.limits.clients = 1;
+    play.pond.caps.clients = 1;
     let conn = play.connect(1);
     assert!(matches!(play.hello(conn, ClientId::random(), false), ReplyBody::Failure(_)));
 }

@@ -215,7 +215,7 @@ struct Play {
     pids: HashMap<ClientId, u32>,
 }
 
-const LIMITS: Limits = Limits {
+const LIMITS: Caps = Caps {
     clients: 100,
     tensors: 1000,
     tensors_per_user: 1000,
@@ -282,7 +282,7 @@ impl Play {
     }
 
     fn hello(&mut self, conn: ConnId, client: ClientId, claims: bool) -> ReplyBody {
-        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+        if let Some(connection) = self.pond.clients.connection_mut(conn) {
             connection.pid = *self.pids.entry(client).or_insert(connection.pid);
         }
         let hello =
@@ -300,7 +300,7 @@ impl Play {
     /// Somebody at the admin socket.
     fn operator(&mut self) -> ConnId {
         let conn = self.connect(0);
-        if let Some(connection) = self.pond.clients.conns.get_mut(&conn) {
+        if let Some(connection) = self.pond.clients.connection_mut(conn) {
             connection.caller.admin = true;
         }
         assert!(matches!(self.hello(conn, ClientId::random(), false), ReplyBody::Welcome(_)));
@@ -404,7 +404,7 @@ impl Play {
 
     /// Whether a new lease could be had.
     fn is_alive(&self, tensor: TensorId) -> bool {
-        self.pond.catalog.get(tensor).is_some_and(|tensor| !tensor.deleted)
+        self.pond.catalog.get(tensor).is_some_and(|tensor| !tensor.is_deleted())
     }
 
     /// The texts of events of a kind, as a subscriber who may see everything got them.
@@ -423,10 +423,9 @@ impl Play {
         self.check_indexes();
         let mut expected: Vec<Held> =
             self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
-        let recorded = self.pond.clients.clients.iter().filter(|(_, client)| client.recorded);
-        expected.extend(recorded.map(|(id, _)| Held::Client(*id)));
-        let ready = self.pond.models.versions.iter().filter(|(_, it)| it.manifest.is_some());
-        expected.extend(ready.map(|(id, _)| Held::Manifest(*id)));
+        let recorded = self.pond.clients.iter().filter(|(_, client)| client.recorded);
+        expected.extend(recorded.map(|(id, _)| Held::Client(id)));
+        expected.extend(self.pond.models.manifests().map(Held::Manifest));
         assert_eq!(expected.len(), self.world.held.len());
         assert!(expected.iter().all(|held| self.world.held.contains_key(held)));
     }

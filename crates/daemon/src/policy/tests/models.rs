@@ -121,9 +121,8 @@ impl Play {
 
     /// Nothing of any version is left.
     fn check_no_models(&mut self) {
-        assert!(self.pond.models.versions.is_empty() && self.pond.models.models.is_empty());
-        assert!(self.pond.models.making.is_empty());
-        assert_eq!(self.pond.catalog.iter().filter(|(_, tensor)| tensor.part).count(), 0);
+        assert!(self.pond.models.is_empty());
+        assert_eq!(self.pond.catalog.iter().filter(|(_, tensor)| tensor.is_part()).count(), 0);
         self.check_held();
     }
 }
@@ -336,7 +335,7 @@ fn a_repeated_swap_happens_once_also_after_restarts() {
 #[test]
 fn a_slab_is_shared_and_goes_with_the_last_version_that_has_it() {
     let mut play = Play::new();
-    play.pond.limits.recycle_bytes = 0;
+    play.pond.caps.recycle_bytes = 0;
     let (loader, _) = play.client(1);
     let one = play.load(loader, "m", "v1", true);
     let mut stage = staging("m", Some("v2"), &[4, 2]);
@@ -384,7 +383,7 @@ fn what_cannot_be_shared_is_refused_and_nothing_is_made() {
     let failure = play.refused(loader, RequestBody::VersionStage(everybody));
     assert!(failure.message.contains("shared with"), "{failure}");
     assert_eq!(play.slab_bytes(), before);
-    assert_eq!(play.pond.models.having.len(), 2);
+    assert_eq!(play.pond.models.parts(), 2);
 }
 
 #[test]
@@ -491,7 +490,7 @@ fn a_card_that_is_full_says_what_is_there_and_makes_nothing() {
     assert!(matches!(play.answer(number), Some(ReplyBody::Failure(_))));
     play.pond.slab_made(&mut play.world, asked[2].0, Ok(3));
     assert_eq!(play.slab_bytes(), 6 * MIB);
-    assert!(play.pond.models.making.is_empty());
+    assert!(!play.pond.models.is_making());
     play.check_held();
 }
 
@@ -568,8 +567,8 @@ fn a_manifest_that_could_change_is_not_held() {
 #[test]
 fn a_user_has_so_many_versions() {
     let mut play = Play::new();
-    play.pond.limits.versions_per_user = 1;
-    play.pond.limits.tensors_per_user = 1;
+    play.pond.caps.versions_per_user = 1;
+    play.pond.caps.tensors_per_user = 1;
     let (loader, _) = play.client(1);
     play.stage(loader, staging("m", None, &[2, 2]));
     play.create(loader, spec("t", 10));
@@ -581,7 +580,7 @@ fn a_user_has_so_many_versions() {
 #[test]
 fn a_large_version_comes_in_several_messages() {
     let mut play = Play::new();
-    play.pond.limits.tensors = 10_000;
+    play.pond.caps.tensors = 10_000;
     let (loader, _) = play.client(1);
     let staged = play.stage(loader, staging("m", None, &[2; 300]));
     play.commit(loader, committing(staged.info.version, true));

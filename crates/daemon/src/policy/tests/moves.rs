@@ -1,8 +1,10 @@
 //! Bytes are moved by a process that may die, hang or lie.
 
 use millpond_mover::channel::{FromMover, Why, Work};
-use millpond_wire::message::{EventKind, MoveWork, TensorMove};
-use millpond_wire::{ErrorKind, Piece, PiecesKind, Run, Token};
+use millpond_wire::message::{EventKind, MoveWork, PartSpec, TensorMove, VersionStage};
+use millpond_wire::{
+    Audience, ErrorKind, LeaseId, Piece, PiecesKind, Run, Token, VersionId,
+};
 
 use super::*;
 
@@ -58,8 +60,8 @@ impl Play {
     }
 
     fn mover_client(&self) -> Option<ClientId> {
-        let movers = self.pond.clients.clients.iter().filter(|(_, client)| client.mover);
-        movers.map(|(id, _)| *id).next()
+        let movers = self.pond.clients.iter().filter(|(_, client)| client.mover);
+        movers.map(|(id, _)| id).next()
     }
 
     fn mover_dies(&mut self) {
@@ -83,7 +85,7 @@ fn a_put_is_mapped_moved_answered_and_unmapped() {
     let jobs = play.jobs();
     assert_eq!(jobs.len(), 2, "the next one waits in the mover, not here");
     // While it works, its lease keeps the memory, and the next daemon knows about it.
-    assert_eq!(play.pond.catalog.get(info.tensor).unwrap().leases.len(), 1);
+    assert_eq!(play.pond.leases.count_on(info.tensor), 1);
     assert!(play.world.held.values().any(|fd| *fd == PIDFD));
     play.delete(conn, info.tensor);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
@@ -120,6 +122,79 @@ fn a_mover_without_work_is_ended_and_the_next_one_starts_when_it_is_gone() {
     play.says(FromMover::Done { job, hashes: Vec::new() });
     assert_eq!(play.answer(late), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
     assert!(play.world.killed.is_empty());
+}
+
+fn staging(lease: Option<LeaseId>) -> VersionStage {
+    VersionStage {
+        version: VersionId::random(),
+        model: "m".parse().unwrap(),
+        tag: None,
+        device: None,
+        audience: Audience::User,
+        parts: vec![PartSpec { bytes: 4 * MIB, shared: None }],
+        lease,
+    }
+}
+
+#[test]
+fn a_version_that_its_maker_does_not_map_starts_the_mover_ahead() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let stage = staging(None);
+    play.start(conn, RequestBody::VersionStage(stage.clone()));
+    assert_eq!(play.world.movers_wanted, [GPU], "before its slabs are there");
+    let ReplyBody::Version(staged) = play.ask(conn, RequestBody::VersionStage(stage)) else {
+        panic!("not staged")
+    };
+    // The move finds it on its way, or there.
+    let number = play.start_move(conn, put(staged.parts[0].tensor, MIB));
+    play.mover_runs();
+    assert!(play.world.movers_wanted.is_empty());
+    let job = play.jobs()[0].0;
+    play.says(FromMover::Done { job, hashes: Vec::new() });
+    assert_eq!(play.answer(number), Some(ReplyBody::Moved { bytes: MIB, hashes: vec![] }));
+}
+
+#[test]
+fn a_version_that_its_maker_maps_starts_no_mover() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.ask(conn, RequestBody::VersionStage(staging(Some(LeaseId(3)))));
+    assert!(play.world.movers_wanted.is_empty());
+}
+
+#[test]
+fn a_mover_that_was_started_ahead_and_gets_no_work_is_shown_and_ended() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    play.ask(conn, RequestBody::VersionStage(staging(None)));
+    play.mover_runs();
+    let shown = play.pond.mover_list();
+    assert_eq!((shown[0].pid, shown[0].moves), (77, 0));
+    // The next version finds it.
+    play.ask(conn, RequestBody::VersionStage(staging(None)));
+    assert!(play.world.movers_wanted.is_empty());
+    play.world.told.clear();
+    play.world.now += 500;
+    play.pond.tick(&mut play.world);
+    assert!(matches!(play.world.told[..], [(ToMover::Stop, None)]));
+    play.mover_dies();
+    assert!(play.world.movers_wanted.is_empty() && play.mover_client().is_none());
+    assert!(play.world.killed.is_empty());
+}
+
+#[test]
+fn a_mover_that_cannot_be_started_ahead_is_tried_again_for_the_move() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let ReplyBody::Version(staged) = play.ask(conn, RequestBody::VersionStage(staging(None))) else {
+        panic!("not staged")
+    };
+    assert_eq!(play.world.movers_wanted.pop(), Some(GPU));
+    play.pond.mover_not_started(&mut play.world, GPU, "no room");
+    play.start_move(conn, put(staged.parts[0].tensor, MIB));
+    play.mover_runs();
+    assert_eq!(play.jobs().len(), 1);
 }
 
 #[test]
@@ -331,7 +406,7 @@ fn a_request_that_a_repeat_on_its_own_connection_replaces_is_answered_too() {
     assert_eq!(jobs.len(), 1);
     play.says(FromMover::Done { job: jobs[0].0, hashes: Vec::new() });
     assert_eq!(play.answer(second), Some(ReplyBody::Moved { bytes: 10, hashes: vec![] }));
-    assert_eq!(play.pond.clients.conns[&conn].pending, 0);
+    assert_eq!(play.pond.parked.count_of(conn), 0);
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn an_ephemeral_tensor_lives_as_long_as_its_creator_and_no_daemon_matters() {
 #[test]
 fn what_is_recorded_as_gone_and_still_held_is_let_go() {
     let mut play = Play::new();
-    play.pond.limits.recycle_bytes = 0;
+    play.pond.caps.recycle_bytes = 0;
     let (conn, client) = play.client(1);
     let create = TensorCreate { lease: Some(LeaseId(1)), ..spec("x", 40 * MIB) };
     let (info, _) = play.create(conn, create);

@@ -88,7 +88,7 @@ fn tenants_know_nothing_of_each_other() {
     };
     assert_eq!((sees(here), sees(there)), ((1, 2), (1, 0)));
     // What one has does not count for the other, though the numbers of the users are the same.
-    play.pond.limits.tensors_per_user = 2;
+    play.pond.caps.tensors_per_user = 2;
     play.create(there, spec("x", 100));
 }
 
@@ -102,7 +102,7 @@ fn an_identity_that_is_anothers_is_not_made_again() {
     let stolen = TensorCreate { lease: Some(LeaseId(1)), ..create };
     let failure = play.refused(other, RequestBody::TensorCreate(stolen.clone()));
     assert_eq!(failure.kind, ErrorKind::Denied);
-    assert_eq!(play.pond.clients.leases(), 0);
+    assert_eq!(play.pond.leases.len(), 0);
     assert!(play.create(owner, stolen).1.is_some());
 }
 

@@ -43,6 +43,10 @@ class Model:
         pass
 
 
+def connect():
+    pass
+
+
 def attach(name):
     return Model(name)
 

@@ -66,7 +66,7 @@ fn a_stager_that_died_meanwhile_is_noticed_by_the_next_daemon() {
     let lease = Some(LeaseId(1));
     play.stage(stager, VersionStage { lease, ..staging("m", None, &[40]) });
     play.restart();
-    assert_eq!(play.pond.models.versions.len(), 1, "it may live");
+    assert_eq!(play.pond.models.len(), 1, "it may live");
     play.pond.process_gone(&mut play.world, client);
     play.check_no_models();
     assert_eq!(play.slab_bytes(), 0);
@@ -90,9 +90,9 @@ fn a_daemon_that_died_before_the_version_was_recorded_leaves_no_parts() {
         play.world.records = records[..length].to_vec();
         play.world.held = held.clone();
         play.restart();
-        let parts = play.pond.catalog.iter().filter(|(_, tensor)| !tensor.deleted).count();
+        let parts = play.pond.catalog.iter().filter(|(_, tensor)| !tensor.is_deleted()).count();
         assert_eq!(parts, 0, "after {length} records");
-        let silent: Vec<ClientId> = play.pond.clients.clients.keys().copied().collect();
+        let silent: Vec<ClientId> = play.pond.clients.iter().map(|(id, _)| id).collect();
         for client in silent {
             play.pond.process_gone(&mut play.world, client);
         }
@@ -114,14 +114,8 @@ fn nothing_of_a_version_goes_while_a_silent_client_may_hold_it() {
     assert_eq!(play.listed(loader), ["m@v1 draining", "m@v2* ready"]);
     let (conn, refused) = come_back(&mut play, client, version, 1, &attached);
     assert!(refused.is_empty());
-    let silent: Vec<ClientId> = play
-        .pond
-        .clients
-        .clients
-        .iter()
-        .filter(|(_, it)| it.unclaimed)
-        .map(|(id, _)| *id)
-        .collect();
+    let silent: Vec<ClientId> =
+        play.pond.clients.iter().filter(|(_, it)| it.unclaimed).map(|(id, _)| id).collect();
     for client in silent {
         play.pond.process_gone(&mut play.world, client);
     }
@@ -168,7 +162,7 @@ fn a_swap_whose_daemon_died_lets_the_oldest_drain_later() {
     for version in ["v1", "v2"] {
         play.load(loader, "m", version, true);
     }
-    play.pond.limits.keep_previous = 5;
+    play.pond.caps.keep_previous = 5;
     play.load(loader, "m", "v3", true);
     assert_eq!(play.listed(loader), ["m@v1 ready", "m@v2 ready", "m@v3* ready"]);
     play.restart();

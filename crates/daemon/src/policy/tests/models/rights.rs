@@ -6,7 +6,7 @@ use super::*;
 fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
     for by_name in [true, false] {
         let mut play = Play::new();
-        play.pond.limits.recycle_bytes = 0;
+        play.pond.caps.recycle_bytes = 0;
         let (stager, _) = play.client(1);
         let (owner, _) = play.client(1);
         let (other, _) = play.client(2);
@@ -38,7 +38,7 @@ fn what_is_being_made_is_retired_by_its_owner_alone_and_leaves_nothing() {
 #[test]
 fn what_is_being_made_counts_for_its_user_and_its_tag_is_taken() {
     let mut play = Play::new();
-    play.pond.limits.versions_per_user = 2;
+    play.pond.caps.versions_per_user = 2;
     let (first, _) = play.client(1);
     let (second, _) = play.client(1);
     let (other, _) = play.client(2);
@@ -86,7 +86,7 @@ fn only_who_stages_may_map_it_writable() {
 fn a_slab_shared_with_what_is_being_made_outlives_its_version_and_goes_with_the_stager() {
     for stager_dies in [false, true] {
         let mut play = Play::new();
-        play.pond.limits.recycle_bytes = 0;
+        play.pond.caps.recycle_bytes = 0;
         let (loader, _) = play.client(1);
         let (stager, client) = play.client(1);
         let one = play.load(loader, "m", "v1", false);
@@ -114,7 +114,7 @@ fn a_slab_shared_with_what_is_being_made_outlives_its_version_and_goes_with_the_
 #[test]
 fn a_slab_that_was_to_be_its_own_goes_with_a_version_that_is_retired_meanwhile() {
     let mut play = Play::new();
-    play.pond.limits.recycle_bytes = 0;
+    play.pond.caps.recycle_bytes = 0;
     let (loader, _) = play.client(1);
     let one = play.load(loader, "m", "v1", true);
     let mut stage = staging("m", Some("v2"), &[4]);

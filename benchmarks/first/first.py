@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The first load of a fresh pond, which starts a mover, beside the loads after it.
+
+    first.py --millpond PROGRAM [--ponds N] [--later N] [--out FILE]
+
+Writes a checkpoint of 20,000 small tensors (a mixture of experts, 34 GB; small on the software
+driver), reads it once so that it is in memory, and loads it into one new pond after the other: first
+as the pond's first load, then several times more, each freed again. Prints JSON with the medians.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "weights"))
+
+import checkpoints  # noqa: E402
+import pond as ponds  # noqa: E402
+
+GOAL = 0.95
+LARGE = {"kind": "moe", "dtype": "BF16", "layers": 32, "experts": 208, "rows": 832, "columns": 1024}
+SMALL = {"kind": "moe", "dtype": "F32", "layers": 4, "experts": 166, "rows": 8, "columns": 64}
+# What was freed is not the next load's work.
+SETTLE_SECONDS = 0.5
+
+
+def load(pond, folder, version):
+    """Seconds as the caller sees them."""
+    begun = time.monotonic()
+    pond.cli("load", f"first@{version}", folder, "--like", "none")
+    return time.monotonic() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--millpond", required=True)
+    parser.add_argument("--ponds", type=int, default=5)
+    parser.add_argument("--later", type=int, default=3)
+    parser.add_argument("--folder", default="/dev/shm")
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    gpu = os.environ.get("MILLPOND_DRIVER") == "cuda"
+    spec = LARGE if gpu else SMALL
+    samples = {"first": [], "later": []}
+    with tempfile.TemporaryDirectory(prefix="first-", dir=options.folder) as folder:
+        path = os.path.join(folder, "checkpoint")
+        size = checkpoints.write(path, spec)
+        for _ in range(options.ponds):
+            pond = ponds.Pond(options.millpond, soft=not gpu)
+            try:
+                samples["first"].append(load(pond, path, "v0"))
+                for number in range(1, options.later + 1):
+                    time.sleep(SETTLE_SECONDS)
+                    samples["later"].append(load(pond, path, f"v{number}"))
+                    pond.cli("retire", "first", f"v{number}")
+            finally:
+                pond.stop()
+    medians = {name: statistics.median(times) for name, times in samples.items()}
+    ratio = medians["later"] / medians["first"]
+    result = {"driver": "cuda" if gpu else "soft", "bytes": size, "tensors": len(checkpoints.shapes_of(spec)),
+              "first_seconds": medians["first"], "later_seconds": medians["later"], "ratio": ratio, "goal": GOAL,
+              "ok": ratio >= GOAL if gpu else None, "samples": samples}
+    text = json.dumps(result, indent=1)
+    print(text)
+    if options.out:
+        pathlib.Path(options.out).write_text(text + "\n")
+    print(f"first load {size / medians['first'] / 1e9:.2f} GB/s, later ones {size / medians['later'] / 1e9:.2f} GB/s, {ratio:.2f}x (goal: at least {GOAL:g}x)")
+    return 1 if result["ok"] is False else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

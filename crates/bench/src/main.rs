@@ -1,0 +1,113 @@
+//! `millpond bench`, a companion program of `millpond`: every number beside its limit, measured in the
+//! same run.
+//!
+//! It serves ponds with the `millpond` that started it, and measures from processes of its own.
+
+mod ground;
+mod json;
+mod measure;
+mod picture;
+mod programs;
+mod raw;
+mod row;
+mod rows;
+mod run;
+mod samples;
+mod socket;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+use millpond_console::args::Global;
+use millpond_console::companions::{self, BenchArgs};
+use millpond_console::error::Outcome;
+use millpond_console::printer::{self, Printer};
+use millpond_console::{layout, usage};
+
+use crate::measure::Crowd;
+
+/// Processes that the bench starts of itself.
+#[derive(Debug, Parser)]
+enum Part {
+    Worker {
+        #[arg(long)]
+        label: String,
+    },
+    Echo,
+    Janitor {
+        folder: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let is_part = words
+        .get(1)
+        .and_then(|word| word.to_str())
+        .is_some_and(|word| Part::command().find_subcommand(word).is_some());
+    if is_part {
+        return match Part::try_parse_from(&words) {
+            Ok(part) => end(&Printer::plain(false), play(part)),
+            Err(error) => ExitCode::from(usage::print(&error, HELP).number()),
+        };
+    }
+    let (global, args) = match parse(&words) {
+        Ok(parsed) => parsed,
+        Err(error) => return ExitCode::from(usage::print(&error, HELP).number()),
+    };
+    let printer = Printer::new(&global, args.json.json);
+    let logs = if global.verbose > 1 { millpond_console::log_everything() } else { Ok(()) };
+    end(&printer, logs.and_then(|()| run::run(&args, &global, &printer)))
+}
+
+/// What to type for help.
+const HELP: &str = "millpond help bench";
+
+fn parse(words: &[OsString]) -> Result<(Global, BenchArgs), clap::Error> {
+    let definition = || companions::alone::<BenchArgs>("bench");
+    // Usage lines name no flag whose variable is set.
+    let plain = || definition().mut_arg("runtime_dir", |arg| arg.env(None));
+    let matches = match layout::laid_out(definition()).try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) if error.use_stderr() => {
+            return Err(plain().try_get_matches_from(words).err().unwrap_or(error));
+        }
+        Err(help) => return Err(help),
+    };
+    Ok((Global::from_arg_matches(&matches)?, BenchArgs::from_arg_matches(&matches)?))
+}
+
+fn play(part: Part) -> Outcome {
+    match part {
+        Part::Worker { label } => {
+            let mut crowd = Crowd::default();
+            let folder = std::env::var_os(millpond_wire::runtime_dir::ENVIRONMENT);
+            let measure = &mut |tools: &mut _, what| crowd.measure(tools, what);
+            millpond_trial::worker::run(
+                &label,
+                folder.map(PathBuf::from),
+                &Printer::plain(false),
+                measure,
+            )
+        }
+        Part::Echo => socket::echo(),
+        Part::Janitor { folder } => millpond_trial::janitor::run(&folder),
+    }
+}
+
+fn end(printer: &Printer, outcome: Outcome) -> ExitCode {
+    ExitCode::from(printer::finish(printer, outcome).number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        companions::alone::<BenchArgs>("bench").debug_assert();
+        Part::command().debug_assert();
+    }
+}

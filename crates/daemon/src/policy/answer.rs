@@ -1,0 +1,42 @@
+//! What a handler says to a request.
+
+use millpond_wire::message::ReplyBody;
+use millpond_wire::{ErrorKind, Failure};
+
+use super::ports::PortError;
+
+/// What became of a request that was not refused.
+#[derive(Debug)]
+pub(super) enum Answered<F> {
+    /// This is the answer, with its descriptors.
+    Now(ReplyBody, Vec<F>),
+    /// It is in the table of parked requests and is answered from there.
+    Parked,
+    /// Nothing is left to say: the handler has answered, or nobody is there to read an answer.
+    Sent,
+}
+
+/// The answer of a handler; a failure is an answer as well.
+pub(super) type Answer<F> = Result<Answered<F>, Failure>;
+
+pub(super) fn done<F>() -> Answer<F> {
+    now(ReplyBody::Done)
+}
+
+pub(super) fn now<F>(body: ReplyBody) -> Answer<F> {
+    Ok(Answered::Now(body, Vec::new()))
+}
+
+pub(super) fn draining() -> Failure {
+    Failure::new(ErrorKind::Draining, "the pond is shutting down")
+        .hint("what is mapped stays mapped; repeat when it serves again")
+}
+
+pub(super) fn from_port(error: PortError) -> Failure {
+    Failure::new(ErrorKind::Internal, format!("the change could not be made durable: {error}"))
+}
+
+/// A tensor or a version that was there a moment ago.
+pub(super) fn gone(what: &str, id: impl std::fmt::Display) -> Failure {
+    Failure::new(ErrorKind::NotFound, format!("{what} {id} not found"))
+}

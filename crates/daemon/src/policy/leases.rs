@@ -1,0 +1,196 @@
+//! Leases: who may use what.
+//!
+//! A lease is found by its client and by its target. Both sides are filled at one place and
+//! emptied at one place, so that they never disagree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millpond_wire::message::LeaseToken;
+use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
+
+use super::tokens::TokenKey;
+
+/// The right of one client to use one tensor or version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lease {
+    pub target: LeaseTarget,
+    pub mode: Mode,
+    pub since_ms: u64,
+    /// It is in the journal, because it came with a get that counts.
+    pub counted: bool,
+}
+
+/// All leases.
+#[derive(Debug)]
+pub(super) struct LeaseTable {
+    key: TokenKey,
+    by_client: BTreeMap<ClientId, BTreeMap<LeaseId, Lease>>,
+    by_target: BTreeMap<LeaseTarget, BTreeSet<(ClientId, LeaseId)>>,
+}
+
+impl LeaseTable {
+    pub(super) fn new(key: [u8; 16]) -> Self {
+        Self { key: TokenKey(key), by_client: BTreeMap::new(), by_target: BTreeMap::new() }
+    }
+
+    /// The key of the tokens, for the journal.
+    pub(super) fn key(&self) -> [u8; 16] {
+        self.key.0
+    }
+
+    /// How a lease proves itself to the next daemon.
+    pub(super) fn token(
+        &self,
+        client: ClientId,
+        lease: LeaseId,
+        target: LeaseTarget,
+        mode: Mode,
+        user: u32,
+    ) -> LeaseToken {
+        self.key.token(client, lease, target, mode, user)
+    }
+
+    pub(super) fn get(&self, client: ClientId, lease: LeaseId) -> Option<&Lease> {
+        self.by_client.get(&client)?.get(&lease)
+    }
+
+    /// The leases of a client, by their numbers.
+    pub(super) fn of(&self, client: ClientId) -> impl Iterator<Item = (LeaseId, &Lease)> {
+        let leases = self.by_client.get(&client).into_iter().flatten();
+        leases.map(|(id, lease)| (*id, lease))
+    }
+
+    pub(super) fn count_of(&self, client: ClientId) -> usize {
+        self.by_client.get(&client).map_or(0, BTreeMap::len)
+    }
+
+    /// Who has a lease on something.
+    pub(super) fn on(
+        &self,
+        target: impl Into<LeaseTarget>,
+    ) -> impl Iterator<Item = (ClientId, LeaseId)> {
+        self.by_target.get(&target.into()).into_iter().flatten().copied()
+    }
+
+    pub(super) fn count_on(&self, target: impl Into<LeaseTarget>) -> usize {
+        self.by_target.get(&target.into()).map_or(0, BTreeSet::len)
+    }
+
+    pub(super) fn are_on(&self, target: impl Into<LeaseTarget>) -> bool {
+        self.by_target.contains_key(&target.into())
+    }
+
+    /// Whether this client has a lease on it.
+    pub(super) fn holds(&self, client: ClientId, target: impl Into<LeaseTarget>) -> bool {
+        self.on(target).any(|(holder, _)| holder == client)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_client.values().map(BTreeMap::len).sum()
+    }
+
+    /// A lease begins; one that is there already stays as it is.
+    pub(super) fn begin(&mut self, client: ClientId, id: LeaseId, lease: Lease) {
+        let leases = self.by_client.entry(client).or_default();
+        let target = leases.entry(id).or_insert(lease).target;
+        self.by_target.entry(target).or_default().insert((client, id));
+    }
+
+    /// A lease ends.
+    pub(super) fn end(&mut self, client: ClientId, id: LeaseId) -> Option<Lease> {
+        let leases = self.by_client.get_mut(&client)?;
+        let lease = leases.remove(&id)?;
+        if leases.is_empty() {
+            self.by_client.remove(&client);
+        }
+        if let Some(holders) = self.by_target.get_mut(&lease.target) {
+            holders.remove(&(client, id));
+            if holders.is_empty() {
+                self.by_target.remove(&lease.target);
+            }
+        }
+        Some(lease)
+    }
+
+    /// A client is gone, and with it its leases.
+    pub(super) fn end_all_of(&mut self, client: ClientId) {
+        let leases: Vec<LeaseId> = self.of(client).map(|(id, _)| id).collect();
+        for id in leases {
+            self.end(client, id);
+        }
+    }
+
+    /// A target is gone, and with it the leases on it.
+    pub(super) fn end_all_on(&mut self, target: impl Into<LeaseTarget>) {
+        let holders: Vec<(ClientId, LeaseId)> = self.on(target).collect();
+        for (client, id) in holders {
+            self.end(client, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_wire::{TensorId, VersionId};
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn client(number: u8) -> ClientId {
+        ClientId(Uuid::from_bytes([number; 16]))
+    }
+
+    fn target(number: u8) -> LeaseTarget {
+        let id = Uuid::from_bytes([number; 16]);
+        if number.is_multiple_of(2) { TensorId(id).into() } else { VersionId(id).into() }
+    }
+
+    fn lease(on: u8) -> Lease {
+        Lease { target: target(on), mode: Mode::ReadOnly, since_ms: 0, counted: false }
+    }
+
+    #[test]
+    fn a_lease_that_is_there_stays_as_it_is() {
+        let mut table = LeaseTable::new([0; 16]);
+        table.begin(client(1), LeaseId(1), lease(2));
+        table.begin(client(1), LeaseId(1), lease(4));
+        assert_eq!(table.get(client(1), LeaseId(1)), Some(&lease(2)));
+        assert!(table.are_on(target(2)) && !table.are_on(target(4)));
+        assert_eq!(table.end(client(1), LeaseId(1)), Some(lease(2)));
+        assert_eq!(table.end(client(1), LeaseId(1)), None);
+        assert_eq!((table.len(), table.are_on(target(2))), (0, false));
+    }
+
+    proptest! {
+        #[test]
+        fn both_sides_say_the_same(
+            steps in prop::collection::vec((0u8..5, 0u8..4, 1u64..5, 0u8..5), 0..60)
+        ) {
+            let mut table = LeaseTable::new([0; 16]);
+            for (what, by, id, on) in steps {
+                match what {
+                    0 | 1 => table.begin(client(by), LeaseId(id), lease(on)),
+                    2 => drop(table.end(client(by), LeaseId(id))),
+                    3 => table.end_all_of(client(by)),
+                    _ => table.end_all_on(target(on)),
+                }
+                let by_client: BTreeSet<_> = table
+                    .by_client
+                    .iter()
+                    .flat_map(|(by, all)| all.iter().map(|(id, it)| (it.target, *by, *id)))
+                    .collect();
+                let by_target: BTreeSet<_> = table
+                    .by_target
+                    .iter()
+                    .flat_map(|(on, all)| all.iter().map(|(by, id)| (*on, *by, *id)))
+                    .collect();
+                prop_assert_eq!(by_client.len(), table.len());
+                prop_assert_eq!(by_client, by_target);
+                let empty = table.by_client.values().any(BTreeMap::is_empty)
+                    || table.by_target.values().any(BTreeSet::is_empty);
+                prop_assert!(!empty);
+            }
+        }
+    }
+}

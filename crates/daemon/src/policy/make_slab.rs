@@ -1,0 +1,157 @@
+//! Slabs are asked of the driver, and asked again where memory is about to come back.
+
+use millpond_wire::{Failure, SlabId};
+
+use super::answer::from_port;
+use super::parked::Until;
+use super::pending_slabs::PendingSlab;
+use super::pond::Pond;
+use super::ports::{DriverFailure, Held, Ports};
+use super::slab_class::{SlabClass, SlabSize};
+use super::slabs::Slab;
+
+/// How often a slab is tried that the card had no memory for, with pauses that double.
+const SLAB_TRIES: u32 = 6;
+const FIRST_PAUSE_MS: u64 = 10;
+/// A card frees what was given back within about 80 ms.
+const FREED_WITHIN_MS: u64 = 1000;
+/// How often a slab is tried that its owner may have in a moment: a process that has ended counts for
+/// up to 100 ms, and one with a context takes as long to end.
+const SOON_TRIES: u32 = 50;
+const SOON_PAUSE_MS: u64 = 10;
+
+impl<P: Ports> Pond<P> {
+    /// Asks the driver for a slab, unless it makes one already that has room for such tensors.
+    pub(super) fn request_slab(
+        &mut self,
+        ports: &mut P,
+        class: SlabClass,
+        tensor_bytes: u64,
+    ) -> Result<SlabId, Failure> {
+        if class.size != SlabSize::Own
+            && let Some(making) = self.pending_slabs.shared_by(&class)
+        {
+            return Ok(making);
+        }
+        let bytes = class.size.slab_bytes(tensor_bytes);
+        self.make_room(ports, class.device, bytes)?;
+        let slab = SlabId(ports.random_id());
+        let (device, user) = (class.device, class.owner.user);
+        self.pending_slabs.insert(slab, PendingSlab::new(class, bytes, None));
+        ports.make_slab(slab, device, bytes, user);
+        Ok(slab)
+    }
+
+    /// The driver made a slab, or did not.
+    pub fn slab_made(&mut self, ports: &mut P, id: SlabId, result: Result<P::Fd, DriverFailure>) {
+        let Some(pending) = self.pending_slabs.take(id) else { return };
+        let again = match &result {
+            Err(DriverFailure { over_limit: Some(over), .. }) => {
+                self.try_slab_in_group(ports, id, &pending, over.soon)
+            }
+            Err(failure) if failure.out_of_memory => self.try_slab_again(ports, id, &pending),
+            _ => false,
+        };
+        if again {
+            return;
+        }
+        let failure = match result {
+            Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
+            Err(failure) => Some(self.slab_failure(&pending.class, pending.bytes, &failure)),
+        };
+        if let Some(key) = pending.version {
+            self.slab_for_version(ports, key, id, failure.clone());
+        }
+        for waiting in self.parked.take_all(Until::Slab(id)) {
+            match &failure {
+                None => self.resume(ports, waiting),
+                Some(failure) => self.respond(ports, waiting.by, Err(failure.clone())),
+            }
+        }
+        // Nobody took it: its creator hung up meanwhile.
+        let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
+        match untaken.map(|slab| slab.class.size) {
+            Some(SlabSize::Own) => self.drop_slab(ports, id),
+            Some(_) => self.recycle_or_drop(ports, id),
+            None => {}
+        }
+    }
+
+    /// What this pond has just given back, the card frees a moment later; and what it keeps for
+    /// others to use again, it can give back now. True if the slab will be tried again.
+    fn try_slab_again(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
+        let now = ports.monotonic_ms();
+        let dropped = self.drop_recycled(ports, pending.class.device, pending.bytes);
+        let recently =
+            self.slabs.gave_back_ms().is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
+        if pending.tries >= SLAB_TRIES || !(dropped > 0 || recently) {
+            return false;
+        }
+        let again_ms = now + (FIRST_PAUSE_MS << pending.tries);
+        let tries = pending.tries + 1;
+        self.pending_slabs
+            .insert(id, PendingSlab { tries, again_ms: Some(again_ms), ..pending.clone() });
+        true
+    }
+
+    /// What is kept for a user to use again is charged to the user's group as well; and what ended a
+    /// moment ago has something that comes back. True if the slab is tried once more, at once or soon.
+    fn try_slab_in_group(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        pending: &PendingSlab,
+        soon: bool,
+    ) -> bool {
+        let (device, user) = (pending.class.device, pending.class.owner.user);
+        let dropped = match pending.waits {
+            0 if self.charged_users.contains(&user) => self.drop_recycled_of(ports, device, user),
+            // Others were promised what is kept for anybody whom no group pays for.
+            0 => self.drop_recycled(ports, device, pending.bytes),
+            _ => 0,
+        };
+        let dropped = dropped > 0;
+        let waits_on = soon && pending.waits < SOON_TRIES;
+        if !(dropped || waits_on) {
+            return false;
+        }
+        let again_ms = (!dropped).then(|| ports.monotonic_ms() + SOON_PAUSE_MS);
+        let waits = pending.waits + 1;
+        self.pending_slabs.insert(id, PendingSlab { waits, again_ms, ..pending.clone() });
+        if dropped {
+            // Closing comes before this in the driver thread's queue.
+            ports.make_slab(id, device, pending.bytes, user);
+        }
+        true
+    }
+
+    /// Asks the driver again for slabs whose time has come. Returns when to come again.
+    pub(super) fn retry_slabs(&mut self, ports: &mut P) -> Option<u64> {
+        for (id, PendingSlab { class, bytes, .. }) in
+            self.pending_slabs.take_due(ports.monotonic_ms())
+        {
+            ports.make_slab(id, class.device, bytes, class.owner.user);
+        }
+        self.pending_slabs.next()
+    }
+
+    fn commit_slab(
+        &mut self,
+        ports: &mut P,
+        id: SlabId,
+        pending: &PendingSlab,
+        fd: P::Fd,
+    ) -> Result<(), Failure> {
+        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(from_port(error));
+        }
+        let slab = Slab::new(pending.class.clone(), pending.bytes, fd.clone());
+        if let Err(error) = ports.journal(&slab.record(id)) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(from_port(error));
+        }
+        self.slabs.insert(id, slab);
+        Ok(())
+    }
+}
