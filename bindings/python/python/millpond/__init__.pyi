@@ -187,6 +187,9 @@ class NoDevice(Error):
 class FileError(Error):
     """A file could not be read or written, or does not hold what it should."""
 
+class Unsupported(Error):
+    """Memory of a kind, or a node, that this program cannot use."""
+
 class MoverError(Error):
     """The process that moves the bytes died or hung; nothing was published."""
 
