@@ -58,6 +58,7 @@ enum Stage {
 
 /// What the caller does next.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is moved once; a box would cost each call one")]
 pub enum Next<F, E> {
     /// Make a connection, and try until then.
     Connect { until: Instant },
