@@ -6,7 +6,7 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
-use super::slab_class::SlabClass;
+use super::slabs::SlabClass;
 use crate::budget::{Room, Verdict, holders};
 
 /// One GPU of the pond.
@@ -78,7 +78,7 @@ impl<P: Ports> Pond<P> {
         match room.admit(bytes) {
             Verdict::Fits => Ok(()),
             Verdict::AfterGivingBack(back) => {
-                if self.drop_recycled(ports, device, back) >= back {
+                if self.slabs.drop_recycled(ports, device, back) >= back {
                     return Ok(());
                 }
                 let message = format!("slabs on {device} that nobody uses could not be given back");

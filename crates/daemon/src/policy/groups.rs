@@ -130,7 +130,7 @@ impl<P: Ports> Pond<P> {
         let empty = self.slabs.iter().filter(|(_, slab)| slab.tensors == 0 && is_charged(slab));
         let empty: Vec<SlabId> = empty.map(|(id, _)| id).collect();
         for slab in empty {
-            self.drop_slab(ports, slab);
+            self.slabs.let_go(ports, slab);
         }
     }
 
