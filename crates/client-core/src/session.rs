@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, LeaseId, PondId, TensorId};
 
-use crate::grant::claim_in;
-use crate::leases::{Leases, Lost};
+use crate::leases::{Leases, Lost, claim_in};
 use crate::mutation::Mutation;
 
 /// Requests are numbered from here on; the handshake has the numbers below.
