@@ -55,6 +55,7 @@ pub struct Answer<F> {
 
 /// What a reply was.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is looked at and gone")]
 pub enum Received<F> {
     /// The answer to this request: its caller takes it with [`Call::next`](crate::Call::next).
     Answer(u64),
