@@ -2,7 +2,6 @@
 //!
 //! Identities are fixed, so that the files are the same each time.
 
-mod groups;
 mod messages;
 mod others;
 mod weights;
@@ -29,8 +28,6 @@ fn main() {
     let root = PathBuf::from(std::env::args_os().nth(1).expect("usage: seeds FOLDER"));
     messages::requests(&Folder::new(&root, "requests"));
     messages::replies(&Folder::new(&root, "replies"));
-    groups::requests(&Folder::new(&root, "requests"));
-    groups::replies(&Folder::new(&root, "replies"));
     messages::keeper_channel(&Folder::new(&root, "keeper_channel"));
     messages::mover_channel(&Folder::new(&root, "mover_channel"));
     others::journal(&Folder::new(&root, "journal"));

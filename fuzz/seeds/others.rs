@@ -3,103 +3,15 @@
 use millpond::{Dtype, Shape, npy};
 use millpond_daemon::journal::write_frame;
 use millpond_keeper::config::{Config, KEYS};
-use millpond_wire::record::{ClientRecord, DeviceRecord, Record, SlabRecord, TensorRecord};
-use millpond_wire::{
-    Audience, Backing, ClientId, GpuUuid, PondId, SlabId, TensorId, TensorName, Token,
-};
+use millpond_wire::samples;
 use planus::Builder;
-use uuid::Uuid;
 
 use crate::Folder;
-
-const ID: Uuid = Uuid::from_u64_pair(0x1111_2222_3333_4444, 0x5555_6666_7777_8888);
-
-fn records() -> Vec<(&'static str, Record)> {
-    let (client, slab, tensor) = (ClientId(ID), SlabId(ID), TensorId(ID));
-    let seen = ClientRecord {
-        client,
-        pid: 1,
-        user: 2,
-        group: 3,
-        groups: vec![4, 5],
-        tenant: "local".into(),
-        program: "p".into(),
-        since_unix_ms: 6,
-        mover: true,
-    };
-    let made = SlabRecord {
-        slab,
-        device: GpuUuid([1; 16]),
-        bytes: 2 << 20,
-        class: 1,
-        tenant: "local".into(),
-        user: 2,
-        group: 3,
-        audience: Audience::Group,
-        backing: Backing::default(),
-    };
-    let made_tensor = TensorRecord {
-        tensor,
-        name: TensorName::new("a/b").ok(),
-        dtype: Dtype::I8,
-        shape: Shape::new([5]).expect("a shape"),
-        slab,
-        offset: 512,
-        bytes: 5,
-        ready: true,
-        generation: 9,
-        ephemeral: true,
-        creator: client,
-        created_unix_ms: 7,
-        published: Some(Token(ID)),
-        deleted: true,
-        expires_boot_ms: Some(60_000),
-        linger_ms: Some(500),
-        accesses_left: Some(3),
-        part: false,
-        renamed: Some(Token(ID)),
-    };
-    let device = DeviceRecord {
-        device: GpuUuid([2; 16]),
-        index: 1,
-        name: "H200".into(),
-        total_bytes: 3,
-        capacity_bytes: 2,
-    };
-    let pond = PondId(ID);
-    let published = |name, replaced| {
-        let (token, generation) = (Token(ID), 2);
-        Record::TensorPublished { tensor, token, generation, name, replaced }
-    };
-    vec![
-        ("opened", Record::Opened { pond, key: [3; 16], created_unix_ms: 5 }),
-        ("client", Record::ClientSeen(seen)),
-        ("slab", Record::SlabMade(made)),
-        ("tensor", Record::TensorMade(made_tensor)),
-        ("published", published(None, None)),
-        ("published-as", published(TensorName::new("a/b").ok(), Some(tensor))),
-        ("accessed", Record::TensorAccessed { tensor, accesses_left: 2, lease: None }),
-        ("deleted", Record::TensorDeleted(tensor)),
-        ("freed", Record::TensorFreed(tensor)),
-        ("tainted", Record::SlabTainted(slab)),
-        ("slab-gone", Record::SlabGone(slab)),
-        ("client-gone", Record::ClientGone(client)),
-        ("device", Record::DeviceSeen(device)),
-        (
-            "renamed",
-            Record::Renamed {
-                object: tensor.into(),
-                name: TensorName::new("c").expect("a name"),
-                token: Token(ID),
-            },
-        ),
-    ]
-}
 
 /// The first byte is the kind of input: frames, a record, or decisions.
 pub fn journal(folder: &Folder) {
     let (mut builder, mut frame, mut frames) = (Builder::new(), Vec::new(), vec![0]);
-    for (seed, record) in records() {
+    for (seed, record) in samples::records() {
         let payload = record.encode(&mut builder);
         folder.seed(seed, &[&[1], payload].concat());
         write_frame(&mut frame, payload).expect("a short record");

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{
     Column, DeviceIndex, Established, HOME, LedgerError, LimitOf, NO_LIMIT, REST, Refused, Size,
-    UNIT, Uuid, sweep_abandoned, units_for,
+    UNIT, Uuid, sweep_abandoned,
 };
 
 use crate::driver::others;
@@ -418,46 +418,10 @@ impl Account {
         self.ordinal
     }
 
-    /// Reserves; when refused, asks this process's own pools for what they do not use and tries
-    /// once more.
+    /// Reserves, or says why not.
     #[inline]
-    pub(crate) fn reserve(self, units: u32) -> bool {
-        if units == 0 {
-            return true;
-        }
-        match self.member.reserve(self.device, units) {
-            Ok(()) => true,
-            Err(refused) => self.reserve_again(units, refused),
-        }
-    }
-
-    /// Reserves without a second try.
-    pub(crate) fn reserve_once(self, units: u32) -> bool {
-        units == 0 || self.member.reserve(self.device, units).is_ok()
-    }
-
-    #[cold]
-    fn reserve_again(self, units: u32, refused: Refused) -> bool {
-        if let Refused::Broken(error) = refused {
-            if let Some(state) = state::get() {
-                complain(state, format_args!("{error}; this program gets no more GPU memory"));
-            }
-            return false;
-        }
-        crate::hooks::pools::give_back_unused(self.ordinal);
-        let granted = self.reserve_once(units)
-            || (crate::hooks::exports::look_at_all() && self.reserve_once(units));
-        if !granted {
-            say(
-                Level::Debug,
-                format_args!(
-                    "{} bytes of GPU {} refused: the limit is reached",
-                    u64::from(units) * UNIT,
-                    self.ordinal
-                ),
-            );
-        }
-        granted
+    pub(crate) fn try_reserve(self, units: u32) -> Result<(), Refused> {
+        self.member.reserve(self.device, units)
     }
 
     #[inline]
@@ -494,50 +458,6 @@ impl Account {
         let (limit, used) = self.member.reading(self.device);
         let limit = if limit == NO_LIMIT { u64::MAX } else { limit.saturating_mul(UNIT) };
         (limit, used.saturating_mul(UNIT))
-    }
-}
-
-/// Memory that is promised and not there yet. Dropped, it goes back.
-pub(crate) struct Reservation {
-    account: Account,
-    units: u32,
-}
-
-impl Reservation {
-    /// `None` means out of memory.
-    #[inline(always)]
-    pub(crate) fn new(ordinal: c_int, bytes: u64) -> Option<Self> {
-        let account = Account::of(ordinal)?;
-        let units = units_for(bytes);
-        // Only when granted: a reservation that goes gives back.
-        account.reserve(units).then(|| Self { account, units })
-    }
-
-    pub(crate) fn units(&self) -> u32 {
-        self.units
-    }
-
-    /// The memory is there: it is charged until somebody releases it.
-    pub(crate) fn keep(mut self) -> u32 {
-        core::mem::take(&mut self.units)
-    }
-
-    /// The memory is there, and more or less than was thought.
-    #[inline]
-    pub(crate) fn keep_exactly(mut self, units: u32) {
-        let held = core::mem::take(&mut self.units);
-        if units > held {
-            self.account.charge(units - held);
-        } else {
-            self.account.release(held - units);
-        }
-    }
-}
-
-impl Drop for Reservation {
-    #[inline]
-    fn drop(&mut self) {
-        self.account.release(self.units);
     }
 }
 

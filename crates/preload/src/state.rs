@@ -112,7 +112,7 @@ pub(crate) struct Device {
     /// The pool that plain allocations come from.
     pub(crate) pool: AtomicUsize,
     /// How often somebody may have chosen another, and above that how many threads are at it: see
-    /// `pools::changing`.
+    /// `pool_registry::changing`.
     pub(crate) pool_changes: AtomicU64,
     /// The memory of graphs, which is a pool of its own: as `Pool::charged`.
     pub(crate) graph: AtomicU64,

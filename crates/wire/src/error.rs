@@ -86,7 +86,7 @@ error_kinds! {
     19 File "file" 19 Change "A file could not be read or written, or has unexpected content.";
     21 Retired "retired" 21 Change "The version takes no new readers; another version is current.";
     22 InUse "in_use" 22 Free "Processes use it, or one of them keeps its lock; end them and try again.";
-    23 Unsupported "unsupported" 23 Change "Memory of a kind that this program cannot use.";
+    23 Unsupported "unsupported" 23 Change "Memory of a kind, or a node, that this program cannot use.";
     20 Mover "mover" 20 Retry "The process that moves the bytes died or hung; nothing was published.";
 }
 

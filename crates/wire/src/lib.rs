@@ -18,6 +18,8 @@ mod dtype;
 mod error;
 #[allow(unsafe_code)]
 pub mod fd;
+#[cfg(test)]
+mod golden;
 mod group_name;
 mod ids;
 pub mod limits;
@@ -30,6 +32,8 @@ pub mod page;
 pub mod process;
 pub mod record;
 pub mod runtime_dir;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
 mod shape;
 pub mod socket;
 

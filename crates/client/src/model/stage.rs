@@ -186,7 +186,7 @@ impl Pond {
             }
             Origin::Tensors(tensors) => {
                 (template::laid_out(&tensors, &ties, slab_bytes)?, None, None)
-            },
+            }
             Origin::Nothing => return Err(template::of_nothing(model.as_str())),
         };
         let said = from.as_ref().map(|from| format!("staged like {}", label(from)));

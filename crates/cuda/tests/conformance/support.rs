@@ -188,7 +188,8 @@ static OWN_SOFT_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// own, and leaves the folder alone.
 extern "C" fn remove_own_soft_folder() {
     let own = std::process::id().to_string();
-    if let Some(path) = OWN_SOFT_FOLDER.get().filter(|path| path.to_string_lossy().ends_with(&own)) {
+    if let Some(path) = OWN_SOFT_FOLDER.get().filter(|path| path.to_string_lossy().ends_with(&own))
+    {
         drop(std::fs::remove_dir_all(path));
     }
 }

@@ -7,6 +7,7 @@ use super::ports::PortError;
 
 /// What became of a request that was not refused.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is one on the stack, and most answers come now")]
 pub(super) enum Answered<F> {
     /// This is the answer, with its descriptors.
     Now(ReplyBody, Vec<F>),

@@ -44,7 +44,7 @@ impl<P: Ports> Pond<P> {
             }
             for (id, _) in &slabs {
                 if self.slabs.get(*id).is_some_and(|slab| slab.tensors == 0) {
-                    self.drop_slab(ports, *id);
+                    self.slabs.let_go(ports, *id);
                 }
             }
             gone.retain(|(id, _)| self.slabs.get(*id).is_none());

@@ -13,7 +13,7 @@ use super::owner::{Caller, Owner};
 use super::parked::{RequestId, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
-use super::slab_class::{SlabClass, SlabSize};
+use super::slabs::{SlabClass, SlabSize};
 use super::words::count;
 
 impl<P: Ports> Pond<P> {

@@ -239,7 +239,7 @@ impl<P: Ports> Pond<P> {
         let leases: Vec<LeaseId> = self.leases.of(id).map(|(lease, _)| lease).collect();
         if ending == Ending::Died && unclaimed {
             // What it held is not known, so nothing that it could have held is recycled.
-            self.taint_recovered(ports, &caller);
+            self.slabs.taint_recovered(ports, &caller);
         }
         for lease in leases {
             if ending == Ending::Released

@@ -4,11 +4,9 @@ use millpond_wire::{Failure, SlabId};
 
 use super::answer::from_port;
 use super::parked::Until;
-use super::pending_slabs::PendingSlab;
 use super::pond::Pond;
-use super::ports::{DriverFailure, Held, Ports};
-use super::slab_class::{SlabClass, SlabSize};
-use super::slabs::Slab;
+use super::ports::{DriverFailure, Ports};
+use super::slabs::{PendingSlab, SlabClass, SlabSize};
 
 /// How often a slab is tried that the card had no memory for, with pauses that double.
 const SLAB_TRIES: u32 = 6;
@@ -56,7 +54,10 @@ impl<P: Ports> Pond<P> {
             return;
         }
         let failure = match result {
-            Ok(fd) => self.commit_slab(ports, id, &pending, fd).err(),
+            Ok(fd) => {
+                let made = (pending.class.clone(), pending.bytes);
+                self.slabs.commit(ports, id, made, fd).map_err(from_port).err()
+            }
             Err(failure) => Some(self.slab_failure(&pending.class, pending.bytes, &failure)),
         };
         if let Some(key) = pending.version {
@@ -71,7 +72,7 @@ impl<P: Ports> Pond<P> {
         // Nobody took it: its creator hung up meanwhile.
         let untaken = self.slabs.get(id).filter(|slab| slab.tensors == 0);
         match untaken.map(|slab| slab.class.size) {
-            Some(SlabSize::Own) => self.drop_slab(ports, id),
+            Some(SlabSize::Own) => self.slabs.let_go(ports, id),
             Some(_) => self.recycle_or_drop(ports, id),
             None => {}
         }
@@ -81,7 +82,7 @@ impl<P: Ports> Pond<P> {
     /// others to use again, it can give back now. True if the slab will be tried again.
     fn try_slab_again(&mut self, ports: &mut P, id: SlabId, pending: &PendingSlab) -> bool {
         let now = ports.monotonic_ms();
-        let dropped = self.drop_recycled(ports, pending.class.device, pending.bytes);
+        let dropped = self.slabs.drop_recycled(ports, pending.class.device, pending.bytes);
         let recently =
             self.slabs.gave_back_ms().is_some_and(|at| now.saturating_sub(at) < FREED_WITHIN_MS);
         if pending.tries >= SLAB_TRIES || !(dropped > 0 || recently) {
@@ -105,9 +106,9 @@ impl<P: Ports> Pond<P> {
     ) -> bool {
         let (device, user) = (pending.class.device, pending.class.owner.user);
         let dropped = match pending.waits {
-            0 if self.charged_users.contains(&user) => self.drop_recycled_of(ports, device, user),
+            0 if self.payers.is_charged(user) => self.slabs.drop_recycled_of(ports, device, user),
             // Others were promised what is kept for anybody whom no group pays for.
-            0 => self.drop_recycled(ports, device, pending.bytes),
+            0 => self.slabs.drop_recycled(ports, device, pending.bytes),
             _ => 0,
         };
         let dropped = dropped > 0;
@@ -133,25 +134,5 @@ impl<P: Ports> Pond<P> {
             ports.make_slab(id, class.device, bytes, class.owner.user);
         }
         self.pending_slabs.next()
-    }
-
-    fn commit_slab(
-        &mut self,
-        ports: &mut P,
-        id: SlabId,
-        pending: &PendingSlab,
-        fd: P::Fd,
-    ) -> Result<(), Failure> {
-        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(from_port(error));
-        }
-        let slab = Slab::new(pending.class.clone(), pending.bytes, fd.clone());
-        if let Err(error) = ports.journal(&slab.record(id)) {
-            ports.let_go(Held::Slab(id), Some(fd));
-            return Err(from_port(error));
-        }
-        self.slabs.insert(id, slab);
-        Ok(())
     }
 }

@@ -27,15 +27,12 @@ mod models;
 mod movers;
 mod owner;
 mod parked;
-mod pending_slabs;
 mod pond;
 mod ports;
 mod publish;
-mod ranges;
 mod recovery;
 mod release;
 mod rename;
-mod slab_class;
 mod slabs;
 #[cfg(test)]
 mod tests;

@@ -18,9 +18,8 @@ use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
-use super::pending_slabs::PendingSlabs;
 use super::ports::{ConnId, Ports};
-use super::slabs::Slabs;
+use super::slabs::{PendingSlabs, Slabs};
 
 /// All state of one pond.
 pub struct Pond<P: Ports> {
@@ -42,8 +41,7 @@ pub struct Pond<P: Ports> {
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
-    /// Users whose memory is charged to a group.
-    pub(super) charged_users: std::collections::BTreeSet<u32>,
+    pub(super) payers: crate::budget::Payers,
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
     pub(super) draining: bool,
@@ -79,14 +77,7 @@ impl<P: Ports> Pond<P> {
         let request = match message {
             Ok(request) => request,
             Err((number, error)) => {
-                let kind = match error {
-                    DecodeError::Name(_)
-                    | DecodeError::Model(_)
-                    | DecodeError::Group(_)
-                    | DecodeError::Shape(_) => ErrorKind::Invalid,
-                    _ => ErrorKind::Protocol,
-                };
-                let failure = Failure::new(kind, error.to_string());
+                let failure = Failure::new(error.kind(), error.to_string());
                 self.refuse(ports, RequestId { conn, number }, failure);
                 return;
             }
@@ -95,11 +86,7 @@ impl<P: Ports> Pond<P> {
         self.now_ms = ports.monotonic_ms();
         // Nobody gets what has come to its end, however busy the loop is.
         self.end_lives(ports);
-        let wants_fd = match &request.body {
-            RequestBody::TensorMove(what) => what.work.has_file(),
-            RequestBody::VersionCommit(_) => true,
-            _ => false,
-        };
+        let wants_fd = request.body.descriptors() > 0;
         if wants_fd != fd.is_some() {
             let message = if wants_fd { "a file is missing" } else { "a file nobody asked for" };
             self.refuse(ports, by, Failure::new(ErrorKind::Protocol, message));
@@ -111,7 +98,10 @@ impl<P: Ports> Pond<P> {
             self.refuse(ports, by, Failure::new(ErrorKind::TooMany, message));
             return;
         }
+        let (name, may_wait) = (request.body.name(), request.body.may_wait());
         let answer = self.dispatch(ports, by, request.body, fd);
+        let is_parked = matches!(answer, Ok(Answered::Parked));
+        debug_assert!(may_wait || !is_parked, "{name} waits, and its kind says that it does not");
         self.respond(ports, by, answer);
     }
 

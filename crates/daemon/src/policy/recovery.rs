@@ -25,11 +25,9 @@ use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::parked::ParkedRequests;
-use super::pending_slabs::PendingSlabs;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
-use super::slab_class::{SlabClass, SlabSize};
-use super::slabs::{Slab, Slabs};
+use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
 use super::unfreed::Unfreed;
 use super::words::count;
 
@@ -88,7 +86,7 @@ impl<P: Ports> Pond<P> {
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),
-            charged_users: std::collections::BTreeSet::new(),
+            payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,
             about: About::default(),
@@ -132,7 +130,7 @@ impl<P: Ports> Pond<P> {
                 false => found.unknown_records += 1,
             },
             Record::SlabTainted(id) => {
-                self.slabs.taint(id);
+                self.slabs.mark_tainted(id);
             }
             Record::SlabGone(id) => self.replay_slab_gone(id, held),
             Record::TensorMade(made) => self.replay_tensor(&made),

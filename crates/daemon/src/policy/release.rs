@@ -2,15 +2,12 @@
 
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{CountedLease, Record};
-use millpond_wire::{
-    ClientId, ErrorKind, Failure, GpuUuid, LeaseId, LeaseTarget, SlabId, TensorId,
-};
+use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, SlabId, TensorId};
 
 use super::answer::{Answer, done};
 use super::events::happening;
-use super::owner::Caller;
 use super::pond::Pond;
-use super::ports::{Held, PortError, Ports};
+use super::ports::{PortError, Ports};
 use super::words::count;
 
 /// How a lease ended.
@@ -82,43 +79,10 @@ impl<P: Ports> Pond<P> {
         let Some(tensor) = self.catalog.get(id) else { return };
         if ending == Ending::Died {
             let slab = tensor.slab;
-            self.taint(ports, slab);
+            self.slabs.taint(ports, slab);
         }
         self.unleased(ports, id);
         self.free_if_unused(ports, id);
-    }
-
-    pub(super) fn taint(&mut self, ports: &mut P, slab: SlabId) {
-        if self.slabs.taint(slab) || self.slabs.is_untold(slab) {
-            self.record_taint(ports, slab);
-        }
-        self.drop_slab_if_useless(ports, slab);
-    }
-
-    /// Until it is recorded, nothing may make the next daemon use the slab again: no tensor in it
-    /// is freed, and who died with it stays known.
-    fn record_taint(&mut self, ports: &mut P, slab: SlabId) -> bool {
-        let recorded = ports.journal(&Record::SlabTainted(slab));
-        self.slabs.taint_is_recorded(slab, recorded.is_ok());
-        if let Err(error) = &recorded {
-            tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
-        }
-        recorded.is_ok()
-    }
-
-    /// Taints every slab that a client of an earlier daemon may have held.
-    pub(super) fn taint_recovered(&mut self, ports: &mut P, caller: &Caller) {
-        let slabs: Vec<SlabId> = self
-            .slabs
-            .iter()
-            .filter(|(_, slab)| {
-                slab.recovered && caller.may_use(&slab.class.owner, slab.class.audience)
-            })
-            .map(|(id, _)| id)
-            .collect();
-        for slab in slabs {
-            self.taint(ports, slab);
-        }
     }
 
     pub(super) fn free_if_unused(&mut self, ports: &mut P, id: TensorId) {
@@ -134,7 +98,7 @@ impl<P: Ports> Pond<P> {
             self.unfreed.wait_for_claims(&class, id);
             return;
         }
-        if self.slabs.is_untold(slab_id) && !self.record_taint(ports, slab_id) {
+        if self.slabs.is_untold(slab_id) && !self.slabs.record_taint(ports, slab_id) {
             self.unfreed.wait_for_journal(id);
             return;
         }
@@ -184,61 +148,10 @@ impl<P: Ports> Pond<P> {
         let device = slab.class.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         let is_lost = slab.is_lost();
-        let is_charged = self.charged_users.contains(&slab.class.owner.user);
+        let is_charged = self.payers.is_charged(slab.class.owner.user);
         // The slab itself is among the recycled ones now.
         if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {
-            self.drop_slab(ports, id);
+            self.slabs.let_go(ports, id);
         }
-    }
-
-    fn drop_slab_if_useless(&mut self, ports: &mut P, id: SlabId) {
-        if self.slabs.get(id).is_some_and(|slab| slab.tensors == 0 && slab.tainted) {
-            self.drop_slab(ports, id);
-        }
-    }
-
-    /// Journal, then let go: the driver frees the memory when the last mapping is gone.
-    pub(super) fn drop_slab(&mut self, ports: &mut P, id: SlabId) {
-        if let Err(error) = ports.journal(&Record::SlabGone(id)) {
-            tracing::error!(slab = %id, "could not record that a slab is gone: {error}");
-            return;
-        }
-        if let Some(slab) = self.slabs.give_back(id, ports.monotonic_ms()) {
-            ports.let_go(Held::Slab(id), slab.fd);
-        }
-    }
-
-    /// Drops recycled slabs of anybody until `bytes` more fit; returns what was dropped.
-    pub(super) fn drop_recycled(&mut self, ports: &mut P, device: GpuUuid, bytes: u64) -> u64 {
-        let mut dropped = 0;
-        let recycled: Vec<(SlabId, u64)> =
-            self.slabs.recycled_on(device).map(|(id, slab)| (id, slab.bytes)).collect();
-        for (id, slab_bytes) in recycled {
-            if dropped >= bytes {
-                break;
-            }
-            // A silent client may still map it; then dropping frees nothing, but harms nothing.
-            self.drop_slab(ports, id);
-            // What could not be recorded as gone is still there.
-            if self.slabs.get(id).is_none() {
-                dropped += slab_bytes;
-            }
-        }
-        dropped
-    }
-
-    /// Drops every recycled slab of a user on a GPU. Returns their bytes.
-    pub(super) fn drop_recycled_of(&mut self, ports: &mut P, device: GpuUuid, user: u32) -> u64 {
-        let theirs = self.slabs.recycled_on(device);
-        let theirs = theirs.filter(|(_, slab)| slab.class.owner.user == user);
-        let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
-        let mut dropped = 0;
-        for (id, bytes) in theirs {
-            self.drop_slab(ports, id);
-            if self.slabs.get(id).is_none() {
-                dropped += bytes;
-            }
-        }
-        dropped
     }
 }

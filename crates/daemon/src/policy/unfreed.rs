@@ -11,7 +11,7 @@ use millpond_wire::{Audience, TensorId};
 use super::owner::Owner;
 use super::pond::Pond;
 use super::ports::Ports;
-use super::slab_class::SlabClass;
+use super::slabs::SlabClass;
 
 /// With whom a slab is shared, as something that has an order.
 type Shared = (Rc<str>, u32, u32, u8);

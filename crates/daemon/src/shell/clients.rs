@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{Reply, ReplyBody, Request};
+use millpond_wire::message::{Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, ErrorKind, Failure, fd};
 
@@ -30,7 +30,7 @@ impl Server {
             }
             let Some(conn) = self.world.conns.get(&id) else { return };
             match socket::receive(conn, &mut self.buffer, false) {
-                Ok(Some(mut received)) if received.fds.len() <= 1 => {
+                Ok(Some(mut received)) if received.fds.len() <= RequestBody::MOST_DESCRIPTORS => {
                     let request = Request::decode(&self.buffer[..received.bytes]);
                     let fd = received.fds.pop().map(Arc::new);
                     self.pond.message(&mut self.world, id, request, fd);

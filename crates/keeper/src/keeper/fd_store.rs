@@ -243,6 +243,10 @@ pub(super) fn file_number(fd: &OwnedFd) -> u64 {
 }
 
 #[cfg(test)]
+#[path = "../../../../tests/golden/check.rs"]
+mod golden;
+
+#[cfg(test)]
 pub(super) mod tests {
     use super::*;
 
@@ -278,6 +282,27 @@ pub(super) mod tests {
             assert_eq!(key_of(&name), Some(key));
         }
         assert_eq!(key_of("sock"), None);
+    }
+
+    #[test]
+    fn golden_store_table() {
+        let table = memfd();
+        let (mut store, _peer) = store(&table);
+        let head = Head { epoch: Epoch(7), journal: 4711, activated: true };
+        store.set_head(head);
+        let id = "11112222-3333-4444-5555-666677778888";
+        let names = [format!("slab/{id}#4712"), "listen/a%3Ab.sock#4713".to_owned()];
+        for (slot, name) in (1..).zip(&names) {
+            store.write(slot, name);
+        }
+        let mut bytes = vec![0; 3 * SLOT_BYTES];
+        File::from(table).read_exact_at(&mut bytes, 0).unwrap();
+        let golden = golden::check("store-table", [("table".to_owned(), bytes)]);
+        let file = File::from(memfd());
+        file.write_all_at(&golden["table"], 0).unwrap();
+        let (found, slots) = read_table(&file).unwrap();
+        assert_eq!(found, head);
+        assert_eq!(slots, (names.into_iter().zip(1..)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -9,10 +9,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_ledger::units_for;
 
-use super::contexts::current_number;
+use super::context_table::current_number;
 use super::linear::{BLOCK, Entry, Kind};
+use super::reserve::{Reservation, Reserve};
 use super::{key, written};
-use crate::account::{self, Account, Reservation};
+use crate::account::{self, Account};
 use crate::driver::{self, Called, others, real};
 use crate::state;
 use crate::types::{

@@ -4,11 +4,10 @@
 //! The count is up before the driver begins and down after it has ended, so it is never too low. Each
 //! is also noted with its stream and context, because a capture ends with those too.
 
-use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 
-use super::{contexts, pending};
-use crate::driver::{others, real};
+use super::{context_table, pending};
+use crate::driver::others;
 use crate::state::{self, State};
 use crate::types::{Status, status};
 
@@ -34,7 +33,7 @@ fn context_of(stream: usize) -> u16 {
         stream > PER_THREAD && others::cuStreamGetCtx(stream, &raw mut context) == status::SUCCESS
             || others::cuCtxGetCurrent(&raw mut context) == status::SUCCESS
     };
-    if known { contexts::number_of(context) } else { 0 }
+    if known { context_table::number_of(context) } else { 0 }
 }
 
 /// Takes the note of a stream's capture away; whether there was one.
@@ -62,7 +61,7 @@ fn note(state: &State, key: usize, context: u16) {
     state.unnoted_captures.fetch_add(1, Ordering::AcqRel);
 }
 
-fn begin(stream: Stream, call: impl FnOnce() -> Status) -> Status {
+pub(super) fn begin(stream: Stream, call: impl FnOnce() -> Status) -> Status {
     let Some(state) = state::get() else { return call() };
     state.captures.fetch_add(1, Ordering::Relaxed);
     let status = call();
@@ -99,7 +98,7 @@ fn is_over((handle, per_thread): Stream) -> bool {
 }
 
 /// Ends a capture. It may end by an error too, and go on after one: the driver says.
-fn end(stream: Stream, call: impl FnOnce() -> Status) -> Status {
+pub(super) fn end(stream: Stream, call: impl FnOnce() -> Status) -> Status {
     let status = call();
     let Some(state) = state::get() else { return status };
     if state.captures.load(Ordering::Relaxed) == 0
@@ -148,7 +147,7 @@ pub(super) fn forget_context(number: u16) {
 
 /// A capture ends with the stream that it began in. The note goes first: another thread may get the
 /// same handle at once.
-fn destroy(stream: usize, call: impl FnOnce() -> Status) -> Status {
+pub(super) fn destroy(stream: usize, call: impl FnOnce() -> Status) -> Status {
     let Some(state) = state::get() else { return call() };
     pending::stream_ends(state, stream);
     let capturing = state.captures.load(Ordering::Relaxed) != 0 && stream > PER_THREAD;
@@ -163,98 +162,4 @@ fn destroy(stream: usize, call: impl FnOnce() -> Status) -> Status {
         note(state, stream, context);
     }
     status
-}
-
-pub(crate) unsafe fn cuStreamDestroy(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    destroy(stream, || unsafe { real::cuStreamDestroy(stream) })
-}
-
-pub(crate) unsafe fn cuStreamDestroy_v2(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    destroy(stream, || unsafe { real::cuStreamDestroy_v2(stream) })
-}
-
-pub(crate) unsafe fn cuStreamBeginCapture(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, false), || unsafe { real::cuStreamBeginCapture(stream) })
-}
-
-pub(crate) unsafe fn cuStreamBeginCapture_ptsz(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, true), || unsafe { real::cuStreamBeginCapture_ptsz(stream) })
-}
-
-pub(crate) unsafe fn cuStreamBeginCapture_v2(stream: usize, mode: u32) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, false), || unsafe { real::cuStreamBeginCapture_v2(stream, mode) })
-}
-
-pub(crate) unsafe fn cuStreamBeginCapture_v2_ptsz(stream: usize, mode: u32) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, true), || unsafe { real::cuStreamBeginCapture_v2_ptsz(stream, mode) })
-}
-
-pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
-    stream: usize,
-    graph: usize,
-    before: *const usize,
-    edges: *const c_void,
-    count: usize,
-    mode: u32,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, false), || unsafe {
-        real::cuStreamBeginCaptureToGraph(stream, graph, before, edges, count, mode)
-    })
-}
-
-pub(crate) unsafe fn cuStreamBeginCaptureToGraph_ptsz(
-    stream: usize,
-    graph: usize,
-    before: *const usize,
-    edges: *const c_void,
-    count: usize,
-    mode: u32,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, true), || unsafe {
-        real::cuStreamBeginCaptureToGraph_ptsz(stream, graph, before, edges, count, mode)
-    })
-}
-
-pub(crate) unsafe fn cuStreamBeginRecaptureToGraph(
-    stream: usize,
-    mode: u32,
-    graph: usize,
-    callback: usize,
-    data: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, false), || unsafe {
-        real::cuStreamBeginRecaptureToGraph(stream, mode, graph, callback, data)
-    })
-}
-
-pub(crate) unsafe fn cuStreamBeginRecaptureToGraph_ptsz(
-    stream: usize,
-    mode: u32,
-    graph: usize,
-    callback: usize,
-    data: *mut c_void,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    begin((stream, true), || unsafe {
-        real::cuStreamBeginRecaptureToGraph_ptsz(stream, mode, graph, callback, data)
-    })
-}
-
-pub(crate) unsafe fn cuStreamEndCapture(stream: usize, graph: *mut usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    end((stream, false), || unsafe { real::cuStreamEndCapture(stream, graph) })
-}
-
-pub(crate) unsafe fn cuStreamEndCapture_ptsz(stream: usize, graph: *mut usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    end((stream, true), || unsafe { real::cuStreamEndCapture_ptsz(stream, graph) })
 }

@@ -4,12 +4,14 @@
 //! A graph is only looked into once the program has made an allocation node, and a launch costs one
 //! load unless some executable graph is known to hold one.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering;
 
 use millpond_ledger::units_for;
 
-use super::pools::{STEP, give_back_unused, graphs_charged, settle_graphs};
+use super::pool_registry::{give_back_unused, graphs_charged, settle_graphs};
+use super::pools::STEP;
+use super::reserve::Reserve;
 use super::{key, linear, written};
 use crate::account::{self, Account};
 use crate::driver::{others, real};
@@ -258,7 +260,7 @@ fn give_up(held: &[(Option<Account>, u32)]) {
 ///
 /// # Safety
 /// `parameters` is null or begins with flags.
-unsafe fn uploads(parameters: *const c_void) -> bool {
+pub(super) unsafe fn uploads(parameters: *const c_void) -> bool {
     const UPLOAD: u64 = 2;
     // SAFETY: not null, and the flags are first.
     !parameters.is_null() && unsafe { written(parameters.cast::<u64>()) } & UPLOAD != 0
@@ -268,7 +270,7 @@ unsafe fn uploads(parameters: *const c_void) -> bool {
 ///
 /// # Safety
 /// `exec` may be read after `call` has succeeded.
-unsafe fn instantiate(
+pub(super) unsafe fn instantiate(
     exec: *mut usize,
     graph: usize,
     uploads: bool,
@@ -308,73 +310,8 @@ unsafe fn instantiate(
     status
 }
 
-pub(crate) unsafe fn cuGraphInstantiate(
-    exec: *mut usize,
-    graph: usize,
-    node: *mut usize,
-    log: *mut c_char,
-    bytes: usize,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, false, || real::cuGraphInstantiate(exec, graph, node, log, bytes))
-    }
-}
-
-pub(crate) unsafe fn cuGraphInstantiate_v2(
-    exec: *mut usize,
-    graph: usize,
-    node: *mut usize,
-    log: *mut c_char,
-    bytes: usize,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, false, || {
-            real::cuGraphInstantiate_v2(exec, graph, node, log, bytes)
-        })
-    }
-}
-
-pub(crate) unsafe fn cuGraphInstantiateWithFlags(
-    exec: *mut usize,
-    graph: usize,
-    flags: u64,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, false, || real::cuGraphInstantiateWithFlags(exec, graph, flags))
-    }
-}
-
-pub(crate) unsafe fn cuGraphInstantiateWithParams(
-    exec: *mut usize,
-    graph: usize,
-    parameters: *mut c_void,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, uploads(parameters), || {
-            real::cuGraphInstantiateWithParams(exec, graph, parameters)
-        })
-    }
-}
-
-pub(crate) unsafe fn cuGraphInstantiateWithParams_ptsz(
-    exec: *mut usize,
-    graph: usize,
-    parameters: *mut c_void,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe {
-        instantiate(exec, graph, uploads(parameters), || {
-            real::cuGraphInstantiateWithParams_ptsz(exec, graph, parameters)
-        })
-    }
-}
-
 /// A launch or an upload.
-fn launch(exec: usize, call: impl FnOnce() -> Status) -> Status {
+pub(super) fn launch(exec: usize, call: impl FnOnce() -> Status) -> Status {
     match state::get() {
         Some(state) if state.allocating_execs.load(Ordering::Relaxed) != 0 => {
             launch_known(state, exec, call)
@@ -387,26 +324,6 @@ fn launch_known(state: &State, exec: usize, call: impl FnOnce() -> Status) -> St
     let Some(word) = state.execs.get(key(exec)) else { return call() };
     let [a, b, c, d, low, high, ..] = word.to_le_bytes();
     with_memory(state, u16::from_le_bytes([low, high]), u32::from_le_bytes([a, b, c, d]), call)
-}
-
-pub(crate) unsafe fn cuGraphUpload(exec: usize, stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    launch(exec, || unsafe { real::cuGraphUpload(exec, stream) })
-}
-
-pub(crate) unsafe fn cuGraphUpload_ptsz(exec: usize, stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    launch(exec, || unsafe { real::cuGraphUpload_ptsz(exec, stream) })
-}
-
-pub(crate) unsafe fn cuGraphLaunch(exec: usize, stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    launch(exec, || unsafe { real::cuGraphLaunch(exec, stream) })
-}
-
-pub(crate) unsafe fn cuGraphLaunch_ptsz(exec: usize, stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    launch(exec, || unsafe { real::cuGraphLaunch_ptsz(exec, stream) })
 }
 
 pub(crate) unsafe fn cuGraphExecDestroy(exec: usize) -> Status {

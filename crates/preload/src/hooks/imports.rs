@@ -1,14 +1,15 @@
 //! Memory that other processes made: charged to whoever imports it, unless somebody else in the
 //! group pays.
 
-use core::ffi::{CStr, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_int, c_void};
 
 use millpond_ledger::{Column, units_for};
 
-use super::contexts::current_number;
+use super::context_table::current_number;
 use super::physical::{Counted, note_handle};
+use super::reserve::Reservation;
 use super::{key, linear, written};
-use crate::account::{self, Account, Reservation};
+use crate::account::{self, Account};
 use crate::driver::{others, real};
 use crate::settings::{self, Text};
 use crate::state;
@@ -211,7 +212,11 @@ pub(crate) unsafe fn cuIpcGetMemHandle(handle: *mut IpcHandle, pointer: u64) -> 
     status
 }
 
-unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Status) -> Status {
+pub(super) unsafe fn open(
+    pointer: *mut u64,
+    handle: &IpcHandle,
+    call: impl FnOnce() -> Status,
+) -> Status {
     let status = call();
     if status != status::SUCCESS {
         return status;
@@ -250,24 +255,6 @@ unsafe fn open(pointer: *mut u64, handle: &IpcHandle, call: impl FnOnce() -> Sta
             status::OUT_OF_MEMORY
         }
     }
-}
-
-pub(crate) unsafe fn cuIpcOpenMemHandle(
-    pointer: *mut u64,
-    handle: IpcHandle,
-    flags: c_uint,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe { open(pointer, &handle, || real::cuIpcOpenMemHandle(pointer, handle, flags)) }
-}
-
-pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
-    pointer: *mut u64,
-    handle: IpcHandle,
-    flags: c_uint,
-) -> Status {
-    // SAFETY: as the caller promised.
-    unsafe { open(pointer, &handle, || real::cuIpcOpenMemHandle_v2(pointer, handle, flags)) }
 }
 
 pub(crate) unsafe fn cuIpcCloseMemHandle(pointer: u64) -> Status {

@@ -6,9 +6,11 @@
 use core::ffi::{c_int, c_uint};
 use millpond_ledger::{UNIT, units_for};
 
-use super::contexts::current_number;
-use super::{pending, pools, written};
-use crate::account::{self, Reservation};
+use super::context_table::current_number;
+use super::pool_registry::settle_all;
+use super::reserve::Reservation;
+use super::{pending, written};
+use crate::account;
 use crate::driver::{others, real};
 use crate::state::{self, State};
 use crate::types::{Status, status};
@@ -261,7 +263,7 @@ pub(crate) unsafe fn cuMemFree_v2(pointer: u64) -> Status {
         }
         Some(entry) => put_back(pointer, entry),
         // A pool's or a graph's, freed and waited for; or nothing of ours.
-        None if status == status::SUCCESS && pointer != 0 => pools::settle_all(),
+        None if status == status::SUCCESS && pointer != 0 => settle_all(),
         None => {}
     }
     status

@@ -7,18 +7,26 @@
 
 mod arrays;
 mod captures;
+mod context_charge;
 mod context_size;
+mod context_table;
 mod contexts;
-pub(crate) mod exports;
+mod exports;
+mod forwards;
 mod graphs;
 mod imports;
 mod linear;
 mod pending;
 mod physical;
 mod pool_calls;
-pub(crate) mod pools;
+mod pool_readings;
+mod pool_registry;
+mod pools;
+mod primary;
 mod queries;
+mod reserve;
 mod resolvers;
+mod settle;
 mod waits;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -32,15 +40,15 @@ pub use imports::import_shared;
 /// The bodies, each under its function's name.
 mod bodies {
     pub(super) use super::arrays::*;
-    pub(super) use super::captures::*;
     pub(super) use super::contexts::*;
     pub(super) use super::exports::*;
+    pub(super) use super::forwards::*;
     pub(super) use super::graphs::*;
     pub(super) use super::imports::*;
     pub(super) use super::linear::*;
     pub(super) use super::physical::*;
     pub(super) use super::pool_calls::*;
-    pub(super) use super::pools::*;
+    pub(super) use super::primary::*;
     pub(super) use super::queries::*;
     pub(super) use super::resolvers::*;
     pub(super) use super::waits::*;

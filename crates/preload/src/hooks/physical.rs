@@ -5,8 +5,9 @@ use core::sync::atomic::Ordering;
 
 use millpond_ledger::{Column, UNIT, units_for};
 
+use super::reserve::Reservation;
 use super::{exports, written};
-use crate::account::{self, Account, Reservation};
+use crate::account::{self, Account};
 use crate::driver::real;
 use crate::state::{self, OBJECTS, Object, State};
 use crate::types::{AllocationProperties, ArrayMapInfo, Status, status};
@@ -346,12 +347,19 @@ fn pin(handle: u64) {
     }
 }
 
+/// Maps memory into arrays; what is mapped stays charged.
+///
 /// # Safety
 /// `list` has `count` entries when the driver has accepted it.
-unsafe fn pin_mapped(status: Status, list: *const ArrayMapInfo, count: c_uint) {
+pub(super) unsafe fn map_arrays(
+    list: *const ArrayMapInfo,
+    count: c_uint,
+    call: impl FnOnce() -> Status,
+) -> Status {
     const MAP: u32 = 1;
+    let status = call();
     if status != status::SUCCESS || list.is_null() {
-        return;
+        return status;
     }
     for index in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: as the caller promised.
@@ -360,29 +368,6 @@ unsafe fn pin_mapped(status: Status, list: *const ArrayMapInfo, count: c_uint) {
             pin(info.handle);
         }
     }
-}
-
-pub(crate) unsafe fn cuMemMapArrayAsync(
-    list: *mut ArrayMapInfo,
-    count: c_uint,
-    stream: usize,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemMapArrayAsync(list, count, stream) };
-    // SAFETY: as the caller promised.
-    unsafe { pin_mapped(status, list, count) };
-    status
-}
-
-pub(crate) unsafe fn cuMemMapArrayAsync_ptsz(
-    list: *mut ArrayMapInfo,
-    count: c_uint,
-    stream: usize,
-) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuMemMapArrayAsync_ptsz(list, count, stream) };
-    // SAFETY: as the caller promised.
-    unsafe { pin_mapped(status, list, count) };
     status
 }
 

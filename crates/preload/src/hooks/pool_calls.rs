@@ -7,10 +7,10 @@ use core::sync::atomic::Ordering;
 use millpond_ledger::units_for;
 
 use super::pending::{self, Stream};
-use super::pools::{
-    ENDED, MADE, Relaxed, STEP, changing, charged_units, destroy, find, learn, pool_device,
-    settle_pool,
-};
+use super::pool_readings::Relaxed;
+use super::pool_registry::{ENDED, MADE, changing, destroy, find, learn, pool_device, settle_pool};
+use super::pools::STEP;
+use super::settle::charged_units;
 use super::written;
 use crate::account;
 use crate::driver::{others, real};

@@ -2,15 +2,15 @@
 
 use core::sync::atomic::Ordering;
 
-use super::pending::{self, Stream, Waited};
-use super::pools::settle_all;
+use super::pending::{self, Waited};
+use super::pool_registry::settle_all;
 use crate::account;
 use crate::driver::real;
 use crate::state;
 use crate::types::{Status, status};
 
 /// After a moment of waiting: what was freed in stream order may be the card's again.
-fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
+pub(super) fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
     let Some(state) = state::get().filter(|_| status == status::SUCCESS) else { return status };
     let pending = state.pending_count.load(Ordering::Relaxed) != 0;
     let dirty = state.dirty.load(Ordering::Relaxed) != 0;
@@ -26,18 +26,6 @@ fn waited(status: Status, done: impl FnOnce() -> Waited) -> Status {
         }
     }
     status
-}
-
-pub(crate) unsafe fn cuStreamSynchronize(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuStreamSynchronize(stream) };
-    waited(status, || Waited::Stream(Stream::of(stream, false)))
-}
-
-pub(crate) unsafe fn cuStreamSynchronize_ptsz(stream: usize) -> Status {
-    // SAFETY: the caller's arguments, unchanged.
-    let status = unsafe { real::cuStreamSynchronize_ptsz(stream) };
-    waited(status, || Waited::Stream(Stream::of(stream, true)))
 }
 
 pub(crate) unsafe fn cuEventSynchronize(event: usize) -> Status {
@@ -58,7 +46,7 @@ pub(crate) unsafe fn cuCtxSynchronize_v2(context: usize) -> Status {
         let device = match context {
             0 => account::current_device(),
             _ if account::device_count() == 1 => Some(0),
-            context => super::contexts::device_of(context),
+            context => super::context_table::device_of(context),
         };
         device.map_or(Waited::Event, Waited::Device)
     })

@@ -1,6 +1,17 @@
-//! Groups and their budgets: what is asked and answered.
+//! Groups and their limits: what is asked.
 
-use crate::{GpuUuid, GroupName, Token};
+use millpond_schema::message as fb;
+
+use super::RequestBody;
+use super::read::{self, DecodeError, Read, uuid_to_id};
+use crate::{GpuUuid, GroupName, Token, limits};
+
+mod info;
+
+pub use info::{GroupDetails, GroupDevice, GroupInfo, MemberDevice, MemberInfo};
+pub(super) use info::{
+    read_details, read_groups, read_joined, write_details, write_groups, write_joined,
+};
 
 /// What all of a group may hold on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +22,41 @@ pub enum GroupLimit {
     Part(u32),
     /// As much as there is.
     Unlimited,
+}
+
+/// A limit that travels as a number of bytes and is none.
+const NO_LIMIT: u64 = u64::MAX;
+
+const WHOLE: u32 = 1000;
+
+fn write_limit(limit: Option<GroupLimit>) -> (Option<u64>, Option<u32>) {
+    match limit {
+        None => (None, None),
+        Some(GroupLimit::Bytes(bytes)) => (Some(bytes), None),
+        Some(GroupLimit::Unlimited) => (Some(NO_LIMIT), None),
+        Some(GroupLimit::Part(part)) => (None, Some(part)),
+    }
+}
+
+fn read_limit(bytes: Option<u64>, part: Option<u32>) -> Read<Option<GroupLimit>> {
+    match (bytes, part) {
+        (None, None) => Ok(None),
+        (Some(NO_LIMIT), None) => Ok(Some(GroupLimit::Unlimited)),
+        (Some(bytes), None) => Ok(Some(GroupLimit::Bytes(bytes))),
+        (None, Some(part)) if part <= WHOLE => Ok(Some(GroupLimit::Part(part))),
+        (_, Some(part)) => Err(DecodeError::BadValue { field: "part", value: part.into() }),
+    }
+}
+
+fn required_name(name: Option<&str>) -> Read<GroupName> {
+    read_name(name)?.ok_or(DecodeError::Missing("name"))
+}
+
+fn read_name(name: Option<&str>) -> Read<Option<GroupName>> {
+    let Some(name) = name else { return Ok(None) };
+    // The cap comes before the copy.
+    read::at_most("name", name.len(), limits::NAME_BYTES)?;
+    Ok(Some(GroupName::new(name)?))
 }
 
 /// A group that is made or changed. What is `None` stays as it is.
@@ -48,6 +94,38 @@ impl GroupSet {
     }
 }
 
+pub(super) fn write_set(set: &GroupSet) -> fb::GroupSet {
+    let (limit, part) = write_limit(set.limit);
+    fb::GroupSet {
+        name: Some(set.group.to_string()),
+        device: set.device.map(|device| device.0.to_vec()),
+        limit,
+        part,
+        min: set.min_bytes,
+        weight: set.weight,
+        users: set.users.clone(),
+        create: set.create,
+    }
+}
+
+pub(super) fn read_set(set: fb::GroupSetRef<'_>) -> Read<GroupSet> {
+    Ok(GroupSet {
+        group: required_name(set.name()?)?,
+        device: read::some_gpu("device", set.device()?)?,
+        limit: read_limit(set.limit()?, set.part()?)?,
+        min_bytes: set.min()?,
+        weight: set.weight()?,
+        users: read_users(set.users()?)?,
+        create: set.create()?,
+    })
+}
+
+fn read_users(users: Option<planus::Vector<'_, u32>>) -> Read<Option<Vec<u32>>> {
+    let Some(users) = users else { return Ok(None) };
+    read::at_most("users", users.len(), limits::USERS_PER_GROUP)?;
+    Ok(Some(users.iter().collect()))
+}
+
 /// A program is about to run in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupJoin {
@@ -62,119 +140,60 @@ pub struct GroupJoin {
     pub limit: Option<GroupLimit>,
 }
 
-/// A group on one GPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupDevice {
-    /// Which GPU.
-    pub device: GpuUuid,
-    /// What was asked for; `None` means no limit.
-    pub limit_bytes: Option<u64>,
-    /// What its members obey now; `None` means no limit.
-    pub effective_bytes: Option<u64>,
-    /// What others leave it.
-    pub min_bytes: u64,
-    /// Who gives way first.
-    pub weight: u32,
-    /// Charged to its processes.
-    pub process_bytes: u64,
-    /// Of its users' memory in the pond.
-    pub pond_bytes: u64,
-    /// Contexts, a part of the bytes of processes.
-    pub context_bytes: u64,
-    /// What the card showed and nobody had charged, a part of the bytes of processes.
-    pub folded_bytes: u64,
-    /// Mapped by its processes and charged to others.
-    pub shared_bytes: u64,
-    /// Its processes that have something there.
-    pub processes: u32,
-}
-
-/// A group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupInfo {
-    /// Name.
-    pub name: GroupName,
-    /// Where its ledger and its limits are.
-    pub folder: String,
-    /// It ends with its last process.
-    pub anonymous: bool,
-    /// Who may run programs in it, beside the operator and its users.
-    pub owner: Option<u32>,
-    /// Whose memory in the pond is charged to it.
-    pub users: Vec<u32>,
-    /// Its processes.
-    pub processes: u32,
-    /// Members hold more than they say.
-    pub lying: bool,
-    /// Somebody keeps its lock for longer than anybody needs it.
-    pub stuck: bool,
-    /// Its files are not what they should be.
-    pub broken: bool,
-    /// By GPU.
-    pub devices: Vec<GroupDevice>,
-}
-
-/// A process on one GPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemberDevice {
-    /// Which GPU.
-    pub device: GpuUuid,
-    /// What it is charged with.
-    pub charged_bytes: u64,
-    /// What it may take without asking, the charged bytes included.
-    pub credit_bytes: u64,
-    /// Contexts, a part of the charged bytes.
-    pub context_bytes: u64,
-    /// Mapped by it and charged to others.
-    pub shared_bytes: u64,
-    /// What the card showed and it had not charged, a part of the charged bytes.
-    pub folded_bytes: u64,
-    /// The card's own reading.
-    pub physical_bytes: Option<u64>,
-}
-
-impl MemberDevice {
-    /// What the card says that it has more than it is charged with; less, if it is negative.
-    #[must_use]
-    pub fn drift_bytes(&self) -> Option<i64> {
-        let physical = i64::try_from(self.physical_bytes?).unwrap_or(i64::MAX);
-        Some(physical.saturating_sub(i64::try_from(self.charged_bytes).unwrap_or(i64::MAX)))
+pub(super) fn write_join(join: &GroupJoin) -> fb::GroupJoin {
+    let (limit, part) = write_limit(join.limit);
+    fb::GroupJoin {
+        token: Some(uuid_to_id(join.token.0)),
+        name: join.group.as_ref().map(ToString::to_string),
+        device: join.device.map(|device| device.0.to_vec()),
+        limit,
+        part,
     }
 }
 
-/// A process of a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemberInfo {
-    /// Its place in the ledger.
-    pub slot: u32,
-    /// As it sees itself.
-    pub pid: u32,
-    /// As the daemon sees it, if it can.
-    pub host_pid: Option<u32>,
-    /// What it runs.
-    pub program: String,
-    /// Since when.
-    pub started_unix_ms: Option<u64>,
-    /// Whether it lives; one that does not is about to be forgotten.
-    pub alive: bool,
-    /// By GPU.
-    pub devices: Vec<MemberDevice>,
+pub(super) fn read_join(join: fb::GroupJoinRef<'_>) -> Read<GroupJoin> {
+    Ok(GroupJoin {
+        token: Token(read::uuid("token", join.token()?)?),
+        group: read_name(join.name()?)?,
+        device: read::some_gpu("device", join.device()?)?,
+        limit: read_limit(join.limit()?, join.part()?)?,
+    })
 }
 
-impl MemberInfo {
-    /// A program's name as it can be printed, from the bytes of a slot: the member wrote them.
-    #[must_use]
-    pub fn program_of(slot: &[u8]) -> String {
-        let name = slot.split(|byte| *byte == 0).next().unwrap_or_default();
-        String::from_utf8_lossy(name).chars().filter(|c| !c.is_control()).collect()
+pub(super) fn write_inspect(group: &GroupName) -> fb::GroupInspect {
+    fb::GroupInspect { name: Some(group.to_string()) }
+}
+
+pub(super) fn read_inspect(inspect: fb::GroupInspectRef<'_>) -> Read<RequestBody> {
+    Ok(RequestBody::GroupInspect { group: required_name(inspect.name()?)? })
+}
+
+pub(super) fn write_remove(group: &GroupName) -> fb::GroupRemove {
+    fb::GroupRemove { name: Some(group.to_string()) }
+}
+
+pub(super) fn read_remove(remove: fb::GroupRemoveRef<'_>) -> Read<RequestBody> {
+    Ok(RequestBody::GroupRemove { group: required_name(remove.name()?)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_one_thing_or_the_other() {
+        for limit in [
+            None,
+            Some(GroupLimit::Bytes(0)),
+            Some(GroupLimit::Bytes(5 << 30)),
+            Some(GroupLimit::Part(500)),
+            Some(GroupLimit::Part(WHOLE)),
+            Some(GroupLimit::Unlimited),
+        ] {
+            let (bytes, part) = write_limit(limit);
+            assert_eq!(read_limit(bytes, part).unwrap(), limit);
+        }
+        assert!(read_limit(Some(1), Some(1)).is_err());
+        assert!(read_limit(None, Some(1001)).is_err());
     }
-}
-
-/// Everything about one group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupDetails {
-    /// The group.
-    pub info: GroupInfo,
-    /// Its processes.
-    pub members: Vec<MemberInfo>,
 }

@@ -5,43 +5,44 @@
 
 #[cfg(test)]
 mod caps;
+mod event;
+mod failure;
 mod group;
-mod group_codec;
-#[cfg(test)]
-mod group_samples;
-mod model;
-mod model_codec;
-#[cfg(test)]
-mod model_samples;
+mod list;
+mod pond;
 mod read;
 mod reply;
-mod reply_read;
-mod reply_write;
 mod request;
-mod request_codec;
+mod session;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod version;
 
+pub use event::{Event, EventKind};
 pub use group::{
     GroupDetails, GroupDevice, GroupInfo, GroupJoin, GroupLimit, GroupSet, MemberDevice, MemberInfo,
 };
-pub use model::{
+pub use pond::{ClientInfo, DeviceInfo, MoverInfo, Service, Status};
+pub use read::DecodeError;
+pub use reply::{Reply, ReplyBody};
+pub use request::{Request, RequestBody};
+pub use session::{Claim, Hello, LeaseClaim, LeaseInfo, LeaseToken, Welcome};
+pub use tensor::{
+    Life, Rename, Target, TensorCreate, TensorGet, TensorGrant, TensorInfo, TensorPublish,
+    TensorState, WAIT_FOREVER,
+};
+pub use transfer::{MoveWork, TensorMove};
+pub use version::{
     ModelInfo, PartInfo, PartSpec, VersionCommit, VersionDetails, VersionGet, VersionGrant,
     VersionInfo, VersionStage, VersionState,
 };
-pub use read::DecodeError;
-pub use reply::{
-    ClientInfo, DeviceInfo, Event, EventKind, LeaseInfo, MoverInfo, Reply, ReplyBody, Service,
-    Status, TensorGrant, TensorInfo, Welcome,
-};
-pub use request::{
-    Claim, Hello, LeaseClaim, LeaseToken, Life, MoveWork, Rename, Request, RequestBody, Target,
-    TensorCreate, TensorGet, TensorMove, TensorPublish, WAIT_FOREVER,
-};
 
 pub(crate) use read::{
-    at_most, bytes16, code, dtype, gpu, id_to_uuid, name, record_id_to_uuid, required, shape,
-    target, text, uuid_to_id, uuid_to_record_id,
+    at_most, bytes16, code, dtype, gpu, is_unknown_kind, name, record_id_to_uuid, required, shape,
+    target, text_up_to, uuid_to_record_id,
 };
-pub(crate) use request_codec::is_unknown_kind;
 
 /// The first field of the first message: `POND` in ASCII.
 pub const MAGIC: u32 = 0x504f_4e44;
@@ -119,17 +120,5 @@ small_enum! {
         2 Group "group",
         /// Every user of the tenant.
         3 Everybody "everybody",
-    }
-}
-
-small_enum! {
-    /// Where a tensor is in its life.
-    TensorState {
-        /// Its creator has not published it yet.
-        1 Writing "writing",
-        /// Published: readers may have it.
-        2 Ready "ready",
-        /// Deleted, and kept only for the leases that are left.
-        3 Deleted "deleted",
     }
 }

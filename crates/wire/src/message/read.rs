@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use crate::{
-    Dtype, GpuUuid, GroupNameError, LeaseTarget, ModelNameError, NameError, Shape, ShapeError,
-    TensorId, TensorName, VersionId, limits,
+    Dtype, ErrorKind, GpuUuid, GroupNameError, LeaseTarget, ModelNameError, NameError, Shape,
+    ShapeError, TensorId, TensorName, VersionId, limits,
 };
 use millpond_schema::{message as fb, record as jfb};
 
@@ -53,6 +53,22 @@ pub enum DecodeError {
     /// A shape that is refused.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+}
+
+impl DecodeError {
+    /// What the sender is told: a value that a person chose is invalid, anything else breaks the
+    /// protocol.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            DecodeError::Name(_)
+            | DecodeError::Model(_)
+            | DecodeError::Group(_)
+            | DecodeError::Shape(_) => ErrorKind::Invalid,
+            DecodeError::OtherNode(_) => ErrorKind::Unsupported,
+            _ => ErrorKind::Protocol,
+        }
+    }
 }
 
 pub(crate) type Read<T> = Result<T, DecodeError>;
@@ -110,7 +126,12 @@ pub(crate) fn at_most(field: &'static str, count: usize, max: usize) -> Read<()>
     if count > max { Err(DecodeError::TooMany { field, count, max }) } else { Ok(()) }
 }
 
-pub(crate) fn text(field: &'static str, value: Option<&str>, max: usize) -> Read<String> {
+/// A text of a usual length.
+pub(crate) fn text(field: &'static str, value: Option<&str>) -> Read<String> {
+    text_up_to(field, value, limits::TEXT_BYTES)
+}
+
+pub(crate) fn text_up_to(field: &'static str, value: Option<&str>, max: usize) -> Read<String> {
     let value = value.unwrap_or_default();
     at_most(field, value.len(), max)?;
     Ok(value.to_owned())
@@ -124,8 +145,16 @@ pub(crate) fn gpu(field: &'static str, value: Option<&[u8]>) -> Read<GpuUuid> {
     bytes16(field, required(field, value)?).map(GpuUuid)
 }
 
+pub(crate) fn some_gpu(field: &'static str, value: Option<&[u8]>) -> Read<Option<GpuUuid>> {
+    value.map(|value| gpu(field, Some(value))).transpose()
+}
+
 pub(crate) fn code<T>(field: &'static str, value: u8, from: impl Fn(u8) -> Option<T>) -> Read<T> {
     from(value).ok_or(DecodeError::BadValue { field, value: value.into() })
+}
+
+pub(crate) fn write_name(name: Option<&TensorName>) -> Option<String> {
+    name.map(ToString::to_string)
 }
 
 pub(crate) fn name(value: Option<&str>) -> Read<Option<TensorName>> {
@@ -145,4 +174,9 @@ pub(crate) fn shape(value: Option<planus::Vector<'_, u64>>) -> Read<Shape> {
     let Some(dims) = value else { return Ok(Shape::new([])?) };
     at_most("shape", dims.len(), limits::DIMENSIONS)?;
     Ok(Shape::new(dims.iter().collect::<Vec<u64>>())?)
+}
+
+/// Whether a union has a member that this version does not know.
+pub(crate) fn is_unknown_kind(error: &planus::Error) -> bool {
+    matches!(error.error_kind, planus::errors::ErrorKind::UnknownUnionTag { .. })
 }

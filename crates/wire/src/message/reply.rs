@@ -1,13 +1,16 @@
-//! What the daemon answers.
+//! Every reply.
 
+use millpond_schema::message as fb;
+use planus::{Builder, ReadAsRoot};
+
+use super::list::{Entries, list};
+use super::read::{DecodeError, Read, is_unknown_kind};
 use super::{
-    Audience, GroupDetails, GroupInfo, LeaseToken, Life, Mode, ModelInfo, TensorState,
-    VersionDetails, VersionGrant, VersionInfo, small_enum,
+    ClientInfo, Event, GroupDetails, GroupInfo, LeaseInfo, ModelInfo, Status, TensorGrant,
+    TensorInfo, VersionDetails, VersionGrant, VersionInfo, Welcome, event, failure, group, pond,
+    session, tensor, transfer, version,
 };
-use crate::{
-    Backing, ClientId, ContentHash, Dtype, Epoch, Failure, GpuUuid, GroupName, LeaseId,
-    LeaseTarget, PondId, Shape, SlabId, TensorId, TensorName, VersionTag,
-};
+use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, VersionTag};
 
 /// One reply or event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,304 +123,110 @@ pub enum ReplyBody {
     Unknown,
 }
 
-/// To the hello.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Welcome {
-    /// Version of the protocol that will be spoken.
-    pub version: u16,
-    /// What the daemon can do beyond the version.
-    pub capabilities: u64,
-    /// Which pond this is.
-    pub pond: PondId,
-    /// Which daemon of it.
-    pub epoch: Epoch,
-    /// Version of the daemon's program.
-    pub daemon_version: String,
-    /// The tenant that the socket stands for.
-    pub tenant: String,
-    /// Who the daemon thinks the client is.
-    pub user: u32,
-    /// Whether this is the admin socket.
-    pub admin: bool,
-    /// Counters in the page that comes along; zero if none does.
-    pub page_slots: u32,
-}
+impl Reply {
+    /// Writes the reply into `builder` and returns its bytes, however many they are.
+    pub fn encode<'b>(&self, builder: &'b mut Builder) -> &'b [u8] {
+        builder.clear();
+        builder.finish(fb::Reply { number: self.number, body: write_body(&self.body) }, None)
+    }
 
-/// A tensor with or without a lease.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorGrant {
-    /// The tensor.
-    pub info: TensorInfo,
-    /// The lease that was asked for, with its proof.
-    pub lease: Option<(LeaseId, Mode, LeaseToken)>,
-    /// Of a create: the tensor already existed, and nothing of the request was applied to it.
-    pub existed: bool,
-    /// How the slab is reached, with a lease.
-    pub backing: Backing,
-}
-
-/// What is known about a tensor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorInfo {
-    /// Identity.
-    pub tensor: TensorId,
-    /// Name inside its owner's part.
-    pub name: Option<TensorName>,
-    /// Element type.
-    pub dtype: Dtype,
-    /// Extents.
-    pub shape: Shape,
-    /// Where it lies.
-    pub device: GpuUuid,
-    /// Its bytes.
-    pub bytes: u64,
-    /// Writing, ready or deleted.
-    pub state: TensorState,
-    /// Counts publishes.
-    pub generation: u64,
-    /// Owner.
-    pub user: u32,
-    /// With whom it is shared.
-    pub audience: Audience,
-    /// Ends with its creator's process.
-    pub ephemeral: bool,
-    /// When it was made.
-    pub created_unix_ms: u64,
-    /// The slab it lies in.
-    pub slab: SlabId,
-    /// That slab's bytes.
-    pub slab_bytes: u64,
-    /// Where in the slab it begins.
-    pub offset: u64,
-    /// How many leases there are on it.
-    pub leases: u32,
-    /// What is left of its life.
-    pub life: Life,
-}
-
-/// One lease, as `ps` and `inspect` show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeaseInfo {
-    /// What it is on.
-    pub target: LeaseTarget,
-    /// The tensor's name, or the model's.
-    pub name: Option<TensorName>,
-    /// How it is mapped.
-    pub mode: Mode,
-    /// The tensor's bytes, or those of the version's slabs.
-    pub bytes: u64,
-    /// Since when.
-    pub since_unix_ms: u64,
-    /// Who holds it.
-    pub client: ClientId,
-    /// That client's process.
-    pub pid: u32,
-    /// That client's program.
-    pub program: String,
-}
-
-/// One client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// Identity.
-    pub client: ClientId,
-    /// Process, as the daemon sees it.
-    pub pid: u32,
-    /// User.
-    pub user: u32,
-    /// What it calls itself.
-    pub program: String,
-    /// Since when it is known.
-    pub since_unix_ms: u64,
-    /// Lives, but has no connection: it keeps what it holds.
-    pub silent: bool,
-    /// What it holds.
-    pub leases: Vec<LeaseInfo>,
-    /// The pond's own mover, not somebody's program.
-    pub mover: bool,
-}
-
-/// One GPU and its accounts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Identity.
-    pub device: GpuUuid,
-    /// Place in the pond's list; for people only.
-    pub index: u32,
-    /// What the driver calls it.
-    pub name: String,
-    /// Bytes on the card.
-    pub total_bytes: u64,
-    /// Bytes that the pond may take.
-    pub capacity_bytes: u64,
-    /// Bytes of the pond's slabs.
-    pub slab_bytes: u64,
-    /// Bytes of the tensors in them.
-    pub tensor_bytes: u64,
-    /// Bytes of slabs without a tensor, kept for their owner.
-    pub recycled_bytes: u64,
-    /// The driver's own reading for the whole card.
-    pub physical_used_bytes: Option<u64>,
-    /// How many slabs.
-    pub slabs: u32,
-    /// How many tensors.
-    pub tensors: u32,
-    /// What the processes of groups are charged with.
-    pub charged_bytes: Option<u64>,
-    /// What the card says that those processes have more than that; less, if it is negative.
-    pub drift_bytes: Option<i64>,
-    /// What belongs to nobody whom the pond knows.
-    pub other_bytes: Option<u64>,
-}
-
-/// A mover at work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoverInfo {
-    /// Its GPU.
-    pub device: GpuUuid,
-    /// Its process.
-    pub pid: u32,
-    /// Moves that wait or run.
-    pub moves: u32,
-    /// What it has moved.
-    pub moved_bytes: u64,
-}
-
-/// The pond.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Which pond.
-    pub pond: PondId,
-    /// Which daemon of it.
-    pub epoch: Epoch,
-    /// Version of the daemon's program.
-    pub daemon_version: String,
-    /// The daemon.
-    pub daemon_pid: u32,
-    /// The keeper.
-    pub keeper_pid: u32,
-    /// Name and version of the driver.
-    pub driver: String,
-    /// Whether the driver has answered yet.
-    pub driver_ready: bool,
-    /// When this daemon started.
-    pub started_unix_ms: u64,
-    /// GPUs.
-    pub devices: Vec<DeviceInfo>,
-    /// Clients that are known.
-    pub clients: u32,
-    /// Those of them without a connection.
-    pub silent_clients: u32,
-    /// Leases that are known.
-    pub leases: u32,
-    /// Size of the journal.
-    pub journal_bytes: u64,
-    /// The library that `millpond run` is to preload, where the daemon has found one.
-    pub preload_library: Option<String>,
-    /// The runtime folder.
-    pub runtime_dir: String,
-    /// Records whose memory was gone at the last recovery.
-    pub lost_tensors: u32,
-    /// Movers that run.
-    pub movers: Vec<MoverInfo>,
-    /// The file that the daemon runs from.
-    pub program: String,
-    /// The unit of the service manager that runs the pond.
-    pub service: Option<Service>,
-    /// The file that the log goes to; empty means standard error.
-    pub log_file: String,
-    /// The model of the configuration that is being loaded; empty means none.
-    pub loading: String,
-}
-
-/// A unit of the service manager.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Service {
-    /// Its name, such as `millpond.service`.
-    pub unit: String,
-    /// Whether it is one of a user, not of the machine.
-    pub user: bool,
-}
-
-small_enum! {
-    /// What happened.
-    EventKind {
-        /// A tensor was made.
-        1 TensorCreated "tensor_created",
-        /// A tensor was published.
-        2 TensorPublished "tensor_published",
-        /// A tensor was deleted; leases may be left.
-        3 TensorDeleted "tensor_deleted",
-        /// A tensor's memory was given back.
-        4 TensorFreed "tensor_freed",
-        /// A client holds something for the first time.
-        5 ClientConnected "client_connected",
-        /// A client hung up but lives.
-        6 ClientSilent "client_silent",
-        /// A client that held something said goodbye, or its process is gone.
-        7 ClientGone "client_gone",
-        /// The daemon recovered.
-        8 Recovered "recovered",
-        /// The daemon stops.
-        9 Draining "draining",
-        /// The keeper was replaced.
-        10 KeeperReplaced "keeper_replaced",
-        /// Events are missing before this one: the subscriber was slow, or came late.
-        11 Gap "gap",
-        /// A mover was started.
-        12 MoverStarted "mover_started",
-        /// A mover had nothing to do for a while and was ended.
-        13 MoverStopped "mover_stopped",
-        /// A mover died or hung; another takes its place.
-        14 MoverLost "mover_lost",
-        /// Somebody reached a limit.
-        15 LimitReached "limit_reached",
-        /// Another daemon takes over.
-        16 Upgrading "upgrading",
-        /// Memory that nobody used was given back.
-        17 Collected "collected",
-        /// A version of a model was begun.
-        18 VersionStaged "version_staged",
-        /// A version is complete.
-        19 VersionReady "version_ready",
-        /// Another version of a model is current.
-        20 ModelSwapped "model_swapped",
-        /// A version takes no new readers.
-        21 VersionDraining "version_draining",
-        /// A version's last reader has left, or it was given up.
-        22 VersionGone "version_gone",
-        /// A group was made or changed.
-        23 GroupSet "group_set",
-        /// A group's limit is below what it holds; the text says who holds most.
-        24 GroupOver "group_over",
-        /// Members of a group hold more than they say.
-        25 GroupLying "group_lying",
-        /// Somebody keeps a group's lock for longer than anybody needs it.
-        26 GroupStuck "group_stuck",
-        /// A group was removed, or its last process ended.
-        27 GroupGone "group_gone",
-        /// A tensor or a model has another name.
-        28 Renamed "renamed",
-        /// A model of the configuration could not be loaded.
-        29 StartFailed "start_failed",
+    /// Reads a reply completely.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for anything that is not a reply of the schema, or beyond a cap.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let reply = fb::ReplyRef::read_as_root(bytes)?;
+        let number = reply.number()?;
+        let body = match reply.body() {
+            Ok(Some(body)) => read_body(body, &Entries::of(bytes))?,
+            Ok(None) => return Err(DecodeError::Missing("body")),
+            Err(error) if is_unknown_kind(&error) => ReplyBody::Unknown,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Reply { number, body })
     }
 }
 
-/// Something happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Counts events of one daemon.
-    pub sequence: u64,
-    /// When.
-    pub unix_ms: u64,
-    /// What.
-    pub kind: EventKind,
-    /// To what, if it happened to one thing.
-    pub target: Option<LeaseTarget>,
-    /// Its name, or the group's.
-    pub name: Option<TensorName>,
-    /// By or to whom.
-    pub user: Option<u32>,
-    /// Why, in words.
-    pub text: String,
+fn write_body(body: &ReplyBody) -> Option<fb::ReplyBody> {
+    use ReplyBody as R;
+    use fb::ReplyBody as B;
+    Some(match body {
+        R::Failure(failure) => B::Failure(Box::new(failure::write_failure(failure))),
+        R::Done => B::Done(Box::default()),
+        R::Welcome(welcome) => B::Welcome(Box::new(session::write_welcome(welcome))),
+        R::Claimed { refused } => B::Claimed(Box::new(session::write_claimed(refused))),
+        R::Clients(clients) => B::Clients(Box::new(fb::Clients {
+            clients: Some(clients.iter().map(pond::write_client).collect()),
+        })),
+        R::Status(status) => B::Status(Box::new(pond::write_status(status))),
+        R::Collected { tensors, slabs, slab_bytes } => {
+            B::Collected(Box::new(pond::write_collected(tensors, *slabs, *slab_bytes)))
+        }
+        R::Upgrading { from_version, from_epoch } => {
+            B::Upgrading(Box::new(pond::write_upgrading(from_version, *from_epoch)))
+        }
+        R::Event(event) => B::Event(Box::new(event::write_event(event))),
+        R::Tensor(grant) => B::TensorReply(Box::new(tensor::write_grant(grant))),
+        R::Published { generation } => {
+            B::Published(Box::new(fb::Published { generation: *generation }))
+        }
+        R::Details { info, leases } => {
+            B::TensorDetails(Box::new(tensor::write_details(info, leases)))
+        }
+        R::Tensors(tensors) => B::Tensors(Box::new(fb::Tensors {
+            tensors: Some(tensors.iter().map(tensor::write_info).collect()),
+        })),
+        R::Moved { bytes, hashes } => B::Moved(Box::new(transfer::write_moved(*bytes, hashes))),
+        R::Version(grant) => B::VersionReply(Box::new(version::write_grant(grant))),
+        R::Slabs { first, count } => B::Slabs(Box::new(version::write_slabs_reply(*first, *count))),
+        R::VersionDetails(details) => B::VersionDetails(Box::new(version::write_details(details))),
+        R::Models(models) => B::Models(Box::new(version::write_models(models))),
+        R::Swapped { current, previous } => {
+            B::Swapped(Box::new(version::write_swapped(current, previous.as_ref())))
+        }
+        R::Groups(groups) => B::Groups(Box::new(group::write_groups(groups))),
+        R::GroupDetails(details) => B::GroupDetails(Box::new(group::write_details(details))),
+        R::GroupJoined { name, folder, anonymous } => {
+            B::GroupJoined(Box::new(group::write_joined(name, folder, *anonymous)))
+        }
+        R::InMemfd { bytes } => B::InMemfd(Box::new(fb::InMemfd { bytes: *bytes })),
+        R::Unknown => return None,
+    })
+}
+
+fn read_body(body: fb::ReplyBodyRef<'_>, entries: &Entries) -> Read<ReplyBody> {
+    use ReplyBody as R;
+    use fb::ReplyBodyRef as B;
+    match body {
+        B::Failure(it) => failure::read_failure(it).map(R::Failure),
+        B::Done(_) => Ok(R::Done),
+        B::Welcome(it) => session::read_welcome(it).map(R::Welcome),
+        B::Claimed(it) => Ok(R::Claimed { refused: session::read_claimed(it)? }),
+        B::Clients(it) => {
+            let read = |client| pond::read_client(client, entries);
+            list("clients", it.clients()?, entries, read).map(R::Clients)
+        }
+        B::Status(it) => Ok(R::Status(Box::new(pond::read_status(it, entries)?))),
+        B::Collected(it) => pond::read_collected(it, entries),
+        B::Upgrading(it) => pond::read_upgrading(it),
+        B::Event(it) => event::read_event(it).map(R::Event),
+        B::TensorReply(it) => tensor::read_grant(it).map(R::Tensor),
+        B::Published(it) => Ok(R::Published { generation: it.generation()? }),
+        B::TensorDetails(it) => tensor::read_details(it, entries),
+        B::Tensors(it) => {
+            list("tensors", it.tensors()?, entries, tensor::read_info).map(R::Tensors)
+        }
+        B::Moved(it) => transfer::read_moved(it),
+        B::VersionReply(it) => Ok(R::Version(Box::new(version::read_grant(it, entries)?))),
+        B::Slabs(it) => version::read_slabs_reply(it),
+        B::VersionDetails(it) => {
+            Ok(R::VersionDetails(Box::new(version::read_details(it, entries)?)))
+        }
+        B::Models(it) => version::read_models(it, entries),
+        B::Swapped(it) => version::read_swapped(it),
+        B::Groups(it) => group::read_groups(it, entries),
+        B::GroupDetails(it) => Ok(R::GroupDetails(Box::new(group::read_details(it, entries)?))),
+        B::GroupJoined(it) => group::read_joined(it),
+        B::InMemfd(it) => Ok(R::InMemfd { bytes: it.bytes()? }),
+    }
 }

@@ -1,16 +1,18 @@
-//! What a client asks.
+//! Every request, with what its kind says about it.
+//!
+//! A new kind is a table at the end of the schema's union, a struct with its codec in the file of
+//! its family, and here a variant, a line of the table and an arm of each of the two matches.
 
-use super::{Audience, GroupJoin, GroupSet, Mode, VersionCommit, VersionGet, VersionStage};
-use crate::{
-    ClientId, Dtype, GpuUuid, GroupName, LeaseId, LeaseTarget, Piece, PiecesKind, Run, Shape,
-    TensorId, TensorName, TensorRef, Token, VersionId, VersionTag, VersionTarget,
+use millpond_schema::message as fb;
+use planus::{Builder, ReadAsRoot};
+
+use super::read::{DecodeError, Read, is_unknown_kind};
+use super::{
+    Claim, GroupJoin, GroupSet, Hello, Rename, Target, TensorCreate, TensorGet, TensorMove,
+    TensorPublish, VersionCommit, VersionGet, VersionStage, event, group, pond, session, tensor,
+    transfer, version,
 };
-
-/// The keyed hash that proves a lease to the next daemon.
-pub type LeaseToken = [u8; 16];
-
-/// `wait_ms` that never ends.
-pub const WAIT_FOREVER: u64 = u64::MAX;
+use crate::{GroupName, LeaseId, TensorId, TensorRef, Token, VersionId, VersionTag, VersionTarget};
 
 /// One request; its number comes back in the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,213 +155,204 @@ pub enum RequestBody {
     Unknown,
 }
 
-/// Who connects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hello {
-    /// Version of the protocol.
-    pub version: u16,
-    /// Bits for what the client can do beyond the version.
-    pub capabilities: u64,
-    /// The process, across its connections.
-    pub client: ClientId,
-    /// Shown by `ps`.
-    pub program: String,
-    /// Claims follow.
-    pub claims: bool,
-}
+macro_rules! request_kinds {
+    ($($variant:ident $name:literal $waits:literal $descriptors:literal;)*) => {
+        impl RequestBody {
+            /// The words for all kinds.
+            pub const KINDS: &'static [&'static str] = &[$($name,)*];
 
-/// Some of the leases that a process holds from earlier connections.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// At most [`crate::limits::LEASES_PER_MESSAGE`].
-    pub leases: Vec<LeaseClaim>,
-    /// No more claims follow: the client is not silent any longer.
-    pub last: bool,
-}
+            /// Most descriptors that a request of any kind comes with.
+            pub const MOST_DESCRIPTORS: usize = {
+                let (all, mut at, mut most) = ([$($descriptors,)*], 0, 0);
+                while at < all.len() {
+                    if all[at] > most {
+                        most = all[at];
+                    }
+                    at += 1;
+                }
+                most
+            };
 
-/// One lease, with the proof that it was granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeaseClaim {
-    /// The lease.
-    pub lease: LeaseId,
-    /// What it is on.
-    pub target: LeaseTarget,
-    /// How it is mapped.
-    pub mode: Mode,
-    /// As it was granted.
-    pub token: LeaseToken,
-}
+            /// The word for its kind, for logs.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(RequestBody::$variant { .. } => $name,)* }
+            }
 
-/// A tensor by name or by identity.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// By name, as its user sees it.
-    Name(TensorRef),
-    /// By identity.
-    Id(TensorId),
-}
+            /// Whether the daemon may answer it later than the requests after it.
+            #[must_use]
+            pub const fn may_wait(&self) -> bool {
+                match self { $(RequestBody::$variant { .. } => $waits,)* }
+            }
 
-impl std::fmt::Display for Target {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Target::Name(name) => name.fmt(f),
-            Target::Id(id) => id.fmt(f),
+            /// How many descriptors come with it.
+            #[must_use]
+            pub fn descriptors(&self) -> usize {
+                match self {
+                    // Some kinds of work are about no file.
+                    RequestBody::TensorMove(moving) if !moving.work.has_file() => 0,
+                    $(RequestBody::$variant { .. } => $descriptors,)*
+                }
+            }
         }
+    };
+}
+
+// Kind, word for logs, may wait, descriptors at most.
+request_kinds! {
+    Hello "hello" false 0;
+    Claim "claim" false 0;
+    Goodbye "goodbye" false 0;
+    Ping "ping" false 0;
+    PondStatus "status" true 0;
+    ClientList "client list" false 0;
+    TensorCreate "create" true 0;
+    TensorGet "get" true 0;
+    TensorPublish "publish" false 0;
+    TensorMove "move" true 1;
+    TensorDelete "delete" false 0;
+    TensorInspect "inspect" false 0;
+    TensorList "tensor list" true 0;
+    LeaseRelease "release" false 0;
+    Subscribe "subscribe" false 0;
+    Collect "collect" false 0;
+    Upgrade "upgrade" false 0;
+    StartReport "start report" false 0;
+    VersionStage "stage" true 0;
+    VersionCommit "commit" false 1;
+    VersionGet "version get" true 0;
+    VersionSlabs "version slabs" false 0;
+    VersionPart "version part" true 0;
+    VersionRetire "retire" false 0;
+    VersionRemove "version remove" false 0;
+    VersionInspect "version inspect" false 0;
+    ModelSwap "swap" false 0;
+    ModelList "model list" false 0;
+    GroupSet "group set" true 0;
+    GroupJoin "group join" true 0;
+    GroupList "group list" true 0;
+    GroupInspect "group inspect" true 0;
+    GroupRemove "group remove" true 0;
+    Rename "rename" false 0;
+    Unknown "unknown" false 0;
+}
+
+impl Request {
+    /// Writes the request into `builder` and returns its bytes.
+    pub fn encode<'b>(&self, builder: &'b mut Builder) -> &'b [u8] {
+        builder.clear();
+        let request = fb::Request { number: self.number, body: write_body(&self.body) };
+        builder.finish(request, None)
+    }
+
+    /// Reads a request completely.
+    ///
+    /// # Errors
+    /// [`DecodeError`], together with the request's number where that much could be read, so that
+    /// the answer can name it.
+    pub fn decode(bytes: &[u8]) -> Result<Self, (u64, DecodeError)> {
+        let request = fb::RequestRef::read_as_root(bytes).map_err(|error| (0, error.into()))?;
+        let number = request.number().map_err(|error| (0, error.into()))?;
+        let body = match request.body() {
+            Ok(Some(body)) => read_body(body).map_err(|error| (number, error))?,
+            Ok(None) => return Err((number, DecodeError::Missing("body"))),
+            Err(error) if is_unknown_kind(&error) => RequestBody::Unknown,
+            Err(error) => return Err((number, error.into())),
+        };
+        Ok(Request { number, body })
     }
 }
 
-/// A tensor to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorCreate {
-    /// Made by the client: a repeat finds the tensor instead of making another.
-    pub tensor: TensorId,
-    /// Without a name it is found by identity only.
-    pub name: Option<TensorName>,
-    /// Element type.
-    pub dtype: Dtype,
-    /// Extents.
-    pub shape: Shape,
-    /// The pond's first GPU if absent.
-    pub device: Option<GpuUuid>,
-    /// With whom it is shared.
-    pub audience: Audience,
-    /// Ends with its creator's process.
-    pub ephemeral: bool,
-    /// Filled with zeroes, and so ready at once.
-    pub zero: bool,
-    /// A read-write lease for the creator.
-    pub lease: Option<LeaseId>,
-    /// How long it lives.
-    pub life: Life,
-}
-
-/// How long a tensor lives, beside being deleted. Every end only stops new leases.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Life {
-    /// From its creation.
-    pub ttl_ms: Option<u64>,
-    /// From the end of its last lease; before it ever had one, from its creation.
-    pub linger_ms: Option<u64>,
-    /// Answered gets; the creator's own lease is none.
-    pub accesses: Option<u64>,
-}
-
-/// A tensor's bytes are complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorPublish {
-    /// The tensor.
-    pub tensor: TensorId,
-    /// Recognises a repeat.
-    pub token: Token,
-    /// The name that it gets with this publish, if it had none.
-    pub name: Option<TensorName>,
-    /// Another tensor of that name is deleted in the same step.
-    pub replace: bool,
-}
-
-/// Another name for a tensor or a model. Leases and mappings stay as they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rename {
-    /// The tensor, or any version of the model: a repeat cannot hit another object that has got the
-    /// old name since.
-    pub object: LeaseTarget,
-    /// The new name, in the owner's part.
-    pub name: TensorName,
-    /// Recognises a repeat.
-    pub token: Token,
-}
-
-/// Bytes to be moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorMove {
-    /// Made by the client: a repeat joins the move that is under way.
-    pub token: Token,
-    /// Into which tensor, or out of which for a get.
-    pub tensor: TensorId,
-    /// From this byte of it on.
-    pub offset: u64,
-    /// So many.
-    pub bytes: u64,
-    /// From where, or to where.
-    pub work: MoveWork,
-}
-
-/// What a move does. A put and a get come with the file's descriptor, and pieces of most kinds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MoveWork {
-    /// From a file.
-    Put {
-        /// Where in the file.
-        file_offset: u64,
-    },
-    /// To a file.
-    Get {
-        /// Where in the file.
-        file_offset: u64,
-    },
-    /// From another tensor on the same GPU.
-    Copy {
-        /// Which.
-        from: TensorId,
-        /// Where in it.
-        from_offset: u64,
-    },
-    /// Zeroes.
-    Zero,
-    /// Pieces that are hashed on the way. The move's bytes are theirs together, its offset is zero.
-    Pieces {
-        /// From where, to where.
-        kind: PiecesKind,
-        /// By place in the tensor.
-        pieces: Vec<Piece>,
-        /// Where they lie in the file, if there is one.
-        runs: Vec<Run>,
-    },
-}
-
-impl MoveWork {
-    /// Whether a file's descriptor comes along.
-    #[must_use]
-    pub fn has_file(&self) -> bool {
-        match self {
-            MoveWork::Put { .. } | MoveWork::Get { .. } => true,
-            MoveWork::Pieces { kind, .. } => kind.has_file(),
-            MoveWork::Copy { .. } | MoveWork::Zero => false,
+fn write_body(body: &RequestBody) -> Option<fb::RequestBody> {
+    use RequestBody as R;
+    use fb::RequestBody as B;
+    Some(match body {
+        R::Hello(hello) => B::Hello(Box::new(session::write_hello(hello))),
+        R::Claim(claim) => B::Claim(Box::new(session::write_claim(claim))),
+        R::Goodbye => B::Goodbye(Box::default()),
+        R::Ping => B::Ping(Box::default()),
+        R::LeaseRelease { leases } => B::LeaseRelease(Box::new(session::write_release(leases))),
+        R::PondStatus => B::PondStatus(Box::default()),
+        R::ClientList => B::ClientList(Box::default()),
+        R::Collect { unleased_for_ms, dry_run } => {
+            B::Collect(Box::new(pond::write_collect(*unleased_for_ms, *dry_run)))
         }
-    }
-
-    /// Whether the tensor is written.
-    #[must_use]
-    pub fn writes(&self) -> bool {
-        match self {
-            MoveWork::Get { .. } => false,
-            MoveWork::Pieces { kind, .. } => *kind == PiecesKind::Load,
-            MoveWork::Put { .. } | MoveWork::Copy { .. } | MoveWork::Zero => true,
+        R::Upgrade { program } => B::Upgrade(Box::new(pond::write_upgrade(program))),
+        R::StartReport { loading, failed } => {
+            B::StartReport(Box::new(pond::write_start_report(loading, failed)))
         }
-    }
-
-    /// The word for it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            MoveWork::Put { .. } => "put",
-            MoveWork::Get { .. } => "get",
-            MoveWork::Copy { .. } => "copy",
-            MoveWork::Zero => "zero",
-            MoveWork::Pieces { kind, .. } => kind.name(),
+        R::Subscribe { from } => B::Subscribe(Box::new(event::write_subscribe(*from))),
+        R::TensorCreate(create) => B::TensorCreate(Box::new(tensor::write_create(create))),
+        R::TensorGet(get) => B::TensorGet(Box::new(tensor::write_get(get))),
+        R::TensorPublish(publish) => B::TensorPublish(Box::new(tensor::write_publish(publish))),
+        R::TensorDelete { tensor } => B::TensorDelete(Box::new(tensor::write_delete(*tensor))),
+        R::TensorInspect(target) => B::TensorInspect(Box::new(tensor::write_inspect(target))),
+        R::TensorList { prefix } => B::TensorList(Box::new(tensor::write_list(prefix))),
+        R::Rename(rename) => B::Rename(Box::new(tensor::write_rename(rename))),
+        R::TensorMove(moving) => B::TensorMove(Box::new(transfer::write_move(moving))),
+        R::VersionStage(stage) => B::VersionStage(Box::new(version::write_stage(stage))),
+        R::VersionCommit(commit) => B::VersionCommit(Box::new(version::write_commit(commit))),
+        R::VersionGet(get) => B::VersionGet(Box::new(version::write_get(get))),
+        R::VersionSlabs { version, lease, first, count } => {
+            B::VersionSlabs(Box::new(version::write_slabs(*version, *lease, *first, *count)))
         }
-    }
+        R::VersionPart { version, index } => {
+            B::VersionPart(Box::new(version::write_part(*version, *index)))
+        }
+        R::VersionRetire(target) => {
+            B::VersionRetire(Box::new(version::write_retire(target, false)))
+        }
+        R::VersionRemove(target) => B::VersionRetire(Box::new(version::write_retire(target, true))),
+        R::VersionInspect(target) => B::VersionInspect(Box::new(version::write_inspect(target))),
+        R::ModelSwap { model, tag, token } => {
+            B::ModelSwap(Box::new(version::write_swap(model, tag.as_ref(), *token)))
+        }
+        R::ModelList { prefix } => B::ModelList(Box::new(version::write_list(prefix))),
+        R::GroupSet(set) => B::GroupSet(Box::new(group::write_set(set))),
+        R::GroupJoin(join) => B::GroupJoin(Box::new(group::write_join(join))),
+        R::GroupList => B::GroupList(Box::default()),
+        R::GroupInspect { group } => B::GroupInspect(Box::new(group::write_inspect(group))),
+        R::GroupRemove { group } => B::GroupRemove(Box::new(group::write_remove(group))),
+        R::Unknown => return None,
+    })
 }
 
-/// A lease that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorGet {
-    /// On what.
-    pub target: Target,
-    /// The lease's number.
-    pub lease: LeaseId,
-    /// How it will be mapped.
-    pub mode: Mode,
-    /// How long to wait until it exists and is published; zero means not at all.
-    pub wait_ms: u64,
+fn read_body(body: fb::RequestBodyRef<'_>) -> Read<RequestBody> {
+    use RequestBody as R;
+    use fb::RequestBodyRef as B;
+    match body {
+        B::Hello(it) => session::read_hello(it).map(R::Hello),
+        B::Claim(it) => session::read_claim(it).map(R::Claim),
+        B::Goodbye(_) => Ok(R::Goodbye),
+        B::Ping(_) => Ok(R::Ping),
+        B::LeaseRelease(it) => session::read_release(it),
+        B::PondStatus(_) => Ok(R::PondStatus),
+        B::ClientList(_) => Ok(R::ClientList),
+        B::Collect(it) => pond::read_collect(it),
+        B::Upgrade(it) => pond::read_upgrade(it),
+        B::StartReport(it) => pond::read_start_report(it),
+        B::Subscribe(it) => event::read_subscribe(it),
+        B::TensorCreate(it) => tensor::read_create(it).map(R::TensorCreate),
+        B::TensorGet(it) => tensor::read_get(it).map(R::TensorGet),
+        B::TensorPublish(it) => tensor::read_publish(it).map(R::TensorPublish),
+        B::TensorDelete(it) => tensor::read_delete(it),
+        B::TensorInspect(it) => tensor::read_inspect(it).map(R::TensorInspect),
+        B::TensorList(it) => tensor::read_list(it),
+        B::Rename(it) => tensor::read_rename(it).map(R::Rename),
+        B::TensorMove(it) => transfer::read_move(it).map(R::TensorMove),
+        B::VersionStage(it) => version::read_stage(it).map(R::VersionStage),
+        B::VersionCommit(it) => version::read_commit(it).map(R::VersionCommit),
+        B::VersionGet(it) => version::read_get(it).map(R::VersionGet),
+        B::VersionSlabs(it) => version::read_slabs(it),
+        B::VersionPart(it) => version::read_part(it),
+        B::VersionRetire(it) => version::read_retire(it),
+        B::VersionInspect(it) => version::read_inspect(it).map(R::VersionInspect),
+        B::ModelSwap(it) => version::read_swap(it),
+        B::ModelList(it) => version::read_list(it),
+        B::GroupSet(it) => group::read_set(it).map(R::GroupSet),
+        B::GroupJoin(it) => group::read_join(it).map(R::GroupJoin),
+        B::GroupList(_) => Ok(R::GroupList),
+        B::GroupInspect(it) => group::read_inspect(it),
+        B::GroupRemove(it) => group::read_remove(it),
+    }
 }

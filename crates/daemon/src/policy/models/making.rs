@@ -12,10 +12,9 @@ use millpond_wire::{ClientId, Dtype, ErrorKind, Failure, Shape, SlabId, TensorId
 use crate::policy::answer::{Answer, Answered, from_port};
 use crate::policy::catalog::Tensor;
 use crate::policy::parked::{RequestId, Until, Wish};
-use crate::policy::pending_slabs::PendingSlab;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
-use crate::policy::slab_class::SlabClass;
+use crate::policy::slabs::{PendingSlab, SlabClass};
 
 /// What slabs are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +143,7 @@ impl<P: Ports> Pond<P> {
         for reserved in making.has.into_values() {
             self.slabs.give(reserved.slab, 0, reserved.bytes);
             match reserved.fresh {
-                true => self.drop_slab(ports, reserved.slab),
+                true => self.slabs.let_go(ports, reserved.slab),
                 false => self.recycle_or_drop(ports, reserved.slab),
             }
         }

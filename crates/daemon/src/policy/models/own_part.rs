@@ -11,7 +11,7 @@ use crate::policy::answer::{Answer, from_port};
 use crate::policy::parked::RequestId;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
-use crate::policy::slab_class::{SlabClass, SlabSize};
+use crate::policy::slabs::{SlabClass, SlabSize};
 use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {

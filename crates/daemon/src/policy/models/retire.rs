@@ -198,7 +198,7 @@ impl<P: Ports> Pond<P> {
             let slab_of = |part: TensorId| self.catalog.get(part).map(|tensor| tensor.slab);
             let slabs: Vec<SlabId> = version.keeps().filter_map(slab_of).collect();
             for slab in slabs {
-                self.taint(ports, slab);
+                self.slabs.taint(ports, slab);
             }
         }
         self.let_former_go(ports, id);

@@ -14,7 +14,7 @@ use crate::policy::catalog::NameKey;
 use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
-use crate::policy::slab_class::{SlabClass, SlabSize};
+use crate::policy::slabs::{SlabClass, SlabSize};
 use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {

@@ -12,7 +12,7 @@ use crate::policy::catalog::NameKey;
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
-use crate::policy::slab_class::{GRANULARITY, SlabClass};
+use crate::policy::slabs::{GRANULARITY, SlabClass};
 
 /// Versions that are named when a GPU is full.
 const NAMED: usize = 8;

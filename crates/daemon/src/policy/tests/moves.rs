@@ -2,9 +2,7 @@
 
 use millpond_mover::channel::{FromMover, Why, Work};
 use millpond_wire::message::{EventKind, MoveWork, PartSpec, TensorMove, VersionStage};
-use millpond_wire::{
-    Audience, ErrorKind, LeaseId, Piece, PiecesKind, Run, Token, VersionId,
-};
+use millpond_wire::{Audience, ErrorKind, LeaseId, Piece, PiecesKind, Run, Token, VersionId};
 
 use super::*;
 
@@ -187,7 +185,8 @@ fn a_mover_that_was_started_ahead_and_gets_no_work_is_shown_and_ended() {
 fn a_mover_that_cannot_be_started_ahead_is_tried_again_for_the_move() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
-    let ReplyBody::Version(staged) = play.ask(conn, RequestBody::VersionStage(staging(None))) else {
+    let ReplyBody::Version(staged) = play.ask(conn, RequestBody::VersionStage(staging(None)))
+    else {
         panic!("not staged")
     };
     assert_eq!(play.world.movers_wanted.pop(), Some(GPU));

@@ -389,3 +389,26 @@ proptest! {
         play.check_held();
     }
 }
+
+#[test]
+fn memory_of_a_kind_that_this_daemon_cannot_share_is_kept_and_refused() {
+    use millpond_wire::{ErrorKind, HANDLE_BYTES, Transport};
+    for transport in [Transport::Mempool([7; HANDLE_BYTES]), Transport::Ipc([7; HANDLE_BYTES])] {
+        let mut play = Play::new();
+        let (conn, _) = play.client(1);
+        play.create(conn, TensorCreate { zero: true, ..spec("x", 100) });
+        for record in &mut play.world.records {
+            if let Record::SlabMade(made) = record {
+                made.backing.transport = transport;
+            }
+        }
+        let found = play.restart();
+        assert_eq!((found.tensors, found.lost_tensors, found.dropped), (1, 0, 0));
+        let (conn, _) = play.client(1);
+        let failure = play.refused(conn, get("x", 1, Mode::ReadOnly, 0));
+        assert_eq!(failure.kind, ErrorKind::Unsupported, "{failure}");
+        let (other, _) = play.create(conn, spec("y", 100));
+        let slab = play.pond.slabs.get(other.slab).unwrap();
+        assert_eq!(slab.backing.transport, Transport::Vmm, "nothing new goes into it");
+    }
+}

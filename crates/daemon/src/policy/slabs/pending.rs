@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use millpond_wire::{GpuUuid, SlabId};
 
-use super::models::MakingKey;
-use super::slab_class::SlabClass;
+use super::SlabClass;
+use crate::policy::models::MakingKey;
 
 /// A slab that the driver is making.
 #[derive(Clone, Debug)]
-pub(super) struct PendingSlab {
+pub(in crate::policy) struct PendingSlab {
     pub class: SlabClass,
     pub bytes: u64,
     /// It is for a version of a model.
@@ -23,50 +23,50 @@ pub(super) struct PendingSlab {
 }
 
 impl PendingSlab {
-    pub(super) fn new(class: SlabClass, bytes: u64, version: Option<MakingKey>) -> Self {
+    pub(in crate::policy) fn new(class: SlabClass, bytes: u64, version: Option<MakingKey>) -> Self {
         Self { class, bytes, version, tries: 0, waits: 0, again_ms: None }
     }
 }
 
 /// All of them.
 #[derive(Debug, Default)]
-pub(super) struct PendingSlabs {
+pub(in crate::policy) struct PendingSlabs {
     slabs: BTreeMap<SlabId, PendingSlab>,
 }
 
 impl PendingSlabs {
-    pub(super) fn insert(&mut self, id: SlabId, pending: PendingSlab) {
+    pub(in crate::policy) fn insert(&mut self, id: SlabId, pending: PendingSlab) {
         self.slabs.insert(id, pending);
     }
 
-    pub(super) fn take(&mut self, id: SlabId) -> Option<PendingSlab> {
+    pub(in crate::policy) fn take(&mut self, id: SlabId) -> Option<PendingSlab> {
         self.slabs.remove(&id)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::policy) fn is_empty(&self) -> bool {
         self.slabs.is_empty()
     }
 
     /// One that tensors of this class can share.
-    pub(super) fn shared_by(&self, class: &SlabClass) -> Option<SlabId> {
+    pub(in crate::policy) fn shared_by(&self, class: &SlabClass) -> Option<SlabId> {
         self.slabs.iter().find(|(_, pending)| pending.class == *class).map(|(id, _)| *id)
     }
 
     /// Their bytes on a GPU.
-    pub(super) fn bytes_on(&self, device: GpuUuid) -> u64 {
+    pub(in crate::policy) fn bytes_on(&self, device: GpuUuid) -> u64 {
         let on = self.slabs.values().filter(|pending| pending.class.device == device);
         on.map(|pending| pending.bytes).sum()
     }
 
     /// Nobody wants it any more. What the driver works on comes all the same.
-    pub(super) fn give_up(&mut self, id: SlabId) {
+    pub(in crate::policy) fn give_up(&mut self, id: SlabId) {
         if self.slabs.get(&id).is_some_and(|pending| pending.again_ms.is_some()) {
             self.slabs.remove(&id);
         }
     }
 
     /// Those whose time to be tried again has come: they are with the driver from now on.
-    pub(super) fn take_due(&mut self, now_ms: u64) -> Vec<(SlabId, PendingSlab)> {
+    pub(in crate::policy) fn take_due(&mut self, now_ms: u64) -> Vec<(SlabId, PendingSlab)> {
         let due =
             self.slabs.iter_mut().filter(|(_, it)| it.again_ms.is_some_and(|at| at <= now_ms));
         due.map(|(id, pending)| {
@@ -77,7 +77,7 @@ impl PendingSlabs {
     }
 
     /// When the next one is tried again.
-    pub(super) fn next(&self) -> Option<u64> {
+    pub(in crate::policy) fn next(&self) -> Option<u64> {
         self.slabs.values().filter_map(|pending| pending.again_ms).min()
     }
 }

@@ -2,15 +2,15 @@
 
 use millpond_wire::{Audience, GpuUuid};
 
-use super::owner::Owner;
+use crate::policy::owner::Owner;
 
 /// What the driver hands out at the least, and in multiples of what.
-pub(super) const GRANULARITY: u64 = 2 << 20;
+pub(in crate::policy) const GRANULARITY: u64 = 2 << 20;
 
 /// How tensors are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(super) enum SlabSize {
+pub(in crate::policy) enum SlabSize {
     /// Tensors under 1 MiB share 2 MiB.
     Small = 1,
     /// Tensors under 32 MiB share 64 MiB.
@@ -21,7 +21,7 @@ pub(super) enum SlabSize {
 
 impl SlabSize {
     /// The size of the slab of a tensor.
-    pub(super) fn of(tensor_bytes: u64) -> Self {
+    pub(in crate::policy) fn of(tensor_bytes: u64) -> Self {
         match tensor_bytes {
             0..0x10_0000 => SlabSize::Small,
             0x10_0000..0x200_0000 => SlabSize::Medium,
@@ -30,7 +30,7 @@ impl SlabSize {
     }
 
     /// The bytes of a slab for such a tensor.
-    pub(super) fn slab_bytes(self, tensor_bytes: u64) -> u64 {
+    pub(in crate::policy) fn slab_bytes(self, tensor_bytes: u64) -> u64 {
         match self {
             SlabSize::Small => GRANULARITY,
             SlabSize::Medium => 64 << 20,
@@ -39,7 +39,7 @@ impl SlabSize {
     }
 
     /// The size with this number.
-    pub(super) fn from_code(code: u8) -> Option<Self> {
+    pub(in crate::policy) fn from_code(code: u8) -> Option<Self> {
         [SlabSize::Small, SlabSize::Medium, SlabSize::Own]
             .into_iter()
             .find(|size| *size as u8 == code)
@@ -48,7 +48,7 @@ impl SlabSize {
 
 /// What slabs must have in common to be exchangeable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SlabClass {
+pub(in crate::policy) struct SlabClass {
     /// Where.
     pub device: GpuUuid,
     /// Whose.

@@ -3,13 +3,19 @@
 //! A slab has one owner and one audience for its whole life, because whoever got its descriptor can
 //! see all of it for ever. So tensors share a slab only with tensors of the same class.
 
+mod class;
+mod life;
+mod pending;
+mod ranges;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use millpond_wire::record::{Record, SlabRecord};
 use millpond_wire::{Backing, GpuUuid, SlabId};
 
-use super::ranges::Ranges;
-use super::slab_class::{SlabClass, SlabSize};
+pub(super) use class::{GRANULARITY, SlabClass, SlabSize};
+pub(super) use pending::{PendingSlab, PendingSlabs};
+use ranges::Ranges;
 
 /// One allocation of the driver.
 #[derive(Clone, Debug)]
@@ -183,7 +189,7 @@ impl<F> Slabs<F> {
     }
 
     /// Nothing new goes into this slab; true if that is news.
-    pub(super) fn taint(&mut self, id: SlabId) -> bool {
+    pub(super) fn mark_tainted(&mut self, id: SlabId) -> bool {
         let Some(slab) = self.slabs.get_mut(&id) else { return false };
         let news = !std::mem::replace(&mut slab.tainted, true);
         if news && let Some(open) = self.open.get_mut(&slab.class) {
@@ -206,7 +212,7 @@ impl<F> Slabs<F> {
     }
 
     /// Takes a slab out because it is given back.
-    pub(super) fn give_back(&mut self, id: SlabId, now_ms: u64) -> Option<Slab<F>> {
+    fn give_back(&mut self, id: SlabId, now_ms: u64) -> Option<Slab<F>> {
         let slab = self.remove(id)?;
         self.gave_back_ms = Some(now_ms);
         Some(slab)
@@ -218,7 +224,7 @@ impl<F> Slabs<F> {
     }
 
     /// The journal has, or has not, taken that a slab is tainted.
-    pub(super) fn taint_is_recorded(&mut self, id: SlabId, recorded: bool) {
+    fn taint_is_recorded(&mut self, id: SlabId, recorded: bool) {
         match recorded {
             true => self.untold.remove(&id),
             false => self.untold.insert(id),
@@ -256,7 +262,6 @@ mod tests {
 
     use super::*;
     use crate::policy::owner::Owner;
-    use crate::policy::slab_class::GRANULARITY;
 
     fn class(user: u32, audience: Audience) -> SlabClass {
         SlabClass {
@@ -293,8 +298,8 @@ mod tests {
         assert_eq!(slabs.place(&class(2, Audience::User), 100, false), None);
         assert_eq!(slabs.place(&class(1, Audience::Everybody), 100, false), None);
         assert_eq!(slabs.place(&mine, GRANULARITY, false), None);
-        assert!(slabs.taint(id));
-        assert!(!slabs.taint(id));
+        assert!(slabs.mark_tainted(id));
+        assert!(!slabs.mark_tainted(id));
         assert_eq!(slabs.place(&mine, 100, false), None);
         assert!(slabs.give(id, 0, 100));
         assert_eq!(slabs.bytes_on(GpuUuid([1; 16])), GRANULARITY);

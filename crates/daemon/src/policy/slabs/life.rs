@@ -1,0 +1,133 @@
+//! Slabs come, are tainted, and go: each change is durable before it counts.
+
+use millpond_wire::record::Record;
+use millpond_wire::{GpuUuid, SlabId};
+
+use super::{Slab, SlabClass, Slabs};
+use crate::policy::owner::Caller;
+use crate::policy::ports::{Held, PortError, Ports};
+
+impl<F: Clone> Slabs<F> {
+    /// The driver has made a slab: hold, then journal.
+    pub(in crate::policy) fn commit(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        id: SlabId,
+        (class, bytes): (SlabClass, u64),
+        fd: F,
+    ) -> Result<(), PortError> {
+        if let Err(error) = ports.hold(Held::Slab(id), &fd) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(error);
+        }
+        let slab = Slab::new(class, bytes, fd.clone());
+        if let Err(error) = ports.journal(&slab.record(id)) {
+            ports.let_go(Held::Slab(id), Some(fd));
+            return Err(error);
+        }
+        self.insert(id, slab);
+        Ok(())
+    }
+
+    /// Nothing new goes into this slab, and the next daemon knows.
+    pub(in crate::policy) fn taint(&mut self, ports: &mut impl Ports<Fd = F>, slab: SlabId) {
+        if self.mark_tainted(slab) || self.is_untold(slab) {
+            self.record_taint(ports, slab);
+        }
+        self.let_go_if_useless(ports, slab);
+    }
+
+    /// Until it is recorded, nothing may make the next daemon use the slab again: no tensor in it
+    /// is freed, and who died with it stays known.
+    pub(in crate::policy) fn record_taint(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        slab: SlabId,
+    ) -> bool {
+        let recorded = ports.journal(&Record::SlabTainted(slab));
+        self.taint_is_recorded(slab, recorded.is_ok());
+        if let Err(error) = &recorded {
+            tracing::error!(%slab, "could not record that a slab is not recycled: {error}");
+        }
+        recorded.is_ok()
+    }
+
+    /// Taints every slab that a client of an earlier daemon may have held.
+    pub(in crate::policy) fn taint_recovered(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        caller: &Caller,
+    ) {
+        let slabs: Vec<SlabId> = self
+            .iter()
+            .filter(|(_, slab)| {
+                slab.recovered && caller.may_use(&slab.class.owner, slab.class.audience)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        for slab in slabs {
+            self.taint(ports, slab);
+        }
+    }
+
+    fn let_go_if_useless(&mut self, ports: &mut impl Ports<Fd = F>, id: SlabId) {
+        if self.get(id).is_some_and(|slab| slab.tensors == 0 && slab.tainted) {
+            self.let_go(ports, id);
+        }
+    }
+
+    /// Journal, then let go: the driver frees the memory when the last mapping is gone.
+    pub(in crate::policy) fn let_go(&mut self, ports: &mut impl Ports<Fd = F>, id: SlabId) {
+        if let Err(error) = ports.journal(&Record::SlabGone(id)) {
+            tracing::error!(slab = %id, "could not record that a slab is gone: {error}");
+            return;
+        }
+        if let Some(slab) = self.give_back(id, ports.monotonic_ms()) {
+            ports.let_go(Held::Slab(id), slab.fd);
+        }
+    }
+
+    /// Drops recycled slabs of anybody until `bytes` more fit; returns what was dropped.
+    pub(in crate::policy) fn drop_recycled(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        device: GpuUuid,
+        bytes: u64,
+    ) -> u64 {
+        let mut dropped = 0;
+        let recycled: Vec<(SlabId, u64)> =
+            self.recycled_on(device).map(|(id, slab)| (id, slab.bytes)).collect();
+        for (id, slab_bytes) in recycled {
+            if dropped >= bytes {
+                break;
+            }
+            // A silent client may still map it; then dropping frees nothing, but harms nothing.
+            self.let_go(ports, id);
+            // What could not be recorded as gone is still there.
+            if self.get(id).is_none() {
+                dropped += slab_bytes;
+            }
+        }
+        dropped
+    }
+
+    /// Drops every recycled slab of a user on a GPU. Returns their bytes.
+    pub(in crate::policy) fn drop_recycled_of(
+        &mut self,
+        ports: &mut impl Ports<Fd = F>,
+        device: GpuUuid,
+        user: u32,
+    ) -> u64 {
+        let theirs = self.recycled_on(device);
+        let theirs = theirs.filter(|(_, slab)| slab.class.owner.user == user);
+        let theirs: Vec<(SlabId, u64)> = theirs.map(|(id, slab)| (id, slab.bytes)).collect();
+        let mut dropped = 0;
+        for (id, bytes) in theirs {
+            self.let_go(ports, id);
+            if self.get(id).is_none() {
+                dropped += bytes;
+            }
+        }
+        dropped
+    }
+}

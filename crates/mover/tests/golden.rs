@@ -1,0 +1,74 @@
+//! The bytes between daemon and mover are those of the golden files.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+#[path = "../../../tests/golden/check.rs"]
+mod check;
+
+use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
+use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId};
+
+fn slab() -> SlabId {
+    "11112222-3333-4444-5555-666677778888".parse().unwrap()
+}
+
+fn to_mover() -> Vec<(&'static str, ToMover)> {
+    let (slab, from, epoch, bytes) = (slab(), slab(), Epoch(3), 4096);
+    let (offset, file_offset, from_offset) = (256, 512, 1024);
+    let job = |work| ToMover::Job(Job { job: 7, epoch, work });
+    let run = |file_offset, bytes| Run { file_offset, bytes };
+    let pieces = |kind, runs| {
+        let piece = |offset, bytes| Piece { offset, bytes };
+        let pieces = vec![piece(0, 1000), piece(1024, 24)];
+        job(Work::Pieces(Pieces { kind, slab, base: offset, pieces, runs }))
+    };
+    let device = GpuUuid([1; 16]);
+    vec![
+        ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
+        ("map", ToMover::Map { slab, bytes }),
+        ("unmap", ToMover::Unmap { slab }),
+        ("put", job(Work::Put { slab, offset, bytes, file_offset })),
+        ("get", job(Work::Get { slab, offset, bytes, file_offset })),
+        ("copy", job(Work::Copy { slab, offset, bytes, from, from_offset })),
+        ("zero", job(Work::Zero { slab, offset, bytes })),
+        ("pieces-load", pieces(PiecesKind::Load, vec![run(0, 1000), run(5000, 24)])),
+        ("pieces-hash-file", pieces(PiecesKind::HashFile, vec![run(9, 1024)])),
+        ("pieces-hash", pieces(PiecesKind::Hash, Vec::new())),
+        ("pieces-save", pieces(PiecesKind::Save, vec![run(9, 1024)])),
+        ("stop", ToMover::Stop),
+    ]
+}
+
+fn from_mover() -> Vec<(&'static str, FromMover)> {
+    let (slab, text) = (slab(), || "no such file".to_owned());
+    vec![
+        ("ready", FromMover::Ready),
+        ("failed", FromMover::Failed { text: text() }),
+        ("mapped", FromMover::Mapped { slab }),
+        ("map-failed", FromMover::MapFailed { slab, text: text() }),
+        ("unmapped", FromMover::Unmapped { slab }),
+        ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
+        ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),
+        ("job-failed", FromMover::JobFailed { job: 7, why: Why::File, text: text() }),
+    ]
+}
+
+#[test]
+fn golden_to_mover() {
+    let messages = to_mover();
+    let encoded = messages.iter().map(|(name, it)| ((*name).to_owned(), it.encode()));
+    let golden = check::check("to-mover", encoded);
+    for (name, message) in &messages {
+        assert_eq!(ToMover::decode(&golden[*name]).unwrap(), *message, "{name}");
+    }
+}
+
+#[test]
+fn golden_from_mover() {
+    let messages = from_mover();
+    let encoded = messages.iter().map(|(name, it)| ((*name).to_owned(), it.encode()));
+    let golden = check::check("from-mover", encoded);
+    for (name, message) in &messages {
+        assert_eq!(FromMover::decode(&golden[*name]).unwrap(), *message, "{name}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The answer that says no.
+
+use millpond_schema::message as fb;
+
+use super::list::{Entries, list};
+use super::read::{self, Read, text};
+use crate::{ErrorKind, Failure, Holder, limits};
+
+pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
+    fb::Failure {
+        kind: failure.kind.code(),
+        message: Some(failure.message.clone()),
+        hint: failure.hint.clone(),
+        similar: Some(failure.similar.clone()),
+        requested_bytes: failure.requested_bytes,
+        free_bytes: failure.free_bytes,
+        capacity_bytes: failure.capacity_bytes,
+        holders: Some(
+            failure
+                .holders
+                .iter()
+                .map(|holder| fb::Holder {
+                    user: holder.user,
+                    bytes: holder.bytes,
+                    tensors: holder.tensors,
+                })
+                .collect(),
+        ),
+    }
+}
+
+pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
+    let mut similar = Vec::new();
+    if let Some(names) = failure.similar()? {
+        read::at_most("similar", names.len(), limits::FAILURE_LIST)?;
+        for name in names {
+            similar.push(text("similar", Some(name?))?);
+        }
+    }
+    let few = Entries::at_most(limits::FAILURE_LIST);
+    Ok(Failure {
+        kind: ErrorKind::from_code(failure.kind()?),
+        message: text("message", failure.message()?)?,
+        hint: failure.hint()?.map(|hint| text("hint", Some(hint))).transpose()?,
+        similar,
+        requested_bytes: failure.requested_bytes()?,
+        free_bytes: failure.free_bytes()?,
+        capacity_bytes: failure.capacity_bytes()?,
+        holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
+            Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
+        })?,
+    })
+}

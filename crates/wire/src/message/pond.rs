@@ -1,0 +1,332 @@
+//! The pond as a whole: its GPUs, its clients, and what an operator asks of it.
+
+use millpond_schema::message as fb;
+
+use super::list::{Entries, list};
+use super::read::{self, Read, text, uuid_to_id};
+use super::session::{read_lease_info, write_lease_info};
+use super::tensor::{read_info, write_info};
+use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
+use crate::{ClientId, Epoch, GpuUuid, PondId, limits};
+
+pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
+    fb::Collect { unleased_for_ms, dry_run }
+}
+
+pub(super) fn read_collect(collect: fb::CollectRef<'_>) -> Read<RequestBody> {
+    let (unleased_for_ms, dry_run) = (collect.unleased_for_ms()?, collect.dry_run()?);
+    Ok(RequestBody::Collect { unleased_for_ms, dry_run })
+}
+
+pub(super) fn write_collected(
+    tensors: &[TensorInfo],
+    slabs: u32,
+    slab_bytes: u64,
+) -> fb::Collected {
+    fb::Collected { tensors: Some(tensors.iter().map(write_info).collect()), slabs, slab_bytes }
+}
+
+pub(super) fn read_collected(
+    collected: fb::CollectedRef<'_>,
+    entries: &Entries,
+) -> Read<ReplyBody> {
+    Ok(ReplyBody::Collected {
+        tensors: list("tensors", collected.tensors()?, entries, read_info)?,
+        slabs: collected.slabs()?,
+        slab_bytes: collected.slab_bytes()?,
+    })
+}
+
+pub(super) fn write_upgrade(program: &str) -> fb::Upgrade {
+    fb::Upgrade { program: Some(program.to_owned()) }
+}
+
+pub(super) fn read_upgrade(upgrade: fb::UpgradeRef<'_>) -> Read<RequestBody> {
+    let program = read::text_up_to("program", upgrade.program()?, limits::PATH_BYTES)?;
+    Ok(RequestBody::Upgrade { program })
+}
+
+pub(super) fn write_upgrading(from_version: &str, from_epoch: Epoch) -> fb::Upgrading {
+    fb::Upgrading { from_version: Some(from_version.to_owned()), from_epoch: from_epoch.0 }
+}
+
+pub(super) fn read_upgrading(upgrading: fb::UpgradingRef<'_>) -> Read<ReplyBody> {
+    let from_version = text("from_version", upgrading.from_version()?)?;
+    Ok(ReplyBody::Upgrading { from_version, from_epoch: Epoch(upgrading.from_epoch()?) })
+}
+
+pub(super) fn write_start_report(loading: &str, failed: &str) -> fb::StartReport {
+    fb::StartReport { loading: Some(loading.to_owned()), failed: Some(failed.to_owned()) }
+}
+
+pub(super) fn read_start_report(report: fb::StartReportRef<'_>) -> Read<RequestBody> {
+    let loading = read::text_up_to("loading", report.loading()?, limits::NAME_BYTES)?;
+    Ok(RequestBody::StartReport { loading, failed: text("failed", report.failed()?)? })
+}
+
+/// One client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// Identity.
+    pub client: ClientId,
+    /// Process, as the daemon sees it.
+    pub pid: u32,
+    /// User.
+    pub user: u32,
+    /// What it calls itself.
+    pub program: String,
+    /// Since when it is known.
+    pub since_unix_ms: u64,
+    /// Lives, but has no connection: it keeps what it holds.
+    pub silent: bool,
+    /// What it holds.
+    pub leases: Vec<LeaseInfo>,
+    /// The pond's own mover, not somebody's program.
+    pub mover: bool,
+}
+
+pub(super) fn write_client(client: &ClientInfo) -> fb::ClientInfo {
+    fb::ClientInfo {
+        client: Some(uuid_to_id(client.client.0)),
+        pid: client.pid,
+        user: client.user,
+        program: Some(client.program.clone()),
+        since_unix_ms: client.since_unix_ms,
+        silent: client.silent,
+        leases: Some(client.leases.iter().map(write_lease_info).collect()),
+        mover: client.mover,
+    }
+}
+
+pub(super) fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> Read<ClientInfo> {
+    Ok(ClientInfo {
+        client: ClientId(read::uuid("client", client.client()?)?),
+        pid: client.pid()?,
+        user: client.user()?,
+        program: read::text_up_to("program", client.program()?, limits::PROGRAM_BYTES)?,
+        since_unix_ms: client.since_unix_ms()?,
+        silent: client.silent()?,
+        leases: list("leases", client.leases()?, entries, read_lease_info)?,
+        mover: client.mover()?,
+    })
+}
+
+/// One GPU and its accounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Identity.
+    pub device: GpuUuid,
+    /// Place in the pond's list; for people only.
+    pub index: u32,
+    /// What the driver calls it.
+    pub name: String,
+    /// Bytes on the card.
+    pub total_bytes: u64,
+    /// Bytes that the pond may take.
+    pub capacity_bytes: u64,
+    /// Bytes of the pond's slabs.
+    pub slab_bytes: u64,
+    /// Bytes of the tensors in them.
+    pub tensor_bytes: u64,
+    /// Bytes of slabs without a tensor, kept for their owner.
+    pub recycled_bytes: u64,
+    /// The driver's own reading for the whole card.
+    pub physical_used_bytes: Option<u64>,
+    /// How many slabs.
+    pub slabs: u32,
+    /// How many tensors.
+    pub tensors: u32,
+    /// What the processes of groups are charged with.
+    pub charged_bytes: Option<u64>,
+    /// What the card says that those processes have more than that; less, if it is negative.
+    pub drift_bytes: Option<i64>,
+    /// What belongs to nobody whom the pond knows.
+    pub other_bytes: Option<u64>,
+}
+
+fn write_device(device: &DeviceInfo) -> fb::DeviceInfo {
+    fb::DeviceInfo {
+        device: Some(device.device.0.to_vec()),
+        name: Some(device.name.clone()),
+        total_bytes: device.total_bytes,
+        capacity_bytes: device.capacity_bytes,
+        slab_bytes: device.slab_bytes,
+        tensor_bytes: device.tensor_bytes,
+        recycled_bytes: device.recycled_bytes,
+        physical_used_bytes: device.physical_used_bytes,
+        slabs: device.slabs,
+        tensors: device.tensors,
+        index: device.index,
+        charged_bytes: device.charged_bytes,
+        drift_bytes: device.drift_bytes,
+        other_bytes: device.other_bytes,
+    }
+}
+
+fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
+    Ok(DeviceInfo {
+        device: read::gpu("device", device.device()?)?,
+        index: device.index()?,
+        name: read::text_up_to("name", device.name()?, limits::NAME_BYTES)?,
+        total_bytes: device.total_bytes()?,
+        capacity_bytes: device.capacity_bytes()?,
+        slab_bytes: device.slab_bytes()?,
+        tensor_bytes: device.tensor_bytes()?,
+        recycled_bytes: device.recycled_bytes()?,
+        physical_used_bytes: device.physical_used_bytes()?,
+        slabs: device.slabs()?,
+        tensors: device.tensors()?,
+        charged_bytes: device.charged_bytes()?,
+        drift_bytes: device.drift_bytes()?,
+        other_bytes: device.other_bytes()?,
+    })
+}
+
+/// A mover at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoverInfo {
+    /// Its GPU.
+    pub device: GpuUuid,
+    /// Its process.
+    pub pid: u32,
+    /// Moves that wait or run.
+    pub moves: u32,
+    /// What it has moved.
+    pub moved_bytes: u64,
+}
+
+fn write_mover(mover: &MoverInfo) -> fb::MoverInfo {
+    fb::MoverInfo {
+        device: Some(mover.device.0.to_vec()),
+        pid: mover.pid,
+        moves: mover.moves,
+        moved_bytes: mover.moved_bytes,
+    }
+}
+
+fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
+    Ok(MoverInfo {
+        device: read::gpu("device", mover.device()?)?,
+        pid: mover.pid()?,
+        moves: mover.moves()?,
+        moved_bytes: mover.moved_bytes()?,
+    })
+}
+
+/// The pond.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Which pond.
+    pub pond: PondId,
+    /// Which daemon of it.
+    pub epoch: Epoch,
+    /// Version of the daemon's program.
+    pub daemon_version: String,
+    /// The daemon.
+    pub daemon_pid: u32,
+    /// The keeper.
+    pub keeper_pid: u32,
+    /// Name and version of the driver.
+    pub driver: String,
+    /// Whether the driver has answered yet.
+    pub driver_ready: bool,
+    /// When this daemon started.
+    pub started_unix_ms: u64,
+    /// GPUs.
+    pub devices: Vec<DeviceInfo>,
+    /// Clients that are known.
+    pub clients: u32,
+    /// Those of them without a connection.
+    pub silent_clients: u32,
+    /// Leases that are known.
+    pub leases: u32,
+    /// Size of the journal.
+    pub journal_bytes: u64,
+    /// The library that `millpond run` is to preload, where the daemon has found one.
+    pub preload_library: Option<String>,
+    /// The runtime folder.
+    pub runtime_dir: String,
+    /// Records whose memory was gone at the last recovery.
+    pub lost_tensors: u32,
+    /// Movers that run.
+    pub movers: Vec<MoverInfo>,
+    /// The file that the daemon runs from.
+    pub program: String,
+    /// The unit of the service manager that runs the pond.
+    pub service: Option<Service>,
+    /// The file that the log goes to; empty means standard error.
+    pub log_file: String,
+    /// The model of the configuration that is being loaded; empty means none.
+    pub loading: String,
+}
+
+pub(super) fn write_status(status: &Status) -> fb::Status {
+    fb::Status {
+        pond: Some(uuid_to_id(status.pond.0)),
+        epoch: status.epoch.0,
+        daemon_version: Some(status.daemon_version.clone()),
+        daemon_pid: status.daemon_pid,
+        keeper_pid: status.keeper_pid,
+        driver: Some(status.driver.clone()),
+        driver_ready: status.driver_ready,
+        started_unix_ms: status.started_unix_ms,
+        devices: Some(status.devices.iter().map(write_device).collect()),
+        clients: status.clients,
+        silent_clients: status.silent_clients,
+        leases: status.leases,
+        journal_bytes: status.journal_bytes,
+        preload_library: status.preload_library.clone(),
+        runtime_dir: Some(status.runtime_dir.clone()),
+        lost_tensors: status.lost_tensors,
+        movers: Some(status.movers.iter().map(write_mover).collect()),
+        program: Some(status.program.clone()),
+        service: status.service.as_ref().map(|service| service.unit.clone()),
+        user_service: status.service.as_ref().is_some_and(|service| service.user),
+        log_file: Some(status.log_file.clone()),
+        loading: Some(status.loading.clone()),
+    }
+}
+
+pub(super) fn read_status(status: fb::StatusRef<'_>, entries: &Entries) -> Read<Status> {
+    Ok(Status {
+        pond: PondId(read::uuid("pond", status.pond()?)?),
+        epoch: Epoch(status.epoch()?),
+        daemon_version: text("daemon_version", status.daemon_version()?)?,
+        daemon_pid: status.daemon_pid()?,
+        keeper_pid: status.keeper_pid()?,
+        driver: text("driver", status.driver()?)?,
+        driver_ready: status.driver_ready()?,
+        started_unix_ms: status.started_unix_ms()?,
+        devices: list("devices", status.devices()?, entries, read_device)?,
+        clients: status.clients()?,
+        silent_clients: status.silent_clients()?,
+        leases: status.leases()?,
+        journal_bytes: status.journal_bytes()?,
+        preload_library: status
+            .preload_library()?
+            .map(|path| text("preload_library", Some(path)))
+            .transpose()?,
+        runtime_dir: text("runtime_dir", status.runtime_dir()?)?,
+        lost_tensors: status.lost_tensors()?,
+        movers: list("movers", status.movers()?, entries, read_mover)?,
+        program: text("program", status.program()?)?,
+        service: read_service(&status)?,
+        log_file: text("log_file", status.log_file()?)?,
+        loading: text("loading", status.loading()?)?,
+    })
+}
+
+/// A unit of the service manager.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Service {
+    /// Its name, such as `millpond.service`.
+    pub unit: String,
+    /// Whether it is one of a user, not of the machine.
+    pub user: bool,
+}
+
+fn read_service(status: &fb::StatusRef<'_>) -> Read<Option<Service>> {
+    let unit = text("service", status.service()?)?;
+    let user = status.user_service()?;
+    Ok((!unit.is_empty()).then_some(Service { unit, user }))
+}

@@ -1,0 +1,65 @@
+//! Slabs.
+
+use millpond_schema::record as fb;
+
+use super::{Read, id, uuid};
+use crate::{Audience, Backing, GpuUuid, SlabId, backing, limits, message};
+
+/// A slab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlabRecord {
+    /// Identity.
+    pub slab: SlabId,
+    /// Where.
+    pub device: GpuUuid,
+    /// Size.
+    pub bytes: u64,
+    /// Class, by the daemon's numbering.
+    pub class: u8,
+    /// Owner's tenant.
+    pub tenant: String,
+    /// Owner.
+    pub user: u32,
+    /// Owner's primary group.
+    pub group: u32,
+    /// With whom it is shared.
+    pub audience: Audience,
+    /// How its memory is reached.
+    pub backing: Backing,
+}
+
+pub(super) fn write_made(slab: &SlabRecord) -> fb::SlabMade {
+    fb::SlabMade {
+        slab: id(slab.slab.0),
+        device: Some(slab.device.0.to_vec()),
+        bytes: slab.bytes,
+        class: slab.class,
+        tenant: Some(slab.tenant.clone()),
+        user: slab.user,
+        group: slab.group,
+        audience: slab.audience.code(),
+        backing: backing::write_record(&slab.backing),
+    }
+}
+
+pub(super) fn read_made(slab: fb::SlabMadeRef<'_>) -> Read<SlabRecord> {
+    Ok(SlabRecord {
+        slab: SlabId(uuid("slab", slab.slab()?)?),
+        device: message::gpu("device", slab.device()?)?,
+        bytes: slab.bytes()?,
+        class: slab.class()?,
+        tenant: message::text_up_to("tenant", slab.tenant()?, limits::NAME_BYTES)?,
+        user: slab.user()?,
+        group: slab.group()?,
+        audience: message::code("audience", slab.audience()?, Audience::from_code)?,
+        backing: backing::read_record(slab.backing()?)?,
+    })
+}
+
+pub(super) fn write_tainted(slab: SlabId) -> fb::SlabTainted {
+    fb::SlabTainted { slab: id(slab.0) }
+}
+
+pub(super) fn write_gone(slab: SlabId) -> fb::SlabGone {
+    fb::SlabGone { slab: id(slab.0) }
+}

@@ -1,0 +1,146 @@
+//! Versions of models.
+
+use millpond_schema::record as fb;
+
+use super::{Read, Record, id, uuid};
+use crate::message::{self, record_id_to_uuid, uuid_to_record_id};
+use crate::model_name::model_name;
+use crate::{
+    Audience, ClientId, ContentHash, GpuUuid, TensorId, TensorName, Token, VersionId, VersionTag,
+    limits,
+};
+
+/// A version of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRecord {
+    /// Identity.
+    pub version: VersionId,
+    /// Its model.
+    pub model: TensorName,
+    /// Its tag.
+    pub tag: VersionTag,
+    /// Owner's tenant.
+    pub tenant: String,
+    /// Owner.
+    pub user: u32,
+    /// Owner's primary group.
+    pub group: u32,
+    /// Where.
+    pub device: GpuUuid,
+    /// With whom it is shared.
+    pub audience: Audience,
+    /// The slabs of its arena, in order.
+    pub parts: Vec<TensorId>,
+    /// Who stages it.
+    pub creator: ClientId,
+    /// When it was begun.
+    pub created_unix_ms: u64,
+}
+
+pub(super) fn write_staged(staged: &VersionRecord) -> fb::VersionStaged {
+    fb::VersionStaged {
+        version: id(staged.version.0),
+        model: Some(staged.model.to_string()),
+        tag: Some(staged.tag.to_string()),
+        tenant: Some(staged.tenant.clone()),
+        user: staged.user,
+        group: staged.group,
+        device: Some(staged.device.0.to_vec()),
+        audience: staged.audience.code(),
+        parts: Some(staged.parts.iter().map(|part| uuid_to_record_id(part.0)).collect()),
+        creator: id(staged.creator.0),
+        created_unix_ms: staged.created_unix_ms,
+    }
+}
+
+pub(super) fn read_staged(staged: fb::VersionStagedRef<'_>) -> Read<VersionRecord> {
+    let parts = message::required("parts", staged.parts()?)?;
+    message::at_most("parts", parts.len(), limits::PARTS)?;
+    Ok(VersionRecord {
+        version: VersionId(uuid("version", staged.version()?)?),
+        model: model_name(message::required("model", staged.model()?)?)?,
+        tag: VersionTag::new(message::required("tag", staged.tag()?)?)?,
+        tenant: message::text_up_to("tenant", staged.tenant()?, limits::NAME_BYTES)?,
+        user: staged.user()?,
+        group: staged.group()?,
+        device: message::gpu("device", staged.device()?)?,
+        audience: message::code("audience", staged.audience()?, Audience::from_code)?,
+        parts: parts.iter().map(|id| TensorId(record_id_to_uuid(id))).collect(),
+        creator: ClientId(uuid("creator", staged.creator()?)?),
+        created_unix_ms: staged.created_unix_ms()?,
+    })
+}
+
+/// What a version is, once it is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyRecord {
+    /// Which.
+    pub version: VersionId,
+    /// By which commit.
+    pub token: Token,
+    /// Hash of where everything lies.
+    pub layout: ContentHash,
+    /// Hash of everything.
+    pub content: ContentHash,
+    /// How many tensors.
+    pub tensors: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Where it came from.
+    pub source: String,
+    /// When.
+    pub ready_unix_ms: u64,
+    /// It became the current one in the same step.
+    pub current: bool,
+}
+
+pub(super) fn write_ready(ready: &ReadyRecord) -> fb::VersionReady {
+    fb::VersionReady {
+        version: id(ready.version.0),
+        token: id(ready.token.0),
+        layout: Some(ready.layout.0.to_vec()),
+        content: Some(ready.content.0.to_vec()),
+        tensors: ready.tensors,
+        bytes: ready.bytes,
+        source: Some(ready.source.clone()),
+        ready_unix_ms: ready.ready_unix_ms,
+        current: ready.current,
+    }
+}
+
+pub(super) fn read_ready(ready: fb::VersionReadyRef<'_>) -> Read<ReadyRecord> {
+    Ok(ReadyRecord {
+        version: VersionId(uuid("version", ready.version()?)?),
+        token: Token(uuid("token", ready.token()?)?),
+        layout: hash("layout", ready.layout()?)?,
+        content: hash("content", ready.content()?)?,
+        tensors: ready.tensors()?,
+        bytes: ready.bytes()?,
+        source: message::text_up_to("source", ready.source()?, limits::TEXT_BYTES)?,
+        ready_unix_ms: ready.ready_unix_ms()?,
+        current: ready.current()?,
+    })
+}
+
+fn hash(field: &'static str, bytes: Option<&[u8]>) -> Read<ContentHash> {
+    Ok(ContentHash(message::bytes16(field, message::required(field, bytes)?)?))
+}
+
+pub(super) fn write_current(version: VersionId, token: Option<Token>) -> fb::VersionCurrent {
+    fb::VersionCurrent { version: id(version.0), token: token.and_then(|token| id(token.0)) }
+}
+
+pub(super) fn read_current(current: fb::VersionCurrentRef<'_>) -> Read<Record> {
+    Ok(Record::VersionCurrent {
+        version: VersionId(uuid("version", current.version()?)?),
+        token: current.token()?.map(|id| Token(record_id_to_uuid(id))),
+    })
+}
+
+pub(super) fn write_draining(version: VersionId) -> fb::VersionDraining {
+    fb::VersionDraining { version: id(version.0) }
+}
+
+pub(super) fn write_gone(version: VersionId) -> fb::VersionGone {
+    fb::VersionGone { version: id(version.0) }
+}
