@@ -58,7 +58,7 @@ enum Stage {
 
 /// What the caller does next.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it lives for one step; a box would be an allocation for each call")]
+#[allow(clippy::large_enum_variant, reason = "an answer in a box is an allocation per request")]
 pub enum Next<F, E> {
     /// Make a connection, and try until then.
     Connect { until: Instant },
