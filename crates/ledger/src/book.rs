@@ -189,21 +189,21 @@ impl Book {
         let (locked, fd, mut limits) = self.edit(patience)?;
         let mut budget = limits.budget(&device);
         let index = self.region.find_device(&device);
-        let fits = || {
-            let claims = index.map_or(0, |index| self.region.sums(index).0);
-            let room = protocol::room(budget.for_members(), claims);
-            units.saturating_sub(room)
+        let limit = budget.for_members();
+        let refused = match index {
+            None => (units > limit).then_some(false),
+            Some(index) => protocol::room_for_pond(
+                units,
+                limit,
+                || self.region.sums(index).0,
+                || self.region.reap(locked.fd(), false),
+                |missing| self.region.strip::<Sound>(index, None, missing),
+                |reaped| self.region.claims_of(&reaped.dying, index),
+            )?,
         };
-        let (mut missing, mut dying) = (fits(), 0);
-        if let (1.., Some(index)) = (missing, index) {
-            let reaped = self.region.reap(locked.fd(), false)?;
-            self.region.strip::<Sound>(index, None, fits());
-            dying = self.region.claims_of(&reaped.dying, index);
-            missing = fits();
-        }
         self.whole()?;
-        if missing > 0 {
-            return Err(PondRefused::Limit { soon: dying >= missing });
+        if let Some(soon) = refused {
+            return Err(PondRefused::Limit { soon });
         }
         budget.pond = budget.pond.saturating_add(units);
         limits.set(Some(&device), &budget)?;

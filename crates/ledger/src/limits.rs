@@ -61,7 +61,7 @@ pub struct Budget {
 
 impl Budget {
     /// What members can have together.
-    pub(crate) fn for_members(&self) -> u64 {
+    pub fn for_members(&self) -> u64 {
         self.effective.saturating_sub(self.pond)
     }
 }

@@ -240,6 +240,27 @@ pub fn take<W: Word, E>(
     Ok(attempt())
 }
 
+/// Looks for room for `units` of the pond's memory under `limit`, which is without the pond's part:
+/// in what is free, then with the dead, then in what living members do not use. `None` when there is
+/// enough; else whether members that are ending (`dying`) have what is missing. Only under the lock.
+pub fn room_for_pond<R, E>(
+    units: u64,
+    limit: u64,
+    claims: impl Fn() -> u64,
+    reap: impl FnOnce() -> Result<R, E>,
+    strip_all: impl FnOnce(u64) -> u64,
+    dying: impl FnOnce(&R) -> u64,
+) -> Result<Option<bool>, E> {
+    let missing = || units.saturating_sub(room(limit, claims()));
+    if missing() == 0 {
+        return Ok(None);
+    }
+    let reaped = reap()?;
+    strip_all(missing());
+    let missing = missing();
+    Ok((missing > 0).then(|| dying(&reaped) >= missing))
+}
+
 /// Takes back credit so that `limit` holds from now on: where the group is over it, also what its
 /// members release from now on. Only under the lock.
 pub fn settle(

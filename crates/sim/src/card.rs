@@ -15,7 +15,6 @@ pub const BLOCK: u64 = 256;
 pub struct Memory {
     /// Counts allocations.
     pub serial: usize,
-    /// Its size.
     pub bytes: u64,
     words: RefCell<BTreeMap<u64, u64>>,
 }
@@ -27,7 +26,6 @@ impl Memory {
         self.words.borrow().get(&at).copied().unwrap_or(0)
     }
 
-    /// Writes a word.
     pub fn write(&self, at: u64, word: u64) {
         self.words.borrow_mut().insert(at, word);
     }
@@ -36,14 +34,12 @@ impl Memory {
 /// A file that outlives whoever wrote it as long as somebody has it.
 pub type File = Rc<RefCell<Vec<u8>>>;
 
-/// A file descriptor.
 #[derive(Clone, Debug)]
 pub enum Fd {
     /// An exported slab.
     Memory(Rc<Memory>),
     /// A pidfd.
     Process(u32),
-    /// The journal.
     Journal(File),
     /// A file with the contents of a tensor.
     Contents(usize),
@@ -51,16 +47,13 @@ pub enum Fd {
     Other,
 }
 
-/// The GPU.
 #[derive(Debug)]
 pub struct Card {
-    /// Bytes on it.
     pub total: u64,
     made: Vec<Weak<Memory>>,
 }
 
 impl Card {
-    /// An empty one.
     #[must_use]
     pub fn new(total: u64) -> Self {
         Self { total, made: Vec::new() }
@@ -77,12 +70,10 @@ impl Card {
         Some(memory)
     }
 
-    /// What is there.
     pub fn alive(&self) -> impl Iterator<Item = Rc<Memory>> + '_ {
         self.made.iter().filter_map(Weak::upgrade)
     }
 
-    /// Bytes in use.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.alive().map(|memory| memory.bytes).sum()

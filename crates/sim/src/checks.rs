@@ -31,6 +31,7 @@ impl World {
         self.check_tensors(&books)?;
         self.check_versions(&books)?;
         self.check_accounts(&books)?;
+        self.check_groups()?;
         self.check_bytes(&books)?;
         self.check_replay()
     }

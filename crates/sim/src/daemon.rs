@@ -4,46 +4,38 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use millpond_daemon::journal::{read_frames, write_frame};
-use millpond_daemon::policy::{
-    Caps, ConnId, Device, DriverFailure, Held, MoverLimits, Owner, Pond, Ports,
-};
+use millpond_daemon::policy::{Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports};
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, Epoch, SlabId, VersionId};
 
+use crate::book::BookAsk;
 use crate::card::{Fd, File};
 use crate::mutation::Mutation;
 use crate::oracle::{Violation, ensure};
-use crate::ports::{Around, Ask, SimPorts, Told};
+use crate::ports::{Around, SimPorts, Told};
 use crate::socket::{SharedChannel, SharedSocket, Socket};
 use crate::world::{CARD_BYTES, GPU, World};
 
-/// The daemon process.
 pub enum Daemon {
     /// There is none.
     Dead,
     /// It was started and everything is in its socket.
     Starting(Start),
-    /// It serves.
     Running(Box<Running>),
 }
 
 /// What a keeper hands over.
 pub struct Start {
-    /// What is held.
     pub held: BTreeMap<HoldKey, Fd>,
-    /// To the keeper.
     pub channel: SharedChannel,
-    /// Of this daemon.
     pub epoch: u64,
 }
 
 /// A daemon that serves.
 pub struct Running {
-    /// The real policy.
     pub pond: Pond<SimPorts>,
-    /// Its world.
     pub ports: SimPorts,
     /// Which daemon it is.
     pub epoch: Epoch,
@@ -92,6 +84,7 @@ impl World {
             gone: Rc::clone(&self.gone),
             mutation: self.mutation,
             swaps: Rc::clone(&self.swaps),
+            groups: Rc::clone(&self.groups),
             trace: self.trace.clone(),
         }
     }
@@ -180,6 +173,7 @@ impl World {
             }
         };
         ports.faults = self.faults;
+        self.start_threads(&pond, &mut ports);
         let running = Running {
             pond,
             ports,
@@ -323,35 +317,8 @@ impl World {
             capacity_bytes: CARD_BYTES / 4 * 3,
             physical_used_bytes: None,
         };
+        running.ports.book.asks.push_back(BookAsk::Known);
         self.event(|pond, ports| pond.driver_ready(ports, "sim".to_owned(), vec![device]))
-    }
-
-    /// The driver thread does the next thing that it was asked.
-    pub(crate) fn driver_works(&mut self) {
-        let Daemon::Running(running) = &mut self.daemon else { return };
-        let Some(ask) = running.ports.asks.pop_front() else { return };
-        match ask {
-            Ask::Make { slab, bytes } => {
-                let made = if self.busy && self.rng.once_in(15) {
-                    let out_of_memory = self.rng.once_in(2);
-                    Err(DriverFailure {
-                        out_of_memory,
-                        text: "a fault".to_owned(),
-                        over_limit: None,
-                    })
-                } else {
-                    let full = DriverFailure {
-                        out_of_memory: true,
-                        text: "full".to_owned(),
-                        over_limit: None,
-                    };
-                    self.card.make(bytes).map(Fd::Memory).ok_or(full)
-                };
-                running.ports.told.push_back(Told::Made(slab, made));
-            }
-            Ask::Read => running.ports.told.push_back(Told::Used(self.card.used())),
-            Ask::Close(fd) => drop(fd),
-        }
     }
 
     pub(crate) fn driver_says(&mut self) -> Result<(), Violation> {
@@ -365,6 +332,7 @@ impl World {
 
     pub(crate) fn tick(&mut self, ms: u64) -> Result<(), Violation> {
         self.clock.set(self.clock.get() + ms);
+        self.book_looks();
         self.event(|_, _| {})
     }
 

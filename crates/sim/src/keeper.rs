@@ -12,10 +12,8 @@ use crate::oracle::Violation;
 use crate::socket::{Channel, SharedChannel};
 use crate::world::World;
 
-/// One keeper process.
 #[derive(Debug)]
 pub struct Keeper {
-    /// What it holds.
     pub holds: BTreeMap<HoldKey, Fd>,
     /// From its daemon.
     pub channel: SharedChannel,

@@ -9,7 +9,6 @@ use crate::daemon::Daemon;
 use crate::rng::Rng;
 use crate::world::World;
 
-/// Who.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
     /// At this call of its ports, counted from now.
@@ -29,7 +28,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Steps and kills.
     pub fn draw(rng: &mut Rng) -> Self {
         let steps = 50 + rng.below(100);
         let kills = 1 + rng.below(5);

@@ -1,9 +1,10 @@
 //! Keeper, daemon and clients in one process, over simulated sockets, journal, driver and clock,
 //! under a scheduler that does what its seed says and kills anybody at any step.
 //!
-//! The key decision is what is real: the policy ([`millpond_daemon::policy::Pond`]), the bytes of
-//! requests, replies, records, journal frames and keeper messages. Simulated is what has an effect:
-//! processes, sockets, memory, the driver, time. The same seed gives the same schedule, step by
+//! The key decision is what is real: the policy ([`millpond_daemon::policy::Pond`]), the budget
+//! ([`millpond_daemon::budget`]), the ledger's arithmetic, the bytes of requests, replies, records,
+//! journal frames and keeper messages. Simulated is what has an effect: processes, sockets, memory,
+//! files, the driver, time. The same seed gives the same schedule, step by
 //! step, so a failure is a number.
 //!
 //! A schedule ends with everything coming to rest and every invariant checked, and then with
@@ -12,13 +13,16 @@
 
 #![forbid(unsafe_code)]
 
+mod book;
 mod card;
 mod checks;
 mod client;
 mod clients;
 mod daemon;
+mod groups;
 mod keeper;
 mod kills;
+mod ledger;
 mod movers;
 mod mutation;
 mod oracle;
@@ -26,7 +30,10 @@ mod ports;
 mod rng;
 pub mod run;
 mod settle;
+mod shelf;
 mod socket;
+mod threads;
+mod tools;
 mod trace;
 mod versions;
 mod world;

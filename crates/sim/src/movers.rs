@@ -39,21 +39,16 @@ pub type SharedWire = Rc<RefCell<Wire>>;
 #[derive(Debug)]
 pub struct Job {
     number: u64,
-    /// What it moves.
     pub tensor: usize,
-    /// Where.
     pub memory: Rc<Memory>,
     writes: bool,
     /// The mover has said that it failed, but it may still land.
     failed: bool,
 }
 
-/// One mover process.
 #[derive(Debug)]
 pub struct Mover {
-    /// Its process.
     pub pid: u32,
-    /// Not gone.
     pub alive: bool,
     /// To its daemon.
     pub wire: SharedWire,

@@ -1,5 +1,6 @@
 //! Rules that are broken on purpose, to see that the harness notices. They live in the simulated
-//! shell and keeper, in the client's script and in its core; the policy is always the real one.
+//! shell and keeper, in the client's script and in its core; the policy and the budget are always the
+//! real ones.
 
 use std::str::FromStr;
 
@@ -55,6 +56,18 @@ mutations! {
     ManifestNotHeld "manifest-not-held",
     /// The record of a swap does not say which swap it was.
     SwapTokenForgotten "swap-token-forgotten",
+    /// The charge of a slab stays when the slab is gone.
+    ChargeNotReturned "charge-not-returned",
+    /// What a daemon finds is added to the charge that an earlier one has left.
+    RecountAdds "recount-adds",
+    /// A limit is looked at when a slab is asked for, and not when it is made.
+    LimitBeforePending "limit-before-pending",
+    /// The next daemon does not count the slabs that are there.
+    SlabsNotAdopted "slabs-not-adopted",
+    /// A group that is removed goes on paying for its users.
+    PayersKept "payers-kept",
+    /// A user's charge stays with a group that pays for nobody any more.
+    ChargeNotMoved "charge-not-moved",
     /// A client forgets what it holds when it connects again.
     ClaimsForgotten "claims-forgotten",
     /// A client keeps a lease that came after its caller had given up.

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
+use millpond_daemon::budget::Charges;
 use millpond_daemon::journal::write_frame;
 use millpond_daemon::policy::{ConnId, DriverFailure, GroupAsk, Held, PortError, Ports};
 use millpond_keeper::channel::{HoldKey, Message};
@@ -13,7 +14,9 @@ use millpond_wire::record::Record;
 use millpond_wire::{ClientId, GpuUuid, SlabId, Token};
 use uuid::Uuid;
 
+use crate::book::{Book, BookAsk};
 use crate::card::{Fd, File};
+use crate::ledger::SharedGroups;
 use crate::movers::SharedWire;
 use crate::mutation::Mutation;
 use crate::rng::Rng;
@@ -23,16 +26,18 @@ use crate::trace::Trace;
 /// What the driver thread is asked.
 #[derive(Debug)]
 pub enum Ask {
-    /// Make a slab.
     Make {
-        /// Which.
         slab: SlabId,
-        /// How large.
         bytes: u64,
+        /// On whose account.
+        user: u32,
+        /// Its payer had room when it was asked for.
+        had_room: bool,
     },
+    /// A slab is gone: all its descriptors were closed before.
+    SlabGone(SlabId),
     /// Read what is in use.
     Read,
-    /// Close a descriptor.
     Close(Fd),
 }
 
@@ -41,14 +46,12 @@ pub enum Ask {
 pub enum Told {
     /// A slab, or why not.
     Made(SlabId, Result<Fd, DriverFailure>),
-    /// Bytes in use.
     Used(u64),
 }
 
 /// What every process shares.
 #[derive(Clone)]
 pub struct Around {
-    /// Milliseconds.
     pub clock: Rc<Cell<u64>>,
     /// Processes that are gone.
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
@@ -56,6 +59,7 @@ pub struct Around {
     pub mutation: Option<Mutation>,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    pub groups: SharedGroups,
     /// For whoever replays.
     pub trace: Trace,
 }
@@ -79,9 +83,7 @@ pub struct SimPorts {
     pub length: usize,
     /// Everything that must outlive this daemon.
     pub held: BTreeMap<HoldKey, Fd>,
-    /// To the keeper.
     pub channel: SharedChannel,
-    /// Connections.
     pub conns: BTreeMap<ConnId, SharedSocket>,
     /// Connections that end after this event.
     pub ended: Vec<ConnId>,
@@ -99,6 +101,16 @@ pub struct SimPorts {
     pub asks: VecDeque<Ask>,
     /// What it has said.
     pub told: VecDeque<Told>,
+    /// Who pays for which slab: the real budget.
+    pub charges: Charges,
+    /// The book thread.
+    pub book: Book,
+    /// The groups' files, which outlive this daemon.
+    pub groups: SharedGroups,
+    /// Processes may keep the locks of groups.
+    pub stuck_locks: bool,
+    /// Limits are not asked any more: somebody has looked before.
+    pub charge_forced: bool,
     /// Replies of this event that were sent, and to which process.
     pub sent: Vec<(u32, Reply, Vec<Fd>)>,
     /// Calls until the process dies.
@@ -132,7 +144,7 @@ impl SimPorts {
         held: BTreeMap<HoldKey, Fd>,
         channel: SharedChannel,
     ) -> Self {
-        let Around { clock, gone, mutation, swaps, trace } = around;
+        let Around { clock, gone, mutation, swaps, groups, trace } = around;
         let length = journal.borrow().len();
         Self {
             clock,
@@ -150,6 +162,11 @@ impl SimPorts {
             gone,
             asks: VecDeque::new(),
             told: VecDeque::new(),
+            charges: Charges::default(),
+            book: Book::default(),
+            groups,
+            stuck_locks: false,
+            charge_forced: false,
             sent: Vec::new(),
             dies_in: None,
             dead: false,
@@ -166,7 +183,7 @@ impl SimPorts {
     }
 
     /// Whether the process lives to do one thing more.
-    fn lives(&mut self) -> bool {
+    pub(crate) fn lives(&mut self) -> bool {
         self.life() == Life::Lives
     }
 
@@ -341,6 +358,9 @@ impl Ports for SimPorts {
         self.trace.say(|| format!("    let go {key}"));
         let held = self.drop_key(&key);
         self.asks.extend(held.into_iter().chain(fd).map(Ask::Close));
+        if let Held::Slab(slab) = what {
+            self.asks.push_back(Ask::SlabGone(slab));
+        }
     }
 
     fn manifest_ok(&self, fd: &Fd) -> Result<(), String> {
@@ -389,12 +409,16 @@ impl Ports for SimPorts {
         self.watched.remove(&client);
     }
 
-    // There are no groups in this world, and nobody asks about one.
-    fn ask_group(&mut self, _ask: GroupAsk) {}
-
-    fn make_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64, _user: u32) {
+    fn ask_group(&mut self, ask: GroupAsk) {
         if self.lives() {
-            self.asks.push_back(Ask::Make { slab, bytes });
+            self.book.asks.push_back(BookAsk::Group(Box::new(ask)));
+        }
+    }
+
+    fn make_slab(&mut self, slab: SlabId, _device: GpuUuid, bytes: u64, user: u32) {
+        if self.lives() {
+            let had_room = self.has_room_now(user, bytes);
+            self.asks.push_back(Ask::Make { slab, bytes, user, had_room });
         }
     }
 

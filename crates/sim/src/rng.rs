@@ -7,13 +7,11 @@ use uuid::Uuid;
 pub struct Rng(u64);
 
 impl Rng {
-    /// From a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -42,7 +40,6 @@ impl Rng {
         from.get(self.index(from.len()))
     }
 
-    /// An identity.
     pub fn id(&mut self) -> Uuid {
         Uuid::from_u64_pair(self.next(), self.next())
     }

@@ -21,13 +21,10 @@ const TURNS: u32 = 20;
 
 /// What the daemon says about itself.
 pub struct Books {
-    /// Accounts.
     pub status: Status,
     /// Clients and leases, without the one that asked.
     pub clients: Vec<ClientInfo>,
-    /// Every tensor.
     pub tensors: Vec<TensorInfo>,
-    /// Every model.
     pub models: Vec<ModelInfo>,
 }
 
@@ -47,6 +44,7 @@ impl World {
         }
         if let Daemon::Running(running) = &mut self.daemon {
             running.ports.faults = 0;
+            running.ports.stuck_locks = false;
         }
         let (mut turns, mut quiet) = (0, 0);
         for _ in 0..PATIENCE {
@@ -124,7 +122,7 @@ impl World {
                 if !socket.borrow().to_client.is_empty() {
                     break;
                 }
-                self.driver_works();
+                self.driver_works()?;
                 self.driver_says()?;
                 self.tick(200)?;
             }
@@ -147,6 +145,11 @@ impl World {
         for client in 0..self.clients.len() {
             if self.clients[client].alive {
                 self.kill_client(client);
+            }
+        }
+        for tool in 0..self.tools.len() {
+            if self.tools[tool].alive {
+                self.end_tool(tool);
             }
         }
         self.ghosts.clear();
@@ -175,6 +178,7 @@ impl World {
         self.recycle_bytes = 0;
         self.daemon_dies();
         self.settle()?;
+        self.check_nothing_charged()?;
         let used = self.card.used();
         ensure(used == 0, "no byte leaks", || format!("{used} bytes are left"))?;
         let keeper = self.keeper.as_ref().map(|keeper| &keeper.holds);

@@ -55,7 +55,6 @@ impl Socket {
 pub struct Channel {
     /// Encoded messages, with their descriptors.
     pub to_keeper: VecDeque<(Vec<u8>, Vec<Fd>)>,
-    /// The keeper lives.
     pub keeper_open: bool,
 }
 
@@ -63,7 +62,6 @@ pub struct Channel {
 pub type SharedChannel = Rc<RefCell<Channel>>;
 
 impl Channel {
-    /// A new one.
     #[must_use]
     pub fn pair() -> SharedChannel {
         Rc::new(RefCell::new(Self { to_keeper: VecDeque::new(), keeper_open: true }))

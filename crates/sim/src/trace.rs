@@ -21,7 +21,6 @@ impl Trace {
         }
     }
 
-    /// What was kept.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.0.as_ref().map(|lines| lines.borrow().clone()).unwrap_or_default()

@@ -6,18 +6,21 @@ use std::rc::Rc;
 
 use millpond_daemon::policy::ConnId;
 use millpond_keeper::channel::HoldKey;
-use millpond_wire::{ClientId, GpuUuid, Token};
+use millpond_wire::{ClientId, GpuUuid, GroupName, SlabId, Token};
 
 use crate::card::{Card, Fd, Memory};
 use crate::client::{Client, Sizes};
 use crate::daemon::Daemon;
+use crate::groups::Expected;
 use crate::keeper::Keeper;
 use crate::kills::Plan;
+use crate::ledger::SharedGroups;
 use crate::movers::Mover;
 use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
 use crate::socket::SharedSocket;
+use crate::tools::Tool;
 use crate::trace::Trace;
 
 /// The one GPU.
@@ -85,6 +88,18 @@ pub struct World {
     pub models: bool,
     /// Swaps that were recorded.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
+    /// There are groups, and processes that ask about them.
+    pub has_groups: bool,
+    /// Processes of groups keep the locks of their ledgers.
+    pub stuck_locks: bool,
+    /// The groups' files.
+    pub groups: SharedGroups,
+    /// Every process that ever asked about a group.
+    pub tools: Vec<Tool>,
+    /// What was answered about groups.
+    pub expected: BTreeMap<GroupName, Expected>,
+    /// Owners of all slabs that were ever asked for.
+    pub slab_users: BTreeMap<SlabId, u32>,
 }
 
 /// What can happen next.
@@ -115,6 +130,13 @@ enum Action {
     MoverLands(usize),
     MoverDies(usize),
     MoverSays,
+    BookWorks,
+    BookSays,
+    ToolStarts,
+    ToolConnects(usize),
+    ToolReads(usize),
+    MemberActs(usize),
+    ToolEnds(usize),
 }
 
 impl World {
@@ -133,6 +155,8 @@ impl World {
             // A version goes a longer way than a tensor.
             plan.steps += 150;
         }
+        let has_groups = rng.once_in(2);
+        let stuck_locks = has_groups && rng.once_in(4);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =
             held.into_iter().flatten().map(|key| (key, Fd::Other)).collect();
@@ -158,6 +182,12 @@ impl World {
             faulted: false,
             models,
             swaps: Rc::default(),
+            has_groups,
+            stuck_locks,
+            groups: SharedGroups::default(),
+            tools: Vec::new(),
+            expected: BTreeMap::new(),
+            slab_users: BTreeMap::new(),
         };
         for _ in 0..2 {
             world.start_client();
@@ -232,6 +262,9 @@ impl World {
             }
         }
         self.daemon_actions(&mut actions);
+        if self.has_groups {
+            self.group_actions(&mut actions);
+        }
         if let Some(keeper) = &self.keeper {
             if !keeper.channel.borrow().to_keeper.is_empty() {
                 actions.push((Action::KeeperTakes, 2));
@@ -265,6 +298,39 @@ impl World {
         }
         if self.busy && !client.is_closed() {
             actions.push((Action::Act(index), if client.calls.len() < 3 { 5 } else { 1 }));
+        }
+    }
+
+    fn group_actions(&self, actions: &mut Vec<(Action, u64)>) {
+        if self.wants_tool() {
+            actions.push((Action::ToolStarts, 2));
+        }
+        let runs = match &self.daemon {
+            Daemon::Running(running) => {
+                let book = &running.ports.book;
+                if !book.open || !book.asks.is_empty() {
+                    actions.push((Action::BookWorks, 4));
+                }
+                if !book.told.is_empty() {
+                    actions.push((Action::BookSays, 5));
+                }
+                true
+            }
+            _ => false,
+        };
+        for (index, tool) in self.tools.iter().enumerate().filter(|(_, tool)| tool.alive) {
+            if runs && tool.call.is_some() && tool.line.is_none() {
+                actions.push((Action::ToolConnects(index), 4));
+            }
+            if tool.may_read() {
+                actions.push((Action::ToolReads(index), 6));
+            }
+            if self.busy && tool.member_of.is_some() {
+                actions.push((Action::MemberActs(index), 2));
+            }
+            if self.busy && !tool.is_operator() {
+                actions.push((Action::ToolEnds(index), 1));
+            }
         }
     }
 
@@ -335,7 +401,7 @@ impl World {
             Action::Message(conn) => self.message(conn)?,
             Action::ProcessGone(client) => self.process_gone(client)?,
             Action::DriverReady => self.driver_ready()?,
-            Action::DriverWorks => self.driver_works(),
+            Action::DriverWorks => self.driver_works()?,
             Action::DriverSays => self.driver_says()?,
             Action::KeeperGone => self.keeper_gone()?,
             Action::Compact => self.compact()?,
@@ -353,6 +419,13 @@ impl World {
             Action::MoverLands(mover) => self.mover_lands(mover)?,
             Action::MoverDies(mover) => self.end_mover(mover),
             Action::MoverSays => self.mover_says()?,
+            Action::BookWorks => self.book_works(),
+            Action::BookSays => self.book_says()?,
+            Action::ToolStarts => self.start_tool(),
+            Action::ToolConnects(tool) => self.tool_connects(tool)?,
+            Action::ToolReads(tool) => self.tool_reads(tool)?,
+            Action::MemberActs(tool) => self.member_acts(tool)?,
+            Action::ToolEnds(tool) => self.end_tool(tool),
         }
         Ok(())
     }

@@ -109,6 +109,41 @@ fn swap_token_forgotten() {
     noticed(Mutation::SwapTokenForgotten, &["a swap happens once", REPLAYS]);
 }
 
+const CHARGED: &str = "a group is charged with its users' slabs";
+const WITHIN_LIMIT: &str = "a group stays within its limit";
+const NO_CHARGE_LEAKS: &str = "no charge leaks";
+
+#[test]
+fn charge_not_returned() {
+    noticed(Mutation::ChargeNotReturned, &[CHARGED, NO_CHARGE_LEAKS]);
+}
+
+#[test]
+fn recount_adds() {
+    noticed(Mutation::RecountAdds, &[CHARGED, NO_CHARGE_LEAKS]);
+}
+
+#[test]
+fn limit_before_pending() {
+    noticed(Mutation::LimitBeforePending, &[WITHIN_LIMIT]);
+}
+
+#[test]
+fn slabs_not_adopted() {
+    noticed(Mutation::SlabsNotAdopted, &[CHARGED, WITHIN_LIMIT]);
+}
+
+#[test]
+fn payers_kept() {
+    // The group is gone, and nobody can be charged; or another has its name by now.
+    noticed(Mutation::PayersKept, &["no reason to fail", CHARGED, WITHIN_LIMIT]);
+}
+
+#[test]
+fn charge_not_moved() {
+    noticed(Mutation::ChargeNotMoved, &[CHARGED, NO_CHARGE_LEAKS]);
+}
+
 #[test]
 fn claims_forgotten() {
     noticed(Mutation::ClaimsForgotten, &[SAME_LEASES, NOT_HANDED_OUT]);

@@ -1,104 +1,72 @@
 //! The pond's own memory in the groups' accounts.
 //!
-//! A slab is charged to the group that pays for its owner before the driver is asked for it, and
-//! given back when it is gone. Both are done by the driver thread. What a stuck lock kept from being
-//! written is put right by [`Charges::recount`].
+//! The driver thread charges a slab before it asks the driver for it, and gives it back when it is
+//! gone; the book thread counts anew. One lock makes each of these one step: a recount between a
+//! ledger's yes and its record would take the charge away again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use millpond_keeper::bytes::format_bytes;
-use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused, UNIT};
-use millpond_wire::{ErrorKind, Failure, GpuUuid, SlabId};
+use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused};
+use millpond_view::units::bytes as format_bytes;
+use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
 
 use super::account::{Account, bytes};
+use crate::budget::{Card, Charges, Holding, Ledgers, Payers, Refusal, Refused, Share};
 use crate::policy::OverLimit;
 
-/// How long who wants memory is kept waiting for the first reading of a card, counted from the first
-/// who did: less than the policy waits, so that nobody is refused for that. A card that hangs is not
-/// waited for again.
-pub(super) const FIRST_READING: Duration = Duration::from_millis(400);
-/// What was given back is in the readings for so long at most.
-const IN_READINGS: Duration = Duration::from_millis(300);
-
-/// What groups leave to memory that nobody pays for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Left {
-    /// Whatever the card has: nothing is promised.
-    Whatever,
-    /// So many units.
-    Units(u64),
-    /// At most so many: the card has not said yet what others have.
-    Unread(u64),
-    /// Nobody has looked yet.
-    #[default]
-    Unknown,
-}
-
-/// Who pays for which slab.
-#[derive(Debug, Default)]
-pub struct Charges {
+/// The charges with the accounts that they are written to.
+#[derive(Debug)]
+pub struct ChargedAccounts {
     inner: Mutex<Inner>,
+    began: Instant,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    slabs: HashMap<SlabId, Slab>,
-    payers: HashMap<u32, Arc<Account>>,
-    left: HashMap<GpuUuid, Left>,
-    /// The same on GPUs that were not looked at yet.
-    left_elsewhere: Left,
-    /// When somebody was first kept waiting for the groups or a reading.
-    waited: Option<Instant>,
-    /// When something that nobody paid for was last given back.
-    gave_back: HashMap<GpuUuid, Instant>,
-    /// The slabs of the daemon before are known.
-    complete: bool,
+    charges: Charges,
+    accounts: Accounts,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Slab {
-    device: GpuUuid,
-    units: u64,
-    user: u32,
+impl Default for ChargedAccounts {
+    fn default() -> Self {
+        Self { inner: Mutex::default(), began: Instant::now() }
+    }
 }
 
-impl Charges {
-    // Held for as long as the lock of one group is waited for, by this thread or that of the book;
-    // the event loop takes it only before either has work.
+impl ChargedAccounts {
+    // Held for as long as the lock of one group is waited for, by the driver thread or the book
+    // thread; the event loop takes it only before either has work.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These slabs are there already.
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// These slabs, with their owners, are there already.
     pub fn adopt(&self, slabs: impl IntoIterator<Item = (SlabId, GpuUuid, u64, u32)>) {
+        let slab = |(id, device, bytes, user)| (id, Holding::new(device, bytes, user));
+        self.lock().charges.adopt(slabs.into_iter().map(slab));
+    }
+
+    /// Says which group pays for whom, and where its account is.
+    pub fn set_payers(&self, payers: Payers, accounts: HashMap<GroupName, Arc<Account>>) {
         let mut inner = self.lock();
-        for (id, device, slab_bytes, user) in slabs {
-            inner.slabs.insert(id, Slab { device, units: slab_bytes.div_ceil(UNIT), user });
-        }
-        inner.complete = true;
+        inner.charges.set_payers(payers);
+        inner.accounts = Accounts(accounts);
     }
 
-    /// Says which group pays for whom.
-    pub fn set_payers(&self, payers: HashMap<u32, Arc<Account>>) {
-        self.lock().payers = payers;
-    }
-
-    /// Says what is left for slabs that no group pays for, from the units that those there take,
-    /// which it returns.
-    pub fn leave(&self, device: GpuUuid, left: impl FnOnce(u64) -> Left) -> u64 {
-        let mut inner = self.lock();
-        let unpaid = |slab: &&Slab| slab.device == device && !inner.payers.contains_key(&slab.user);
-        let slabs = inner.slabs.values().filter(unpaid);
-        let units = slabs.fold(0u64, |sum, slab| sum.saturating_add(slab.units));
-        inner.left.insert(device, left(units));
-        units
-    }
-
-    /// The groups are known: whether something is promised on GPUs that nobody has looked at.
+    /// See [`Charges::promised_elsewhere`].
     pub fn promised_elsewhere(&self, promised: bool) {
-        self.lock().left_elsewhere = if promised { Left::Unknown } else { Left::Whatever };
+        self.lock().charges.promised_elsewhere(promised);
+    }
+
+    /// See [`Charges::balance`].
+    pub fn balance(&self, device: GpuUuid, card: &Card, read: bool, shares: &[Share]) -> Vec<u64> {
+        self.lock().charges.balance(device, card, read, shares)
     }
 
     /// Charges a slab that is about to be made.
@@ -112,98 +80,103 @@ impl Charges {
         slab_bytes: u64,
         user: u32,
     ) -> Result<(), Box<OverLimit>> {
+        let holding = Holding::new(device, slab_bytes, user);
         let mut inner = self.lock();
-        let slab = Slab { device, units: slab_bytes.div_ceil(UNIT), user };
-        if let Some(account) = inner.payers.get(&user) {
-            // A limit is an answer, not an error of the files.
-            let charged = account.locked(|book, patience| {
-                match book.reserve_pond(device.0, slab.units, patience) {
-                    Ok(()) => Ok(Ok(())),
-                    Err(PondRefused::Limit { soon }) => Ok(Err(soon)),
-                    Err(PondRefused::Broken(error)) => Err(error),
-                }
-            });
-            let refused = match charged {
-                Ok(Ok(())) => None,
-                Ok(Err(soon)) => Some((over_limit(account, device, slab_bytes), soon)),
-                Err(error) => Some((cannot_ask(account, error), false)),
-            };
-            if let Some((answer, soon)) = refused {
-                return Err(Box::new(OverLimit { answer, soon }));
-            }
-        } else {
-            inner.take_unpaid(slab, slab_bytes)?;
-        }
-        inner.slabs.insert(id, slab);
-        Ok(())
+        let Inner { charges, accounts } = &mut *inner;
+        let charged = charges.charge(accounts, self.now_ms(), id, holding);
+        charged.map_err(|refused| Box::new(accounts.answer(refused, device, slab_bytes)))
     }
 
     /// A slab is gone, or was not made.
     pub fn give_back(&self, id: SlabId) {
         let mut inner = self.lock();
-        let Some(slab) = inner.slabs.remove(&id) else { return };
-        if let Some(account) = inner.payers.get(&slab.user) {
-            let released = account
-                .locked(|book, patience| book.release_pond(slab.device.0, slab.units, patience));
-            if let Err(error) = released {
-                tracing::warn!(group = %account.name, "a slab is still charged: {error}");
-            }
-        } else {
-            inner.gave_back.insert(slab.device, Instant::now());
-            if let Some(Left::Units(left) | Left::Unread(left)) = inner.left.get_mut(&slab.device) {
-                *left = left.saturating_add(slab.units);
-            }
+        let Inner { charges, accounts } = &mut *inner;
+        if let Err((group, error)) = charges.give_back(accounts, self.now_ms(), id) {
+            tracing::warn!(%group, "a slab is still charged: {error}");
         }
     }
 
-    /// Puts right what a group is charged with for these users. Returns whether anything was wrong.
+    /// Puts right what a group is charged with. Returns whether anything was wrong.
     ///
     /// # Errors
     /// What the ledger says.
-    pub fn recount(
-        &self,
-        account: &Account,
-        users: &[u32],
-        devices: &[GpuUuid],
-    ) -> Result<bool, LedgerError> {
-        let inner = self.lock();
-        if !inner.complete {
+    pub fn recount(&self, group: &GroupName, devices: &[GpuUuid]) -> Result<bool, LedgerError> {
+        let mut inner = self.lock();
+        let Inner { charges, accounts } = &mut *inner;
+        if !accounts.0.contains_key(group) {
+            // It was just made, and pays for nobody.
             return Ok(false);
         }
-        let mut wrong = false;
-        for device in devices {
-            let of_users = inner
-                .slabs
-                .values()
-                .filter(|slab| slab.device == *device && users.contains(&slab.user));
-            let units = of_users.fold(0u64, |sum, slab| sum.saturating_add(slab.units));
-            if account.budget(*device)?.pond != units {
-                account.locked(|book, patience| book.set_pond(device.0, units, patience))?;
-                wrong = true;
-            }
-        }
-        Ok(wrong)
+        charges.recount(accounts, group, devices)
     }
 }
 
-impl Inner {
-    /// Takes a slab from what groups leave.
-    fn take_unpaid(&mut self, slab: Slab, slab_bytes: u64) -> Result<(), Box<OverLimit>> {
-        let elsewhere = &mut self.left_elsewhere;
-        let left = self.left.get_mut(&slab.device).unwrap_or(elsewhere);
-        if matches!(left, Left::Unread(_) | Left::Unknown)
-            && self.waited.get_or_insert_with(Instant::now).elapsed() < FIRST_READING
-        {
-            return Err(Box::new(OverLimit { answer: not_read(slab.device), soon: true }));
+/// The accounts of all groups, as of the last change of who pays for whom.
+#[derive(Debug, Default)]
+struct Accounts(HashMap<GroupName, Arc<Account>>);
+
+impl Accounts {
+    fn of(&self, group: &GroupName) -> Result<&Account, LedgerError> {
+        self.0.get(group).map(|account| &**account).ok_or(LedgerError::Gone)
+    }
+
+    fn answer(&self, refused: Refused<LedgerError>, device: GpuUuid, slab_bytes: u64) -> OverLimit {
+        match refused {
+            Refused::ByGroup(group, Refusal::Limit { soon }) => match self.of(&group) {
+                Ok(account) => OverLimit { answer: over_limit(account, device, slab_bytes), soon },
+                Err(error) => OverLimit { answer: cannot_ask(&group, error), soon: false },
+            },
+            Refused::ByGroup(group, Refusal::Broken(error)) => {
+                OverLimit { answer: cannot_ask(&group, error), soon: false }
+            }
+            Refused::Promised { left, soon } => {
+                OverLimit { answer: promised(device, slab_bytes, left), soon }
+            }
+            Refused::Unread => OverLimit { answer: not_read(device), soon: true },
         }
-        let (Left::Units(left) | Left::Unread(left)) = left else { return Ok(()) };
-        if let Some(rest) = left.checked_sub(slab.units) {
-            *left = rest;
-            return Ok(());
-        }
-        let answer = promised(slab.device, slab_bytes, *left);
-        let soon = self.gave_back.get(&slab.device).is_some_and(|at| at.elapsed() < IN_READINGS);
-        Err(Box::new(OverLimit { answer, soon }))
+    }
+}
+
+impl Ledgers for Accounts {
+    type Error = LedgerError;
+
+    fn charge(
+        &mut self,
+        group: &GroupName,
+        device: GpuUuid,
+        units: u64,
+    ) -> Result<(), Refusal<LedgerError>> {
+        let account = self.of(group).map_err(Refusal::Broken)?;
+        // A limit is an answer, not an error of the files.
+        let charged =
+            account.locked(|book, patience| match book.reserve_pond(device.0, units, patience) {
+                Ok(()) => Ok(Ok(())),
+                Err(PondRefused::Limit { soon }) => Ok(Err(Refusal::Limit { soon })),
+                Err(PondRefused::Broken(error)) => Err(error),
+            });
+        charged.unwrap_or_else(|error| Err(Refusal::Broken(error)))
+    }
+
+    fn give_back(
+        &mut self,
+        group: &GroupName,
+        device: GpuUuid,
+        units: u64,
+    ) -> Result<(), LedgerError> {
+        self.of(group)?.locked(|book, patience| book.release_pond(device.0, units, patience))
+    }
+
+    fn charged(&mut self, group: &GroupName, device: GpuUuid) -> Result<u64, LedgerError> {
+        Ok(self.of(group)?.budget(device)?.pond)
+    }
+
+    fn set_charged(
+        &mut self,
+        group: &GroupName,
+        device: GpuUuid,
+        units: u64,
+    ) -> Result<(), LedgerError> {
+        self.of(group)?.locked(|book, patience| book.set_pond(device.0, units, patience))
     }
 }
 
@@ -251,8 +224,7 @@ fn promised(device: GpuUuid, slab_bytes: u64, left: u64) -> Failure {
     failure
 }
 
-fn cannot_ask(account: &Account, error: LedgerError) -> Failure {
-    let group = &account.name;
+fn cannot_ask(group: &GroupName, error: LedgerError) -> Failure {
     match error {
         LedgerError::Busy => Failure::new(
             ErrorKind::Later,

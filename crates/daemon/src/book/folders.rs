@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use millpond_ledger::{Book, BookSettings, Flags, LedgerError, Memory, Patience};
-use millpond_wire::{GroupName, Token};
+use millpond_ledger::{Book, BookSettings, Budget, Flags, LedgerError, Memory, Patience};
+use millpond_wire::{GpuUuid, GroupName, Token};
 use uuid::Uuid;
 
 use super::account::c_path;
@@ -108,17 +108,16 @@ impl Folders {
         found
     }
 
-    /// Makes a group for a user, unless it is the operator's. Its slots are in this memory. It is
-    /// there whole or not at all, wherever this process is killed.
+    /// Makes a group for a user, unless it is the operator's, with these budgets. Its slots are in
+    /// this memory. It is there whole or not at all, wherever this process is killed.
     ///
     /// # Errors
     /// What the system or the ledger says.
     pub fn make(
         &self,
         name: &GroupName,
-        owner: Option<u32>,
-        runner: Option<Runner>,
-        memory: Memory,
+        (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
+        budgets: &[(Option<GpuUuid>, Budget)],
     ) -> Result<Book, String> {
         let place = self.of(name);
         let coming = self.path.join(format!("{COMING}{name}"));
@@ -135,8 +134,12 @@ impl Folders {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755))
                 .map_err(|error| format!("opening {} to members: {error}", path.display()))?;
         }
-        let made = self.fill(name, &folder, (owner, runner, memory)).and_then(|()| {
+        let made = self.fill(name, &folder, (owner, runner, memory)).and_then(|book| {
             if folder != place {
+                for (device, budget) in budgets {
+                    book.change(device.map(|device| device.0), AT_ONCE, |entry| *entry = *budget)
+                        .map_err(|error| error.to_string())?;
+                }
                 if let Some(user) = owner.filter(|user| *user != self.user) {
                     write_maker(&folder, Maker { user, taken_over: false })
                         .map_err(|error| error.to_string())?;
@@ -158,7 +161,7 @@ impl Folders {
         name: &GroupName,
         folder: &Path,
         (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
-    ) -> Result<(), String> {
+    ) -> Result<Book, String> {
         let text = |error: LedgerError| error.to_string();
         if let Some(Runner { token, pid, start_ticks }) = runner {
             fs::write(folder.join(RUNNER), format!("{} {pid} {start_ticks}\n", token.0))
@@ -175,7 +178,7 @@ impl Folders {
         if runner.is_some() {
             book.set_flags(Flags::ANONYMOUS, AT_ONCE).map_err(text)?;
         }
-        Ok(())
+        Ok(book)
     }
 
     /// Whose the ledger is: that user's programs can be members.

@@ -1,7 +1,7 @@
 //! A program is about to run in a group.
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::Memory;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, GroupJoin, GroupLimit, ReplyBody};
 use millpond_wire::{ANONYMOUS_PREFIX, ErrorKind, Failure, GpuUuid, GroupName};
 
@@ -23,8 +23,7 @@ impl Shelf {
                 // Others than this user may be let in later.
                 let shared = self.folders.has_many_users();
                 let memory = if shared { Memory::File } else { self.memory_for(by) };
-                self.make(name, Some(by.user), None, memory)?;
-                self.limit_new(name, join.limit, join.device)?;
+                self.make_for(name, (Some(by.user), None, memory), &join)?;
                 self.rebalance();
                 let text = format!("made by a program of user {}", by.user);
                 self.event(EventKind::GroupSet, name, Some(by.user), text);
@@ -119,8 +118,7 @@ impl Shelf {
         let start_ticks = self.processes.identity(by.pid).map_or(0, |it| it.start_ticks);
         let runner = Runner { token: join.token, pid: by.pid, start_ticks };
         let memory = self.memory_for(by);
-        self.make(&name, Some(by.user), Some(runner), memory)?;
-        self.limit_new(&name, join.limit, join.device)?;
+        self.make_for(&name, (Some(by.user), Some(runner), memory), join)?;
         self.rebalance();
         Ok(self.seat(&name))
     }

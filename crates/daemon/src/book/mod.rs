@@ -7,9 +7,7 @@
 //! card, which a thread of its own reads. It holds no lock while it waits for anything.
 
 mod account;
-pub mod budget;
 mod charges;
-pub mod drift;
 mod folders;
 mod join;
 mod listing;
@@ -23,7 +21,6 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,9 +30,10 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName};
 
-pub use charges::Charges;
+pub use charges::ChargedAccounts;
 pub use readings::{CardReading, Cards, NvmlCards};
 
+use crate::budget::Payers;
 use crate::policy::{ConnId, GroupAsk, GroupReading};
 use crate::side_thread::{Inside, SideThread, Speaker};
 use folders::Folders;
@@ -90,8 +88,8 @@ pub enum Told {
     },
     /// What groups hold on the cards.
     Readings(Vec<GroupReading>),
-    /// Users whose memory in the pond is charged to a group.
-    Charged(BTreeSet<u32>),
+    /// Which group pays for whose memory in the pond.
+    Payers(Payers),
 }
 
 /// The thread, from outside.
@@ -102,7 +100,7 @@ pub type BookThread = SideThread<Ask, Told>;
 ///
 /// # Errors
 /// What the system says.
-pub fn start(runtime_dir: &Path, charges: Arc<Charges>) -> std::io::Result<BookThread> {
+pub fn start(runtime_dir: &Path, charges: Arc<ChargedAccounts>) -> std::io::Result<BookThread> {
     let folders = Folders::of_pond(runtime_dir);
     SideThread::start("millpond-book", move |Inside { asks, asked, speaker, ends }| {
         let shelf = Shelf::open(folders, charges);

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::{Budget, NO_LIMIT, Totals};
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::EventKind;
 use millpond_wire::{GpuUuid, GroupName};
 
 use super::account::{Account, bytes};
-use super::budget::{Card, Share};
-use super::charges::Left;
 use super::listing::program;
 use super::shelf::Shelf;
+use crate::budget::{Card, Share};
 
 /// Who holds most is said of so many.
 const TOP: usize = 3;
@@ -45,13 +44,7 @@ impl Shelf {
         for (device, card, read) in cards {
             let standings = self.standings(device);
             let shares: Vec<Share> = standings.iter().map(Standing::share).collect();
-            let unpaid =
-                self.charges.leave(device, |unpaid| match card.unpromised(&shares, unpaid) {
-                    None => Left::Whatever,
-                    Some(units) if read => Left::Units(units),
-                    Some(units) => Left::Unread(units),
-                });
-            let effective = card.effective(&shares, unpaid);
+            let effective = self.charges.balance(device, &card, read, &shares);
             for index in Card::order(&shares) {
                 if let (Some(standing), Some(effective)) =
                     (standings.get(index), effective.get(index))

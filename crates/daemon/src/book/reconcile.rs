@@ -8,9 +8,9 @@ use millpond_wire::{GpuUuid, GroupName};
 
 use super::Told;
 use super::account::{Account, bytes};
-use super::drift::Seen;
 use super::listing::program;
 use super::shelf::Shelf;
+use crate::budget::drift::Seen;
 use crate::policy::GroupReading;
 
 impl Shelf {

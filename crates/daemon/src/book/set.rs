@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::{Budget, Flags, LedgerError, Memory, NO_LIMIT, OWNERS, UNIT};
-use millpond_wire::message::{EventKind, GroupLimit, GroupSet, ReplyBody};
+use millpond_view::units::bytes as format_bytes;
+use millpond_wire::message::{EventKind, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::account::{Account, bytes};
-use super::budget::fits;
 use super::folders::Runner;
 use super::rights::MOST_GROUPS;
 use super::shelf::{Group, Shelf};
+use crate::budget::fits;
 use crate::policy::GroupCaller;
 
 /// Weights beyond this say nothing more.
@@ -57,7 +57,7 @@ impl Shelf {
         }
         if !exists {
             // Whoever will be in it, in whatever container.
-            self.make(&name, None, None, Memory::File)?;
+            self.make(&name, (None, None, Memory::File), &changes)?;
         }
         let applied = self.apply(&name, &set, &changes);
         if applied.is_err() && !exists {
@@ -267,20 +267,23 @@ impl Shelf {
         }
     }
 
-    /// Makes a group for somebody, or for the operator.
-    pub fn make(
+    /// Makes a group for somebody, or for the operator. Its limits are in its files from the
+    /// beginning: a daemon that is killed leaves no group without.
+    fn make(
         &mut self,
         name: &GroupName,
-        owner: Option<u32>,
-        runner: Option<Runner>,
-        memory: Memory,
+        (owner, runner, memory): (Option<u32>, Option<Runner>, Memory),
+        changes: &[(Option<GpuUuid>, Change)],
     ) -> Result<(), Failure> {
         if self.groups.len() >= MOST_GROUPS {
             let message = format!("there are {MOST_GROUPS} groups, and no more are kept");
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("`millpond group rm NAME` removes one that has no processes"));
         }
-        let book = self.folders.make(name, owner, runner, memory).map_err(|error| {
+        let first = |(device, change): &(_, Change)| (*device, change.of(Budget::default()));
+        let budgets: Vec<_> = changes.iter().map(first).collect();
+        let made = self.folders.make(name, (owner, runner, memory), &budgets);
+        let book = made.map_err(|error| {
             Failure::new(ErrorKind::Internal, format!("group '{name}' cannot be made: {error}"))
         })?;
         let account = Arc::new(Account::new(name.clone(), book));
@@ -291,15 +294,17 @@ impl Shelf {
         Ok(())
     }
 
-    /// Gives a group that was just made its limit.
-    pub fn limit_new(
+    /// Makes a group for a program, with the limit that it asks for.
+    pub fn make_for(
         &mut self,
         name: &GroupName,
-        limit: Option<GroupLimit>,
-        device: Option<GpuUuid>,
+        of: (Option<u32>, Option<Runner>, Memory),
+        join: &GroupJoin,
     ) -> Result<(), Failure> {
-        let set = GroupSet { limit, device, ..GroupSet::of(name.clone()) };
-        let limited = self.changes(&set).and_then(|changes| self.apply(name, &set, &changes));
+        let set = GroupSet { limit: join.limit, device: join.device, ..GroupSet::of(name.clone()) };
+        let changes = self.changes(&set)?;
+        self.make(name, of, &changes)?;
+        let limited = self.apply(name, &set, &changes);
         if limited.is_err() {
             let _ = self.folders.remove(name);
             self.groups.remove(name);

@@ -10,13 +10,13 @@ use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
 use super::Told;
 use super::account::{Account, Waits};
-use super::budget::Card;
-use super::charges::Charges;
-use super::drift::{Ceiling, Memory};
+use super::charges::ChargedAccounts;
 use super::folders::{Folders, Found, Maker, Runner};
 use super::processes::{Identity, Processes};
 use super::readings::CardReading;
 use super::set::entries;
+use crate::budget::drift::{Ceiling, Memory};
+use crate::budget::{Card, Payers};
 use crate::policy::words::count;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
@@ -65,7 +65,7 @@ pub(super) struct CardState {
 pub(super) struct Shelf {
     pub folders: Folders,
     pub processes: Processes,
-    pub charges: Arc<Charges>,
+    pub charges: Arc<ChargedAccounts>,
     pub groups: BTreeMap<GroupName, Group>,
     pub cards: Vec<CardState>,
     /// What is to be said.
@@ -82,7 +82,7 @@ pub(super) struct Shelf {
 
 impl Shelf {
     /// What an earlier daemon left.
-    pub fn open(folders: Folders, charges: Arc<Charges>) -> Self {
+    pub fn open(folders: Folders, charges: Arc<ChargedAccounts>) -> Self {
         let mut shelf = Self {
             processes: Processes::default(),
             charges,
@@ -212,7 +212,7 @@ impl Shelf {
         let devices: Vec<GpuUuid> = self.cards.iter().map(|card| card.uuid).collect();
         for group in self.groups.values_mut() {
             let Ok(account) = group.account.clone() else { continue };
-            let counted = self.charges.recount(&account, &group.users, &devices);
+            let counted = self.charges.recount(&account.name, &devices);
             group.note(&counted);
         }
     }
@@ -271,14 +271,16 @@ impl Shelf {
 
     /// Says who pays for whom, after groups or their users have changed.
     pub fn payers_changed(&mut self) {
-        let mut payers = HashMap::new();
-        for group in self.groups.values() {
+        let (mut payers, mut accounts) = (Vec::new(), HashMap::new());
+        for (name, group) in &self.groups {
             if let Ok(account) = &group.account {
-                payers.extend(group.users.iter().map(|user| (*user, Arc::clone(account))));
+                payers.extend(group.users.iter().map(|user| (*user, name.clone())));
+                accounts.insert(name.clone(), Arc::clone(account));
             }
         }
-        self.told.push(Told::Charged(payers.keys().copied().collect()));
-        self.charges.set_payers(payers);
+        let payers: Payers = payers.into_iter().collect();
+        self.told.push(Told::Payers(payers.clone()));
+        self.charges.set_payers(payers, accounts);
     }
 
     /// The files of a group that exists.

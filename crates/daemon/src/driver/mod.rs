@@ -15,7 +15,7 @@ use millpond_cuda::{
 };
 use millpond_wire::{GpuUuid, SlabId};
 
-use crate::book::Charges;
+use crate::book::ChargedAccounts;
 use crate::descriptors;
 use crate::policy::DriverFailure;
 use crate::side_thread::{Inside, SideThread, Speaker};
@@ -92,13 +92,18 @@ pub type DriverThread = SideThread<Ask, Told>;
 ///
 /// # Errors
 /// What the system says.
-pub fn start(choice: DriverChoice, charges: Arc<Charges>) -> std::io::Result<DriverThread> {
+pub fn start(choice: DriverChoice, charges: Arc<ChargedAccounts>) -> std::io::Result<DriverThread> {
     SideThread::start("millpond-driver", move |Inside { asked, speaker, .. }| {
         serve(&choice, &charges, &asked, &speaker);
     })
 }
 
-fn serve(choice: &DriverChoice, charges: &Charges, asked: &Receiver<Ask>, speaker: &Speaker<Told>) {
+fn serve(
+    choice: &DriverChoice,
+    charges: &ChargedAccounts,
+    asked: &Receiver<Ask>,
+    speaker: &Speaker<Told>,
+) {
     let cards = match Cards::open(choice) {
         Ok(cards) => {
             speaker.say(Told::Ready {
@@ -140,7 +145,7 @@ fn serve(choice: &DriverChoice, charges: &Charges, asked: &Receiver<Ask>, speake
 /// Charges the owner's group, then makes the slab: what the driver has is always in the books.
 fn make_charged(
     cards: &Cards,
-    charges: &Charges,
+    charges: &ChargedAccounts,
     (slab, device, bytes, user): (SlabId, GpuUuid, u64, u32),
 ) -> Result<SharedFd, DriverFailure> {
     charges.charge(slab, device, bytes, user).map_err(|over| DriverFailure {

@@ -1,14 +1,13 @@
-//! Who holds how much of which GPU, and what is left.
+//! The pond's GPUs, and the answers where no more memory may be made on one.
 
-use std::collections::BTreeMap;
-
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
-use millpond_wire::{ErrorKind, Failure, GpuUuid, Holder, limits};
+use millpond_wire::{ErrorKind, Failure, GpuUuid};
 
 use super::pond::Pond;
 use super::ports::{DriverFailure, Ports};
 use super::slabs::SlabClass;
+use crate::budget::{Room, Verdict, holders};
 
 /// One GPU of the pond.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +56,14 @@ impl Device {
 }
 
 impl<P: Ports> Pond<P> {
-    /// Bytes that the pond may still take on a GPU, slabs that are being made counted in.
-    fn free_bytes(&self, device: GpuUuid) -> (u64, u64) {
-        let capacity = self.gpus.get(device).map_or(0, |known| known.capacity_bytes);
-        let used = self.slabs.bytes_on(device) + self.pending_slabs.bytes_on(device);
-        (capacity.saturating_sub(used), capacity)
+    /// What the pond may take of a GPU, and has of it.
+    fn room_on(&self, device: GpuUuid) -> Room {
+        Room {
+            capacity: self.gpus.get(device).map_or(0, |known| known.capacity_bytes),
+            held: self.slabs.bytes_on(device),
+            pending: self.pending_slabs.bytes_on(device),
+            recycled: self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum(),
+        }
     }
 
     /// Checks that a slab fits, dropping recycled ones where that helps.
@@ -71,37 +73,40 @@ impl<P: Ports> Pond<P> {
         device: GpuUuid,
         bytes: u64,
     ) -> Result<(), Failure> {
-        let (free, capacity) = self.free_bytes(device);
-        if bytes <= free {
-            return Ok(());
-        }
-        let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
-        if bytes <= free + recycled {
-            if self.slabs.drop_recycled(ports, device, bytes - free) >= bytes - free {
-                return Ok(());
+        let room = self.room_on(device);
+        let (capacity, available) = (room.capacity, room.available());
+        match room.admit(bytes) {
+            Verdict::Fits => Ok(()),
+            Verdict::AfterGivingBack(back) => {
+                if self.slabs.drop_recycled(ports, device, back) >= back {
+                    return Ok(());
+                }
+                let message = format!("slabs on {device} that nobody uses could not be given back");
+                Err(Failure::new(ErrorKind::Internal, message))
             }
-            let message = format!("slabs on {device} that nobody uses could not be given back");
-            return Err(Failure::new(ErrorKind::Internal, message));
+            Verdict::Never => {
+                let message = format!(
+                    "{} never fits on {device}: the pond may take {} of it",
+                    format_bytes(bytes),
+                    format_bytes(capacity)
+                );
+                let mut failure = Failure::new(ErrorKind::GpuFull, message).hint(
+                    "`capacity` in the configuration is the limit; `millpond status` shows it",
+                );
+                failure.requested_bytes = Some(bytes);
+                failure.free_bytes = Some(available);
+                failure.capacity_bytes = Some(capacity);
+                Err(failure)
+            }
+            Verdict::Full => {
+                let (wanted, there) = apart(bytes, available);
+                let message = format!(
+                    "{device} has no room for {wanted}: {there} of {} are free",
+                    format_bytes(capacity)
+                );
+                Err(self.full(device, bytes, available, capacity, message))
+            }
         }
-        if bytes > capacity {
-            let message = format!(
-                "{} never fits on {device}: the pond may take {} of it",
-                format_bytes(bytes),
-                format_bytes(capacity)
-            );
-            let mut failure = Failure::new(ErrorKind::GpuFull, message)
-                .hint("`capacity` in the configuration is the limit; `millpond status` shows it");
-            failure.requested_bytes = Some(bytes);
-            failure.free_bytes = Some(free + recycled);
-            failure.capacity_bytes = Some(capacity);
-            return Err(failure);
-        }
-        let (wanted, there) = apart(bytes, free + recycled);
-        let message = format!(
-            "{device} has no room for {wanted}: {there} of {} are free",
-            format_bytes(capacity)
-        );
-        Err(self.full(device, bytes, free + recycled, capacity, message))
     }
 
     /// The failure when the driver itself had no memory, or another reason.
@@ -119,13 +124,14 @@ impl<P: Ports> Pond<P> {
                 format!("the driver made no slab of {}: {}", format_bytes(bytes), failure.text);
             return Failure::new(ErrorKind::Driver, message).hint("run `millpond doctor`");
         }
-        let (free, capacity) = self.free_bytes(class.device);
+        let room = self.room_on(class.device);
         let message = format!(
             "{} is full: {} were asked for, and others than this pond use the rest of the card",
             class.device,
             format_bytes(bytes)
         );
-        self.full(class.device, bytes, free.min(bytes.saturating_sub(1)), capacity, message)
+        let free = room.free().min(bytes.saturating_sub(1));
+        self.full(class.device, bytes, free, room.capacity, message)
     }
 
     fn full(
@@ -142,23 +148,10 @@ impl<P: Ports> Pond<P> {
         failure.requested_bytes = Some(requested);
         failure.free_bytes = Some(free);
         failure.capacity_bytes = Some(capacity);
-        failure.holders = self.holders(device);
+        let slabs = self.slabs.on(device);
+        failure.holders =
+            holders(slabs.map(|(_, slab)| (slab.class.owner.user, slab.bytes, slab.tensors)));
         failure
-    }
-
-    /// Owners of slabs on a GPU, largest first.
-    fn holders(&self, device: GpuUuid) -> Vec<Holder> {
-        let mut by_user: BTreeMap<u32, Holder> = BTreeMap::new();
-        for (_, slab) in self.slabs.on(device) {
-            let user = slab.class.owner.user;
-            let holder = by_user.entry(user).or_insert(Holder { user, bytes: 0, tensors: 0 });
-            holder.bytes += slab.bytes;
-            holder.tensors += slab.tensors;
-        }
-        let mut holders: Vec<Holder> = by_user.into_values().collect();
-        holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
-        holders.truncate(limits::FAILURE_LIST);
-        holders
     }
 }
 

@@ -3,8 +3,6 @@
 //! The policy knows who asks and who is the operator; the files, and so who may use a group, are
 //! known elsewhere. No answer is waited for here: it comes to [`Pond::group_answered`].
 
-use std::collections::BTreeSet;
-
 use millpond_wire::message::{EventKind, GroupJoin, GroupSet, ReplyBody};
 use millpond_wire::{Failure, GpuUuid, GroupName, SlabId};
 
@@ -14,6 +12,7 @@ use super::parked::{RequestId, Until, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
 use super::slabs::Slab;
+use crate::budget::Payers;
 
 /// Something about a group that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,11 +122,11 @@ impl<P: Ports> Pond<P> {
         self.group_readings = readings;
     }
 
-    /// Whose memory is charged to a group. What they do not use any more is not kept for them: the
-    /// programs of the group could not have it.
-    pub fn charged_users(&mut self, ports: &mut P, users: BTreeSet<u32>) {
-        self.charged_users = users;
-        let is_charged = |slab: &Slab<P::Fd>| self.charged_users.contains(&slab.class.owner.user);
+    /// Which group pays for whom. Its users' slabs that nobody uses any more are not kept for them:
+    /// the programs of the group could not have that memory.
+    pub fn payers(&mut self, ports: &mut P, payers: Payers) {
+        self.payers = payers;
+        let is_charged = |slab: &Slab<P::Fd>| self.payers.is_charged(slab.class.owner.user);
         let empty = self.slabs.iter().filter(|(_, slab)| slab.tensors == 0 && is_charged(slab));
         let empty: Vec<SlabId> = empty.map(|(id, _)| id).collect();
         for slab in empty {

@@ -106,9 +106,7 @@ impl<P: Ports> Pond<P> {
     ) -> bool {
         let (device, user) = (pending.class.device, pending.class.owner.user);
         let dropped = match pending.waits {
-            0 if self.charged_users.contains(&user) => {
-                self.slabs.drop_recycled_of(ports, device, user)
-            }
+            0 if self.payers.is_charged(user) => self.slabs.drop_recycled_of(ports, device, user),
             // Others were promised what is kept for anybody whom no group pays for.
             0 => self.slabs.drop_recycled(ports, device, pending.bytes),
             _ => 0,

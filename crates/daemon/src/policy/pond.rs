@@ -41,8 +41,7 @@ pub struct Pond<P: Ports> {
     pub(super) complaints: Complaints,
     /// What groups hold on the GPUs, when it was last looked at.
     pub(super) group_readings: Vec<GroupReading>,
-    /// Users whose memory is charged to a group.
-    pub(super) charged_users: std::collections::BTreeSet<u32>,
+    pub(super) payers: crate::budget::Payers,
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
     pub(super) draining: bool,

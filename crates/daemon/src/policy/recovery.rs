@@ -86,7 +86,7 @@ impl<P: Ports> Pond<P> {
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),
-            charged_users: std::collections::BTreeSet::new(),
+            payers: crate::budget::Payers::default(),
             now_ms: 0,
             draining: false,
             about: About::default(),

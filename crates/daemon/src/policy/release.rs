@@ -148,7 +148,7 @@ impl<P: Ports> Pond<P> {
         let device = slab.class.device;
         let recycled: u64 = self.slabs.recycled_on(device).map(|(_, slab)| slab.bytes).sum();
         let is_lost = slab.is_lost();
-        let is_charged = self.charged_users.contains(&slab.class.owner.user);
+        let is_charged = self.payers.is_charged(slab.class.owner.user);
         // The slab itself is among the recycled ones now.
         if slab.tainted || is_lost || is_charged || recycled > self.caps.recycle_bytes {
             self.slabs.let_go(ports, id);

@@ -45,7 +45,7 @@ impl Server {
                     self.pond.group_event(&mut self.world, kind, &group, user, &text);
                 }
                 book::Told::Readings(readings) => self.pond.group_readings(readings),
-                book::Told::Charged(users) => self.pond.charged_users(&mut self.world, users),
+                book::Told::Payers(payers) => self.pond.payers(&mut self.world, payers),
             }
         }
     }

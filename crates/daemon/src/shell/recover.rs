@@ -16,7 +16,7 @@ use super::movers::MoverLaunch;
 use super::page::Page;
 use super::users::Users;
 use super::world::World;
-use crate::book::{self, BookThread, Charges};
+use crate::book::{self, BookThread, ChargedAccounts};
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
 use crate::policy::{Caps, Held, MoverLimits, Pond};
@@ -40,7 +40,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let movers = mover_launch(&config, epoch)?;
     let starting = DaemonError::io("starting a thread");
     let folder = config.runtime_dir.as_deref().unwrap_or("".as_ref());
-    let charges = Arc::new(Charges::default());
+    let charges = Arc::new(ChargedAccounts::default());
     let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let threads = (driver, book);

@@ -81,7 +81,11 @@ fn a_group_is_there_whole_or_not_at_all() {
             let names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
             let is_whole = |name: &&String| {
                 let size = |file| seen.join(name).join(file).metadata().map_or(0, |it| it.len());
-                size("limits") > 0 && size("ledger") > 0 && seen.join(name).join("exports").exists()
+                let book = Book::open(&c_path(&seen.join(name)).unwrap());
+                let entry = book.and_then(|book| book.entry(None)).unwrap_or_default();
+                size("ledger") > 0
+                    && seen.join(name).join("exports").exists()
+                    && entry.is_some_and(|entry| entry.asked == GIB / UNIT)
             };
             half.extend(names.iter().filter(|name| !is_whole(name)).cloned());
             if names.len() == GROUPS {

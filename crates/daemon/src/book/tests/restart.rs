@@ -83,7 +83,7 @@ fn what_nobody_pays_for_waits_for_the_first_reading_where_something_is_promised(
 fn a_card_that_hangs_keeps_nobody_waiting_and_what_the_pond_knows_holds() {
     let play = restarted_with_a_promise();
     assert_eq!(charge(&play, 1), Err((ErrorKind::Later, true)));
-    std::thread::sleep(super::super::charges::FIRST_READING);
+    std::thread::sleep(Duration::from_millis(FIRST_READING_MS));
     assert_eq!(charge(&play, 21), Err((ErrorKind::GpuFull, false)));
     assert_eq!(charge(&play, 20), Ok(()));
 }
@@ -91,7 +91,7 @@ fn a_card_that_hangs_keeps_nobody_waiting_and_what_the_pond_knows_holds() {
 #[test]
 fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     let play = restarted_with_a_promise();
-    let charges = Arc::new(Charges::default());
+    let charges = Arc::new(ChargedAccounts::default());
     let early = || charges.charge(SlabId::random(), GPU, GIB, 8).map_err(|over| over.soon);
     assert_eq!(early(), Err(true), "no group was looked at");
     let folders = Folders::of_pond(play.folder.path());
@@ -104,7 +104,22 @@ fn before_the_groups_are_known_nobody_is_taken_for_one_without() {
     assert_eq!(early(), Ok(()));
     // Without promises nobody waits.
     let empty = tempfile::tempdir().unwrap();
-    let charges = Arc::new(Charges::default());
+    let charges = Arc::new(ChargedAccounts::default());
     Shelf::open(Folders::of_pond(empty.path()), Arc::clone(&charges));
     assert!(charges.charge(SlabId::random(), GPU, GIB, 8).is_ok());
+}
+
+#[test]
+fn what_users_hold_counts_before_the_first_charge_of_a_new_daemon() {
+    let mut play = Play::new();
+    play.make("team", GIB);
+    // The daemon is killed after it has written the users, and before their memory is charged.
+    let account = play.shelf.account(&name("team")).unwrap();
+    account.locked(|book, patience| book.set_owners(&[7], patience)).unwrap();
+    (play.shelf, play.charges) = shelf_in(play.folder.path());
+    play.charges.adopt([(SlabId::random(), GPU, 700 * MIB, 7)]);
+    let charge = |bytes| play.charges.charge(SlabId::random(), GPU, bytes, 7);
+    assert_eq!(charge(400 * MIB).unwrap_err().answer.kind, ErrorKind::GpuFull);
+    charge(300 * MIB).unwrap();
+    assert_eq!(play.inspect("team").info.devices[0].pond_bytes, 1000 * MIB);
 }

@@ -9,6 +9,10 @@ fn team() -> GroupName {
     GroupName::new("team-a").unwrap()
 }
 
+fn team_pays_for(user: u32) -> crate::budget::Payers {
+    [(user, team())].into_iter().collect()
+}
+
 fn refused() -> DriverFailure {
     refused_now(false)
 }
@@ -95,7 +99,7 @@ fn what_is_kept_for_others_is_given_back_where_nobody_pays() {
         let (x, _) = play.create(other, spec("x", 64 * MIB));
         play.delete(other, x.tensor);
         if charged {
-            play.pond.charged_users(&mut play.world, [7].into());
+            play.pond.payers(&mut play.world, team_pays_for(7));
         }
         play.start(conn, RequestBody::TensorCreate(spec("y", 128 * MIB)));
         let (slab, _, _) = play.world.asked.pop().unwrap();
@@ -148,12 +152,12 @@ fn what_a_group_pays_for_is_not_kept_when_nobody_uses_it() {
     }
     let (used, _) = play.create(conn, spec("small", MIB / 2));
     assert_eq!(play.slab_bytes(), 66 * MIB);
-    play.pond.charged_users(&mut play.world, [7].into());
+    play.pond.payers(&mut play.world, team_pays_for(7));
     assert_eq!(play.slab_bytes(), 34 * MIB, "what is in use stays, and what is others'");
     play.delete(conn, used.tensor);
     assert_eq!(play.slab_bytes(), 32 * MIB);
     // Without a group it is kept again.
-    play.pond.charged_users(&mut play.world, [8].into());
+    play.pond.payers(&mut play.world, team_pays_for(8));
     assert_eq!(play.slab_bytes(), 0);
     let (again, _) = play.create(conn, spec("again", 32 * MIB));
     play.delete(conn, again.tensor);
