@@ -1,133 +1,54 @@
 //! Who is connected, and what happens.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use millpond::{EventKind, LeaseTarget, TensorName};
+use millpond::{EventKind, TensorName};
+use millpond_view as view;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::convert;
 use crate::errors::{self, Special};
 use crate::interrupt::{Interrupt, ask};
+use crate::shown::info_class;
 
-/// A lease that a process has.
-#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
-#[derive(Clone)]
-pub(crate) struct LeaseInfo {
-    tensor: String,
-    name: Option<String>,
-    version: Option<String>,
-    mode: &'static str,
-    bytes: u64,
-    since_unix_ms: u64,
-    client: String,
-    pid: u32,
-    program: String,
-}
-
-/// The tags of versions, by the identity that their leases name.
-type Tags = HashMap<LeaseTarget, String>;
-
-impl LeaseInfo {
-    fn new(lease: millpond::LeaseInfo, tags: &Tags) -> Self {
-        Self {
-            version: tags.get(&lease.target).cloned(),
-            tensor: lease.target.to_string(),
-            name: lease.name.map(|name| name.to_string()),
-            mode: lease.mode.name(),
-            bytes: lease.bytes,
-            since_unix_ms: lease.since_unix_ms,
-            client: lease.client.to_string(),
-            pid: lease.pid,
-            program: lease.program,
+view::lease_fields!(
+    info_class,
+    /// A lease that a process has.
+    LeaseInfo(view::Lease) {
+        fn __repr__(&self) -> String {
+            let view::Lease { name, tensor, mode, pid, .. } = &self.0;
+            let name = name.as_ref().map_or_else(|| tensor.to_string(), ToString::to_string);
+            format!("LeaseInfo('{name}', {mode}, pid {pid})")
         }
     }
-}
+);
 
-#[pymethods]
-impl LeaseInfo {
-    fn __repr__(&self) -> String {
-        let name = self.name.as_ref().unwrap_or(&self.tensor);
-        format!("LeaseInfo('{name}', {}, pid {})", self.mode, self.pid)
-    }
-}
-
-/// A process that is connected to the pond, or holds something of it.
-#[pyclass(frozen, get_all, module = "millpond")]
-pub(crate) struct ClientInfo {
-    id: String,
-    pid: u32,
-    user: u32,
-    program: String,
-    since_unix_ms: u64,
-    silent: bool,
-    mover: bool,
-    held_bytes: u64,
-    leases: Vec<LeaseInfo>,
-}
-
-impl ClientInfo {
-    fn new(client: millpond::ClientInfo, tags: &Tags) -> Self {
-        let mut seen = HashSet::new();
-        // What several leases are on counts once.
-        let once = client.leases.iter().filter(|lease| seen.insert(lease.target));
-        Self {
-            id: client.client.to_string(),
-            pid: client.pid,
-            user: client.user,
-            held_bytes: once.map(|lease| lease.bytes).sum(),
-            program: client.program,
-            since_unix_ms: client.since_unix_ms,
-            silent: client.silent,
-            mover: client.mover,
-            leases: client.leases.into_iter().map(|lease| LeaseInfo::new(lease, tags)).collect(),
+view::client_fields!(
+    info_class,
+    /// A process that is connected to the pond, or holds something of it.
+    ClientInfo(view::Client) {
+        fn __repr__(&self) -> String {
+            let view::Client { program, pid, leases, .. } = &self.0;
+            format!("ClientInfo({program}, pid {pid}, {} leases)", leases.len())
         }
     }
-}
+);
 
-#[pymethods]
-impl ClientInfo {
-    fn __repr__(&self) -> String {
-        format!("ClientInfo({}, pid {}, {} leases)", self.program, self.pid, self.leases.len())
-    }
-}
-
-/// Something that happened in the pond.
-#[pyclass(frozen, get_all, module = "millpond")]
-pub(crate) struct Event {
-    sequence: u64,
-    unix_ms: u64,
-    kind: &'static str,
-    tensor: Option<String>,
-    name: Option<String>,
-    user: Option<u32>,
-    text: String,
-}
-
-impl From<millpond::Event> for Event {
-    fn from(event: millpond::Event) -> Self {
-        Self {
-            sequence: event.sequence,
-            unix_ms: event.unix_ms,
-            kind: event.kind.name(),
-            tensor: event.target.map(|id| id.to_string()),
-            name: event.name.map(|name| name.to_string()),
-            user: event.user,
-            text: event.text,
+view::event_fields!(
+    info_class,
+    /// Something that happened in the pond.
+    Event(view::Event) {
+        fn __repr__(&self) -> String {
+            let view::Event { name, sequence, kind, text, .. } = &self.0;
+            let name = name.as_ref().map_or_else(String::new, |name| format!(", '{name}'"));
+            format!("Event({sequence}, {kind}{name}, {text:?})")
         }
     }
-}
-
-#[pymethods]
-impl Event {
-    fn __repr__(&self) -> String {
-        let name = self.name.as_ref().map_or_else(String::new, |name| format!(", '{name}'"));
-        format!("Event({}, {}{name}, {:?})", self.sequence, self.kind, self.text)
-    }
-}
+);
 
 /// Which events are wanted.
 pub(crate) struct Wanted {
@@ -229,7 +150,7 @@ impl Events {
         if self.closed.load(Ordering::Acquire) && taken.is_err() {
             return Err(closed());
         }
-        Ok(interrupt.end(py, taken)?.map(Event::from))
+        Ok(interrupt.end(py, taken)?.as_ref().map(Event::of))
     }
 
     fn lock(&self) -> MutexGuard<'_, Source> {
@@ -312,11 +233,8 @@ impl Events {
 pub(crate) fn list(py: Python<'_>, pond: &millpond::Pond) -> PyResult<Vec<ClientInfo>> {
     let (clients, tags) = ask(py, || {
         let clients = pond.clients()?;
-        let holds_any = clients.iter().any(|client| !client.leases.is_empty());
-        let models = if holds_any { pond.models("")? } else { Vec::new() };
-        let versions = models.iter().flat_map(|model| &model.versions);
-        let tags = versions.map(|info| (info.version.into(), info.tag.to_string()));
-        Ok((clients, tags.collect::<Tags>()))
+        let tags = view::Tags::of_clients(&clients, || pond.models(""))?;
+        Ok((clients, tags))
     })?;
-    Ok(clients.into_iter().map(|client| ClientInfo::new(client, &tags)).collect())
+    Ok(clients.iter().map(|client| ClientInfo(view::Client::new(client, &tags))).collect())
 }

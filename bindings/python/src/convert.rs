@@ -132,7 +132,7 @@ pub(crate) fn target(given: &Bound<'_, PyAny>) -> PyResult<Target> {
         return Ok(Target::Id(tensor.get().id));
     }
     if let Ok(info) = given.cast::<TensorInfo>() {
-        return Ok(Target::Id(info.get().0.tensor));
+        return Ok(Target::Id(info.get().0.id.0));
     }
     let text = given.cast::<PyString>().map_err(|_| {
         let message = "a tensor is named by text, by a Tensor or by a TensorInfo";

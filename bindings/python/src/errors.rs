@@ -249,7 +249,7 @@ fn exception(
         value.setattr("free", failure.and_then(|failure| failure.free_bytes))?;
         value.setattr("capacity", failure.and_then(|failure| failure.capacity_bytes))?;
         let holders = failure.map(|failure| failure.holders.as_slice()).unwrap_or_default();
-        let holders: Vec<Holder> = holders.iter().map(Holder::from).collect();
+        let holders: Vec<Holder> = holders.iter().map(Holder::of).collect();
         value.setattr("holders", PyTuple::new(py, holders)?)?;
     }
     Ok(PyErr::from_value(value))

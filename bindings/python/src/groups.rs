@@ -1,187 +1,87 @@
 //! Groups: whoever shares a limit.
 
 use millpond::{GpuUuid, GroupLimit, GroupName, GroupSet};
+use millpond_view::size::{Size, SizeError};
+use millpond_view::{self as view, units};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors;
 use crate::hints::Call;
 use crate::interrupt::{ask, ask_in};
+use crate::shown::info_class;
 
-/// What a group holds on one GPU.
-#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
-#[derive(Clone)]
-pub(crate) struct GroupDevice {
-    device: String,
-    limit_bytes: Option<u64>,
-    effective_bytes: Option<u64>,
-    min_bytes: u64,
-    weight: u32,
-    used_bytes: u64,
-    process_bytes: u64,
-    pond_bytes: u64,
-    context_bytes: u64,
-    folded_bytes: u64,
-    shared_bytes: u64,
-    process_count: u32,
-}
-
-impl From<millpond::GroupDevice> for GroupDevice {
-    fn from(device: millpond::GroupDevice) -> Self {
-        Self {
-            device: device.device.to_string(),
-            limit_bytes: device.limit_bytes,
-            effective_bytes: device.effective_bytes,
-            min_bytes: device.min_bytes,
-            weight: device.weight,
-            used_bytes: device.process_bytes.saturating_add(device.pond_bytes),
-            process_bytes: device.process_bytes,
-            pond_bytes: device.pond_bytes,
-            context_bytes: device.context_bytes,
-            folded_bytes: device.folded_bytes,
-            shared_bytes: device.shared_bytes,
-            process_count: device.processes,
+view::group_device_fields!(
+    info_class,
+    /// What a group holds on one GPU.
+    GroupDevice(view::GroupDevice) {
+        fn __repr__(&self) -> String {
+            let view::GroupDevice { device, used_bytes, limit_bytes, .. } = &self.0;
+            let limit = limit_bytes.map_or("no limit".to_owned(), units::bytes);
+            format!("GroupDevice({device}, {} of {limit})", units::bytes(*used_bytes))
         }
     }
-}
+);
 
-/// A group.
-#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
-#[derive(Clone)]
-pub(crate) struct GroupInfo {
-    name: String,
-    folder: String,
-    anonymous: bool,
-    owner: Option<u32>,
-    users: Vec<u32>,
-    process_count: u32,
-    lying: bool,
-    stuck: bool,
-    broken: bool,
-    devices: Vec<GroupDevice>,
-}
-
-impl From<millpond::GroupInfo> for GroupInfo {
-    fn from(group: millpond::GroupInfo) -> Self {
-        Self {
-            name: group.name.to_string(),
-            folder: group.folder,
-            anonymous: group.anonymous,
-            owner: group.owner,
-            users: group.users,
-            process_count: group.processes,
-            lying: group.lying,
-            stuck: group.stuck,
-            broken: group.broken,
-            devices: group.devices.into_iter().map(GroupDevice::from).collect(),
+view::group_fields!(
+    info_class,
+    /// A group.
+    GroupInfo(view::Group) {
+        fn __repr__(&self) -> String {
+            format!("GroupInfo('{}', {} processes)", self.0.name, self.0.process_count)
         }
     }
-}
+);
 
-#[pymethods]
-impl GroupInfo {
-    fn __repr__(&self) -> String {
-        format!("GroupInfo('{}', {} processes)", self.name, self.process_count)
-    }
-}
-
-/// A process of a group on one GPU.
-#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
-#[derive(Clone)]
-pub(crate) struct MemberDevice {
-    device: String,
-    charged_bytes: u64,
-    credit_bytes: u64,
-    context_bytes: u64,
-    shared_bytes: u64,
-    folded_bytes: u64,
-    physical_bytes: Option<u64>,
-    drift_bytes: Option<i64>,
-}
-
-impl From<&millpond::MemberDevice> for MemberDevice {
-    fn from(device: &millpond::MemberDevice) -> Self {
-        Self {
-            device: device.device.to_string(),
-            charged_bytes: device.charged_bytes,
-            credit_bytes: device.credit_bytes,
-            context_bytes: device.context_bytes,
-            shared_bytes: device.shared_bytes,
-            folded_bytes: device.folded_bytes,
-            physical_bytes: device.physical_bytes,
-            drift_bytes: device.drift_bytes(),
+view::member_device_fields!(
+    info_class,
+    /// A process of a group on one GPU.
+    MemberDevice(view::MemberDevice) {
+        fn __repr__(&self) -> String {
+            let view::MemberDevice { device, charged_bytes, .. } = &self.0;
+            format!("MemberDevice({device}, {} charged)", units::bytes(*charged_bytes))
         }
     }
-}
+);
 
-/// A process of a group.
-#[pyclass(frozen, get_all, from_py_object, module = "millpond")]
-#[derive(Clone)]
-pub(crate) struct MemberInfo {
-    pid: Option<u32>,
-    own_pid: u32,
-    slot: u32,
-    program: String,
-    started_unix_ms: Option<u64>,
-    alive: bool,
-    devices: Vec<MemberDevice>,
-}
-
-impl From<millpond::MemberInfo> for MemberInfo {
-    fn from(member: millpond::MemberInfo) -> Self {
-        Self {
-            pid: member.host_pid,
-            own_pid: member.pid,
-            slot: member.slot,
-            program: member.program,
-            started_unix_ms: member.started_unix_ms,
-            alive: member.alive,
-            devices: member.devices.iter().map(MemberDevice::from).collect(),
+view::member_fields!(
+    info_class,
+    /// A process of a group.
+    MemberInfo(view::Member) {
+        fn __repr__(&self) -> String {
+            let view::Member { program, pid, own_pid, .. } = &self.0;
+            format!("MemberInfo({program}, pid {})", pid.unwrap_or(*own_pid))
         }
     }
-}
+);
 
-#[pymethods]
-impl MemberInfo {
-    fn __repr__(&self) -> String {
-        format!("MemberInfo({}, pid {})", self.program, self.pid.unwrap_or(self.own_pid))
-    }
-}
-
-/// Everything about one group.
-#[pyclass(frozen, get_all, module = "millpond")]
-pub(crate) struct GroupDetails {
-    group: GroupInfo,
-    processes: Vec<MemberInfo>,
-}
-
-impl From<millpond::GroupDetails> for GroupDetails {
-    fn from(details: millpond::GroupDetails) -> Self {
-        Self {
-            group: details.info.into(),
-            processes: details.members.into_iter().map(MemberInfo::from).collect(),
+view::group_details_fields!(
+    info_class,
+    /// Everything about one group.
+    GroupDetails(view::GroupDetails) {
+        fn __repr__(&self) -> String {
+            let view::GroupDetails { group, processes } = &self.0;
+            format!("GroupDetails('{}', {} processes)", group.name, processes.len())
         }
     }
-}
-
-#[pymethods]
-impl GroupDetails {
-    fn __repr__(&self) -> String {
-        format!("GroupDetails('{}', {} processes)", self.group.name, self.processes.len())
-    }
-}
+);
 
 fn named(py: Python<'_>, name: &str) -> PyResult<GroupName> {
     GroupName::new(name).map_err(|error| errors::invalid(py, &error.to_string(), None))
 }
 
 pub(crate) fn list(py: Python<'_>, pond: &millpond::Pond) -> PyResult<Vec<GroupInfo>> {
-    Ok(ask(py, || pond.groups())?.into_iter().map(GroupInfo::from).collect())
+    Ok(ask(py, || pond.groups())?.iter().map(GroupInfo::of).collect())
 }
 
 pub(crate) fn inspect(py: Python<'_>, pond: &millpond::Pond, name: &str) -> PyResult<GroupDetails> {
     let name = named(py, name)?;
-    ask(py, || pond.group(name)).map(GroupDetails::from)
+    let details = ask(py, || {
+        let mut details = pond.group(name)?;
+        view::call_as_clients(&mut details.members, &pond.clients()?);
+        Ok(details)
+    })?;
+    Ok(GroupDetails::of(&details))
 }
 
 pub(crate) fn remove(py: Python<'_>, pond: &millpond::Pond, name: &str) -> PyResult<()> {
@@ -215,10 +115,10 @@ pub(crate) fn set(
         create,
         ..GroupSet::of(named(py, name)?)
     };
-    ask_in(py, Call::Group, || pond.set_group(set)).map(GroupDetails::from)
+    Ok(GroupDetails::of(&ask_in(py, Call::Group, || pond.set_group(set))?))
 }
 
-/// Bytes, a part of the card as in `"25%"`, or infinity.
+/// Bytes, a size as in `"10G"`, a part of the card as in `"25%"`, or infinity.
 fn limit(given: &Bound<'_, PyAny>) -> PyResult<GroupLimit> {
     if let Ok(bytes) = given.extract::<u64>() {
         return Ok(GroupLimit::Bytes(bytes));
@@ -226,17 +126,17 @@ fn limit(given: &Bound<'_, PyAny>) -> PyResult<GroupLimit> {
     if given.extract::<f64>().is_ok_and(|number| number == f64::INFINITY) {
         return Ok(GroupLimit::Unlimited);
     }
-    let text = given.cast::<PyString>().ok().map(|text| text.to_string());
-    let part = text.as_deref().and_then(|text| text.strip_suffix('%')).and_then(thousandths);
-    part.map(GroupLimit::Part).ok_or_else(|| {
-        let hint = "a limit is a number of bytes, a part of the card as in \"25%\", or math.inf";
-        errors::invalid(given.py(), &format!("{given} is no limit"), Some(hint))
-    })
-}
-
-/// Percent with at most one digit behind the point.
-fn thousandths(percent: &str) -> Option<u32> {
-    let (whole, tenth) = percent.split_once('.').unwrap_or((percent, "0"));
-    let tenth: u32 = if tenth.len() == 1 { tenth.parse().ok()? } else { return None };
-    whole.parse::<u32>().ok()?.checked_mul(10)?.checked_add(tenth).filter(|part| *part <= 1000)
+    let refused = |message: &str| {
+        let hint = "a limit is a number of bytes, a size as in \"10G\", a part of the card as in \
+                    \"25%\", or math.inf";
+        errors::invalid(given.py(), message, Some(hint))
+    };
+    let Ok(text) = given.cast::<PyString>() else {
+        return Err(refused(&format!("{given} is no limit")));
+    };
+    let text = text.to_string();
+    let size = text
+        .parse()
+        .map_err(|SizeError { text, why }| refused(&format!("'{text}' is no limit: {why}")));
+    size.map(Size::limit)
 }

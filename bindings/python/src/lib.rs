@@ -35,13 +35,13 @@ mod model;
 mod model_tensor;
 mod models;
 mod pond;
+mod shown;
 mod similar;
 mod staging;
 mod swaps;
 mod taken;
 mod tensor;
 mod transfer;
-mod units;
 mod view;
 
 use pyo3::prelude::*;
@@ -53,6 +53,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
     module.add_class::<info::Holder>()?;
     module.add_class::<info::TensorInfo>()?;
+    module.add_class::<info::Life>()?;
     module.add_class::<info::DeviceInfo>()?;
     module.add_class::<info::Status>()?;
     module.add_class::<info::MoverInfo>()?;
@@ -76,6 +77,7 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<models::VersionInfo>()?;
     module.add_class::<models::ModelInfo>()?;
     module.add_class::<load::LoadReport>()?;
+    module.add_class::<load::Unshared>()?;
     module.add_class::<load::VerifyReport>()?;
     module.add_class::<pond::Pond>()?;
     module.add_class::<interrupt::Canceller>()?;

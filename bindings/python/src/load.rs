@@ -5,85 +5,93 @@ use std::path::PathBuf;
 use millpond::{
     Audience, GpuUuid, Like, LoadPhase, LoadSpec, Plan, Progress, SaveOptions, VersionTag,
 };
+use millpond_view::{self as view, units};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
 use crate::errors;
 use crate::hints::Call;
 use crate::models::{VersionInfo, target};
+use crate::shown::info_class;
 use crate::transfer::Watch;
-use crate::units;
 
-/// A load that has ended well.
-#[pyclass(frozen, module = "millpond")]
-pub(crate) struct LoadReport(millpond::Loaded);
+view::load_fields!(
+    info_class,
+    /// A load that has ended well.
+    LoadReport(view::Load, millpond::Loaded) {
+        #[getter]
+        fn version(&self) -> VersionInfo {
+            VersionInfo::of(&self.1.info)
+        }
 
-#[pymethods]
-impl LoadReport {
-    #[getter]
-    fn version(&self) -> VersionInfo {
-        VersionInfo(self.0.info.clone())
+        /// Bytes of the version's tensors.
+        #[getter]
+        fn nbytes(&self) -> u64 {
+            self.1.info.bytes
+        }
+
+        /// Bytes that were copied to the GPU.
+        #[getter]
+        fn copied_bytes(&self) -> u64 {
+            self.1.info.bytes.saturating_sub(self.1.bytes_shared)
+        }
+
+        /// The same as `shared_tensor_bytes`.
+        #[getter]
+        fn shared_bytes(&self) -> u64 {
+            self.1.bytes_shared
+        }
+
+        #[getter]
+        fn seconds(&self) -> f64 {
+            self.1.elapsed.as_secs_f64()
+        }
+
+        fn __repr__(&self) -> String {
+            let (info, shared) = (&self.1.info, self.1.bytes_shared);
+            let (name, seconds) = (format!("{}@{}", info.model, info.tag), self.seconds());
+            let (bytes, shared) = (units::bytes(info.bytes), units::bytes(shared));
+            format!("LoadReport('{name}', {bytes}, {shared} shared, {seconds:.3} s)")
+        }
     }
+);
 
-    #[getter]
-    fn nbytes(&self) -> u64 {
-        self.0.info.bytes
+view::unshared_fields!(
+    info_class,
+    /// Why a version shares no slab with the one that it is like.
+    Unshared(view::Unshared) {
+        fn __repr__(&self) -> String {
+            format!("Unshared('{}', {})", self.0.version, self.0.why)
+        }
     }
+);
 
-    #[getter]
-    fn copied_bytes(&self) -> u64 {
-        self.0.info.bytes.saturating_sub(self.0.bytes_shared)
+view::verify_fields!(
+    info_class,
+    /// What a check of a version's bytes against its hashes has found.
+    VerifyReport(view::Verify, millpond::Verified) {
+        #[getter]
+        fn nbytes(&self) -> u64 {
+            self.1.bytes
+        }
+
+        #[getter]
+        fn seconds(&self) -> f64 {
+            self.1.elapsed.as_secs_f64()
+        }
+
+        /// The same as `differing`.
+        #[getter]
+        fn bad(&self) -> Vec<String> {
+            self.0.differing.clone()
+        }
+
+        fn __repr__(&self) -> String {
+            let (bytes, bad) = (units::bytes(self.1.bytes), self.0.differing.len());
+            format!("VerifyReport({bytes}, {bad} tensors differ)")
+        }
     }
-
-    #[getter]
-    fn shared_bytes(&self) -> u64 {
-        self.0.bytes_shared
-    }
-
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.0.elapsed.as_secs_f64()
-    }
-
-    fn __repr__(&self) -> String {
-        let (info, shared) = (&self.0.info, self.0.bytes_shared);
-        let (name, seconds) = (format!("{}@{}", info.model, info.tag), self.seconds());
-        let (bytes, shared) = (units::bytes(info.bytes), units::bytes(shared));
-        format!("LoadReport('{name}', {bytes}, {shared} shared, {seconds:.3} s)")
-    }
-}
-
-/// What a check of a version's bytes against its hashes has found.
-#[pyclass(frozen, module = "millpond")]
-pub(crate) struct VerifyReport(millpond::Verified);
-
-#[pymethods]
-impl VerifyReport {
-    #[getter]
-    fn ok(&self) -> bool {
-        self.0.differing.is_empty()
-    }
-
-    #[getter]
-    fn nbytes(&self) -> u64 {
-        self.0.bytes
-    }
-
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.0.elapsed.as_secs_f64()
-    }
-
-    #[getter]
-    fn bad(&self) -> Vec<String> {
-        self.0.differing.clone()
-    }
-
-    fn __repr__(&self) -> String {
-        let (bytes, bad) = (units::bytes(self.0.bytes), self.0.differing.len());
-        format!("VerifyReport({bytes}, {bad} tensors differ)")
-    }
-}
+);
 
 /// A checkpoint to be loaded.
 pub(crate) struct Load<'a, 'py> {
@@ -178,7 +186,7 @@ pub(crate) fn load(
         })
     });
     let call = Call::Make { name: load.name, version: load.version };
-    watch.end_in(py, call, ended).map(LoadReport)
+    watch.end_in(py, call, ended).map(|loaded| LoadReport((&loaded).into(), loaded))
 }
 
 /// Hashes a version's bytes and compares them with what was committed.
@@ -196,7 +204,7 @@ pub(crate) fn verify(
             watch.goes_on()
         })
     });
-    watch.end(py, ended).map(VerifyReport)
+    watch.end(py, ended).map(|verified| VerifyReport((&verified).into(), verified))
 }
 
 /// Writes a version out. Returns the files.

@@ -18,7 +18,6 @@ use crate::model_tensor::{Mapped, ModelTensor};
 use crate::similar;
 use crate::swaps::{Subject, Swaps};
 use crate::taken::Taken;
-use crate::units;
 use crate::view::Place;
 
 /// A version of a model, mapped read-only.
@@ -409,7 +408,7 @@ impl Model {
 
     fn __repr__(&self) -> String {
         let (info, closed) = (self.info(), if self.closed() { ", closed" } else { "" });
-        let bytes = units::bytes(info.bytes);
+        let bytes = millpond_view::units::bytes(info.bytes);
         format!("Model({}, {} tensors, {bytes}{closed})", self.label(), info.tensors)
     }
 

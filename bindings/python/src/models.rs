@@ -1,153 +1,75 @@
 //! What the pond says about models, and the calls that change which version is current.
 
 use millpond::{Error, ErrorKind, Failure, IntoVersion, VersionTarget};
+use millpond_view as view;
 use pyo3::prelude::*;
 
 use crate::hints::Call;
 use crate::interrupt::{ask, ask_in};
+use crate::shown::info_class;
 use crate::{convert, errors, hints};
 
-/// What the pond knows about one version of a model.
-#[pyclass(frozen, module = "millpond")]
-pub(crate) struct VersionInfo(pub(crate) millpond::VersionInfo);
+view::version_fields!(
+    info_class,
+    /// What the pond knows about one version of a model.
+    VersionInfo(view::Version) {
+        /// The same as `slab_bytes`.
+        #[getter]
+        fn nbytes(&self) -> u64 {
+            self.0.slab_bytes
+        }
 
-#[pymethods]
-impl VersionInfo {
-    #[getter]
-    fn model(&self) -> String {
-        self.0.model.to_string()
+        /// The same as `slab_count`.
+        #[getter]
+        fn slabs(&self) -> u32 {
+            self.0.slab_count
+        }
+
+        /// The same as `tensor_count`.
+        #[getter]
+        fn tensors(&self) -> u32 {
+            self.0.tensor_count
+        }
+
+        /// The same as `share`.
+        #[getter]
+        fn audience(&self) -> String {
+            self.0.share.to_string()
+        }
+
+        fn __repr__(&self) -> String {
+            let view::Version { model, version, state, tensor_count, .. } = &self.0;
+            let current = if self.0.current { ", current" } else { "" };
+            format!("VersionInfo('{model}@{version}', {state}{current}, {tensor_count} tensors)")
+        }
     }
+);
 
-    #[getter]
-    fn version(&self) -> String {
-        self.0.tag.to_string()
+view::model_fields!(
+    info_class,
+    /// What the pond knows about a model: its versions, the newest first.
+    ModelInfo(view::Model) {
+        /// The tag that a rollback leads to.
+        #[getter]
+        fn previous(&self) -> Option<String> {
+            let previous = self.0.versions.iter().find(|version| version.previous);
+            previous.map(|version| version.version.to_string())
+        }
+
+        fn __repr__(&self) -> String {
+            let (name, count) = (&self.0.name, self.0.versions.len());
+            let current =
+                self.0.current.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+            format!("ModelInfo('{name}', {count} versions, current: {current})")
+        }
     }
-
-    #[getter]
-    fn id(&self) -> String {
-        self.0.version.to_string()
-    }
-
-    #[getter]
-    fn state(&self) -> &'static str {
-        self.0.state.name()
-    }
-
-    #[getter]
-    fn current(&self) -> bool {
-        self.0.current
-    }
-
-    #[getter]
-    fn previous(&self) -> bool {
-        self.0.previous
-    }
-
-    #[getter]
-    fn device(&self) -> String {
-        self.0.device.to_string()
-    }
-
-    #[getter]
-    fn nbytes(&self) -> u64 {
-        self.0.slab_bytes
-    }
-
-    #[getter]
-    fn own_bytes(&self) -> u64 {
-        self.0.slab_bytes.saturating_sub(self.0.shared_bytes)
-    }
-
-    #[getter]
-    fn shared_bytes(&self) -> u64 {
-        self.0.shared_bytes
-    }
-
-    #[getter]
-    fn slabs(&self) -> u32 {
-        self.0.slabs
-    }
-
-    #[getter]
-    fn tensors(&self) -> u32 {
-        self.0.tensors
-    }
-
-    #[getter]
-    fn readers(&self) -> u32 {
-        self.0.readers
-    }
-
-    #[getter]
-    fn layout_hash(&self) -> String {
-        self.0.layout.map(|hash| hash.to_string()).unwrap_or_default()
-    }
-
-    #[getter]
-    fn content_hash(&self) -> String {
-        self.0.content.map(|hash| hash.to_string()).unwrap_or_default()
-    }
-
-    #[getter]
-    fn user(&self) -> u32 {
-        self.0.user
-    }
-
-    #[getter]
-    fn audience(&self) -> String {
-        self.0.audience.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        let info = &self.0;
-        let current = if info.current { ", current" } else { "" };
-        let (state, tensors) = (info.state.name(), info.tensors);
-        format!("VersionInfo('{}@{}', {state}{current}, {tensors} tensors)", info.model, info.tag)
-    }
-}
-
-/// What the pond knows about a model: its versions, the newest first.
-#[pyclass(frozen, module = "millpond")]
-pub(crate) struct ModelInfo(pub(crate) millpond::ModelInfo);
+);
 
 impl ModelInfo {
-    /// The newest of these.
-    fn tag(&self, is: impl Fn(&millpond::VersionInfo) -> bool) -> Option<String> {
-        self.0.versions.iter().rev().find(|info| is(info)).map(|info| info.tag.to_string())
-    }
-}
-
-#[pymethods]
-impl ModelInfo {
-    #[getter]
-    fn name(&self) -> String {
-        self.0.name.to_string()
-    }
-
-    #[getter]
-    fn user(&self) -> u32 {
-        self.0.user
-    }
-
-    #[getter]
-    fn current(&self) -> Option<String> {
-        self.tag(|info| info.current)
-    }
-
-    #[getter]
-    fn previous(&self) -> Option<String> {
-        self.tag(|info| info.previous)
-    }
-
-    #[getter]
-    fn versions(&self) -> Vec<VersionInfo> {
-        self.0.versions.iter().rev().cloned().map(VersionInfo).collect()
-    }
-
-    fn __repr__(&self) -> String {
-        let (name, count) = (&self.0.name, self.0.versions.len());
-        let current = self.current().unwrap_or_else(|| "none".to_owned());
-        format!("ModelInfo('{name}', {count} versions, current: {current})")
+    pub(crate) fn newest_first(model: &millpond::ModelInfo) -> Self {
+        let mut model = view::Model::from(model);
+        model.versions.reverse();
+        Self(model)
     }
 }
 
@@ -181,7 +103,7 @@ pub(crate) fn inspect<'py>(
         VersionTarget::Name(named) if named.tag.is_none() => named.model.clone(),
         _ => {
             let found = ask(py, || pond.version(target))?;
-            return Ok(Bound::new(py, VersionInfo(found.info))?.into_any());
+            return Ok(Bound::new(py, VersionInfo::of(&found.info))?.into_any());
         }
     };
     let found = ask(py, || {
@@ -196,7 +118,7 @@ pub(crate) fn inspect<'py>(
         let own = own.find(|one| one.name == found && user.is_none_or(|user| one.user == user));
         own.ok_or_else(|| error.unwrap_or_else(|| gone(name)))
     })?;
-    Ok(Bound::new(py, ModelInfo(found))?.into_any())
+    Ok(Bound::new(py, ModelInfo::newest_first(&found))?.into_any())
 }
 
 fn gone(name: &str) -> Error {

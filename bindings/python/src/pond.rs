@@ -135,18 +135,19 @@ impl Pond {
     #[pyo3(signature = (prefix=""))]
     fn list(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<TensorInfo>> {
         let listed = ask(py, || self.pond.list(prefix))?;
-        Ok(listed.into_iter().map(TensorInfo).collect())
+        Ok(listed.iter().map(TensorInfo::of).collect())
     }
 
     /// What the pond knows about one tensor.
     fn info(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<TensorInfo> {
         let target = convert::target(name)?;
-        Ok(TensorInfo(ask(py, || self.pond.inspect(target))?.info))
+        Ok(TensorInfo::of(&ask(py, || self.pond.inspect(target))?.info))
     }
 
     /// The pond, its GPUs and accounts.
     fn status(&self, py: Python<'_>) -> PyResult<Status> {
-        Ok(ask(py, || self.pond.status())?.into())
+        let status = ask(py, || self.pond.status())?;
+        Ok(Status(millpond_view::Status::new(&status, millpond_softgpu::is_software)))
     }
 
     /// Puts a tensor into the pond whole: nobody sees it before all of its bytes are there.
@@ -179,7 +180,7 @@ impl Pond {
             replace,
             life: convert::life(ttl, linger, max_accesses)?,
         };
-        transfer::put(&self.pond, &put, source, progress).map(TensorInfo)
+        transfer::put(&self.pond, &put, source, progress).map(|info| TensorInfo::of(&info))
     }
 
     /// Copies a published tensor to a new name: nobody sees the copy before it is complete.
@@ -211,14 +212,14 @@ impl Pond {
             life: convert::life(ttl, linger, max_accesses)?,
         };
         let source = convert::target(source)?;
-        transfer::copy(py, &self.pond, source, &put, progress).map(TensorInfo)
+        transfer::copy(py, &self.pond, source, &put, progress).map(|info| TensorInfo::of(&info))
     }
 
     /// Fills a tensor with zeroes and publishes it.
     #[pyo3(signature = (name, *, progress=None))]
     fn zero(&self, name: &Bound<'_, PyAny>, progress: Option<Py<PyAny>>) -> PyResult<TensorInfo> {
         let target = convert::target(name)?;
-        transfer::zero(name.py(), &self.pond, target, progress).map(TensorInfo)
+        transfer::zero(name.py(), &self.pond, target, progress).map(|info| TensorInfo::of(&info))
     }
 
     /// Gives back what nobody uses.
@@ -226,7 +227,7 @@ impl Pond {
     fn gc(&self, py: Python<'_>, unleased_for: Option<f64>, dry_run: bool) -> PyResult<Collected> {
         let time = unleased_for.map(|time| convert::seconds("unleased_for", time)).transpose()?;
         let collected = ask(py, || self.pond.collect(time, dry_run))?;
-        Ok(Collected::new(collected, dry_run))
+        Ok(Collected(collected.view(dry_run)))
     }
 
     /// Everybody who is connected, or silent and alive, with what they hold.
@@ -410,7 +411,7 @@ impl Pond {
     #[pyo3(signature = (prefix=""))]
     fn models(&self, py: Python<'_>, prefix: &str) -> PyResult<Vec<ModelInfo>> {
         let listed = ask(py, || self.pond.models(prefix))?;
-        Ok(listed.into_iter().map(ModelInfo).collect())
+        Ok(listed.iter().map(ModelInfo::newest_first).collect())
     }
 
     /// What the pond knows about a model, or about a version of it.
@@ -420,12 +421,12 @@ impl Pond {
 
     /// Makes a ready version the current one, in one step.
     fn swap(&self, py: Python<'_>, name: &str, version: &str) -> PyResult<VersionInfo> {
-        ask(py, || self.pond.swap(name, version)).map(|swap| VersionInfo(swap.current))
+        ask(py, || self.pond.swap(name, version)).map(|swap| VersionInfo::of(&swap.current))
     }
 
     /// Makes the previous version the current one again.
     fn rollback(&self, py: Python<'_>, name: &str) -> PyResult<VersionInfo> {
-        ask(py, || self.pond.rollback(name)).map(|swap| VersionInfo(swap.current))
+        ask(py, || self.pond.rollback(name)).map(|swap| VersionInfo::of(&swap.current))
     }
 
     /// Stops new leases on a version; its memory goes when the last reader leaves.

@@ -263,7 +263,7 @@ impl Staging {
             }
             committed
         })?;
-        Ok(VersionInfo(info))
+        Ok(VersionInfo::of(&info))
     }
 
     /// Gives everything back.

@@ -79,7 +79,7 @@ impl Tensor {
 
     #[getter]
     fn info(&self) -> TensorInfo {
-        TensorInfo(self.info.clone())
+        TensorInfo::of(&self.info)
     }
 
     /// Waits for the work of a stream, or for all of it, then tells everybody that the bytes are

@@ -45,6 +45,11 @@ def test_what_the_pond_says_has_the_fields_that_the_command_prints(name, model):
     told = next(one for one in command("group", "ls")["groups"] if one["name"] == "py-fields")
     assert set(told) <= fields(made.group) and set(told["devices"][0]) <= fields(made.group.devices[0])
     millpond.remove_group("py-fields")
+    told = next(one for one in command("tensor", "ls")["tensors"] if one["name"] == name)
+    assert set(told) <= fields(millpond.info(name)) and set(told["life"]) <= fields(millpond.info(name).life)
+    told = next(one for one in command("models")["models"] if one["name"] == model)
+    assert set(told) <= fields(millpond.inspect(model))
+    assert set(told["versions"][0]) <= fields(millpond.inspect(model).versions[0])
     assert set(command("gc", "--dry-run")) <= fields(millpond.gc(dry_run=True))
     happened = subprocess.run([program(), "events", "--json"], capture_output=True, text=True)
     event = next(iter(millpond.events(follow=False)))
@@ -58,6 +63,8 @@ def test_groups_are_set_listed_and_removed():
     first = made.group.devices[0]
     total = millpond.status().devices[0].total_bytes
     assert first.limit_bytes == total // 4 and first.weight == 3 and made.processes == []
+    for text in ("1G", "1GiB", "1 gb", "1024M", str(1 << 30)):
+        assert millpond.set_group("py-group", text).group.devices[0].limit_bytes == 1 << 30
     # What is not named stays.
     changed = millpond.set_group("py-group", math.inf).group.devices[0]
     assert changed.limit_bytes is None and changed.weight == 3
@@ -69,7 +76,7 @@ def test_groups_are_set_listed_and_removed():
     with pytest.raises(millpond.NotFound) as caught:
         millpond.set_group("py-group", 1 << 30, create=False)
     assert caught.value.hint == "create=True makes it"
-    for bad in ("25", "101%", -1, 0.5, "a%"):
+    for bad in ("ten", "101%", -1, 0.5, "a%", "10X"):
         with pytest.raises(millpond.Invalid, match="is no limit"):
             millpond.set_group("py-group", bad)
     with pytest.raises(millpond.Invalid):

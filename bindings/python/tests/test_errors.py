@@ -161,8 +161,8 @@ def test_sizes_are_shown_in_units(model):
     import re
 
     with millpond.attach(model) as attached:
-        assert re.fullmatch(r"Model\('.*@v1', \d+ tensors, \d+(\.\d)? (bytes|[KMG]iB)\)", repr(attached))
-        assert re.search(r"\(\d+(\.\d)? (bytes|[KMG]iB), 0 tensors differ", repr(millpond.verify(model)))
+        assert re.fullmatch(r"Model\('.*@v1', \d+ tensors, \d+(\.\d)? (B|[KMG]iB)\)", repr(attached))
+        assert re.search(r"\(\d+(\.\d)? (B|[KMG]iB), 0 tensors differ", repr(millpond.verify(model)))
 
 
 def test_a_wait_that_is_over_says_what_it_waited_for(name):

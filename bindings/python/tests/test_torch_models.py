@@ -90,20 +90,20 @@ def test_the_next_version_without_rebinding(name, tokens):
 @torch.no_grad()
 def test_tied_weights_are_committed_once(name, tokens):
     net = Net()
-    info = millpond.torch.commit(net, name, rebind=False)
+    millpond.torch.commit(net, name, rebind=False)
     model = millpond.attach(name)
     assert model["embed.weight"].ptr == model["head.weight"].ptr
-    assert info.nbytes == 4 * (32 * 16 + 16 * 16 + 16 + 1)
+    assert model.nbytes == 4 * (32 * 16 + 16 * 16 + 16 + 1)
     state = model.torch()
     assert torch.equal(state["head.weight"], net.head.weight)
     # What were one tensor and are two now would overwrite each other.
     net.head.weight = torch.nn.Parameter(net.head.weight + 1)
     with pytest.raises(ValueError, match="one tensor in 'v1' and two in the module"):
         millpond.torch.commit(net, name, like="v1", rebind=False)
-    millpond.torch.commit(net, name, rebind=False)
+    info = millpond.torch.commit(net, name, rebind=False)
     wanted, other = net(tokens), Net("meta")
     other.scratch = torch.zeros(4, device=DEVICE)
-    other.load_state_dict(millpond.attach(name, "v2").torch(), assign=True)
+    other.load_state_dict(millpond.attach(name, info.version).torch(), assign=True)
     assert torch.equal(other(tokens), wanted)
     del other, state, model
     retire_all(name)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::samples::Samples;
 use crate::json::{RowJson, Unit};
-use millpond_console::units;
+use millpond_view::units;
 
 /// Fewer samples say nothing about the slowest in a hundred.
 const ENOUGH_FOR_P99: u64 = 100;

@@ -19,13 +19,12 @@ mod output;
 mod pond;
 mod preload;
 mod progress;
-mod size;
-mod span;
 mod trust;
 
 use std::process::ExitCode;
 
-use millpond_console::{error, exit, printer, shown, table, units, users};
+use millpond_console::{error, exit, printer, shown, table, users};
+use millpond_view::{size, span, units};
 
 use crate::printer::Printer;
 

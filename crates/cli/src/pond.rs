@@ -1,6 +1,7 @@
 //! The way to a pond, and what people write for GPUs.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use millpond::{IntoTarget, Pond, Target, TensorId};
 pub use millpond_console::connect;
@@ -11,13 +12,16 @@ use crate::error::CommandError;
 use crate::printer::Printer;
 use crate::size::Size;
 
+/// A driver that has not answered by then is not about to.
+const DRIVER_PATIENCE: Duration = Duration::from_secs(5);
+
 /// A GPU as people write it: its index in the pond's list, as torch writes that, its UUID, or the
 /// beginning of that, as tables show it.
 pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
     if let Ok(uuid) = text.parse() {
         return Ok(uuid);
     }
-    let devices = pond.status()?.devices;
+    let devices = devices(pond)?;
     let Ok(index) = text.strip_prefix("cuda:").unwrap_or(text).parse::<u32>() else {
         let known: Vec<GpuUuid> = devices.iter().map(|device| device.device).collect();
         return by_first_digits(&known, text);
@@ -29,6 +33,19 @@ pub fn device(pond: &Pond, text: &str) -> Result<GpuUuid, CommandError> {
             .hint("`millpond status` lists the GPUs")
             .into()
     })
+}
+
+/// The pond's GPUs. A pond that has just started is waited for: its driver may not have answered.
+fn devices(pond: &Pond) -> Result<Vec<DeviceInfo>, CommandError> {
+    let begun = Instant::now();
+    loop {
+        let status = pond.status()?;
+        let known = status.driver_ready || !status.devices.is_empty();
+        if known || begun.elapsed() > DRIVER_PATIENCE {
+            return Ok(status.devices);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The only GPU whose UUID begins so, with `GPU-` or without.
@@ -61,7 +78,7 @@ pub fn no_gpu_is_called(text: &str) -> CommandError {
 
 /// The cards that a budget is about: one, or all.
 fn cards(pond: &Pond, device: Option<GpuUuid>) -> Result<Vec<DeviceInfo>, CommandError> {
-    let mut cards = pond.status()?.devices;
+    let mut cards = devices(pond)?;
     cards.retain(|card| device.is_none_or(|device| card.device == device));
     Ok(cards)
 }

@@ -85,6 +85,7 @@ mod process;
 mod program;
 mod registry;
 mod retire;
+mod shown;
 mod slab_map;
 mod spec;
 mod target;

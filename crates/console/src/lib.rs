@@ -7,7 +7,6 @@ pub mod args;
 pub mod companions;
 mod connect;
 pub mod error;
-mod error_json;
 pub mod exit;
 pub mod layout;
 mod log;
@@ -15,7 +14,6 @@ pub mod printer;
 pub mod shown;
 mod styles;
 pub mod table;
-pub mod units;
 pub mod usage;
 pub mod users;
 

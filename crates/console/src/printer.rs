@@ -7,11 +7,11 @@ use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use millpond_view::{self as view, units};
 use serde::Serialize;
 
 use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, Outcome, Report};
-use crate::error_json::ErrorJson;
 use crate::exit::Code;
 use crate::table::Table;
 
@@ -248,7 +248,9 @@ impl Printer {
     pub fn error(&self, report: &Report) {
         let report = &without_numbers(report);
         if self.json {
-            let text = serde_json::to_string(&ErrorJson::from(report)).unwrap_or_default();
+            let (kind, number) = (report.code.name(), report.code.number());
+            let failed = view::Failed::new(kind, number, &report.failure);
+            let text = serde_json::to_string(&failed).unwrap_or_default();
             write_stderr(format_args!("{text}\n"));
             return;
         }
@@ -261,9 +263,9 @@ impl Printer {
             write_stderr(format_args!("  similar: {name}\n"));
         }
         for holder in &report.failure.holders {
-            let size = crate::units::bytes(holder.bytes);
+            let size = units::bytes(holder.bytes);
             let user = crate::users::name(holder.user);
-            let tensors = crate::units::count(u64::from(holder.tensors), "tensor");
+            let tensors = units::count(u64::from(holder.tensors), "tensor");
             write_stderr(format_args!("  held by {user}: {size} in {tensors}\n"));
         }
         if let Some(hint) = &report.failure.hint {

@@ -1,32 +1,28 @@
 //! Names of users, for people; numbers where there is no name.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-static NAMES: OnceLock<HashMap<u32, String>> = OnceLock::new();
+use millpond_view::users;
 
-/// The user's name in `/etc/passwd`, else the number. Users of a directory service show as
-/// numbers: asking it would take the C library, and may take long.
+/// The user's name on this machine, else the number.
 pub fn name(user: u32) -> String {
-    let names =
-        NAMES.get_or_init(|| parse(&std::fs::read_to_string("/etc/passwd").unwrap_or_default()));
-    names.get(&user).cloned().unwrap_or_else(|| user.to_string())
+    static NAMES: OnceLock<Mutex<HashMap<u32, String>>> = OnceLock::new();
+    let names = NAMES.get_or_init(Mutex::default);
+    let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = || users::user_name(user).unwrap_or_else(|| user.to_string());
+    names.entry(user).or_insert_with(found).clone()
 }
 
-/// The user of a name in `/etc/passwd`, or of a number.
+/// The user of a name on this machine, or of a number.
 pub fn id(text: &str) -> Result<u32, String> {
-    if let Ok(number) = text.parse() {
-        return Ok(number);
-    }
-    let file = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let found = parse(&file).into_iter().find(|(_, name)| name == text);
-    found.map(|(number, _)| number).ok_or_else(|| format!("no user '{text}'"))
+    let number = text.parse().ok().or_else(|| users::user_id(text));
+    number.ok_or_else(|| format!("no user '{text}'"))
 }
 
-/// The name of a group in `/etc/group`, else the number.
+/// The name of a UNIX group on this machine, else the number.
 pub fn group_name(group: u32) -> String {
-    let names = parse(&std::fs::read_to_string("/etc/group").unwrap_or_default());
-    names.get(&group).cloned().unwrap_or_else(|| group.to_string())
+    users::unix_group_name(group).unwrap_or_else(|| group.to_string())
 }
 
 /// This process's user.
@@ -34,28 +30,13 @@ pub fn me() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
-/// Both files are `name:x:id:…`.
-fn parse(file: &str) -> HashMap<u32, String> {
-    let mut names = HashMap::new();
-    for line in file.lines() {
-        let mut fields = line.split(':');
-        let (name, id) = (fields.next(), fields.nth(1).and_then(|id| id.parse().ok()));
-        if let (Some(name), Some(id)) = (name, id) {
-            names.entry(id).or_insert_with(|| name.to_owned());
-        }
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_first_name_of_a_number_counts_and_bad_lines_do_not() {
-        let names = parse("root:x:0:0::/root:/bin/sh\ntoor:x:0:0\nodd\nx:y:z");
-        assert_eq!(names, HashMap::from([(0, "root".to_owned())]));
-        assert_eq!(name(4_000_000_000), "4000000000");
+    fn a_user_is_named_or_numbered() {
+        assert_eq!((name(0).as_str(), name(4_000_000_000).as_str()), ("root", "4000000000"));
         assert_eq!((id("1000"), id("root")), (Ok(1000), Ok(0)));
         assert_eq!(id("no such user"), Err("no user 'no such user'".to_owned()));
     }

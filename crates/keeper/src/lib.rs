@@ -11,7 +11,6 @@
 //! - [`run`] and [`adopt_stdin`]: the keeper's two ways to start
 //! - [`daemon_side`]: how a daemon takes over what is held, and starts a keeper that died
 //! - [`config`]: every setting of `millpond serve`, defined once
-//! - [`bytes`]: sizes as people write and read them
 //!
 //! # Who watches whom
 //!
@@ -21,7 +20,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bytes;
 pub mod channel;
 pub mod config;
 pub mod daemon_side;

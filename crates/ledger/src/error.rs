@@ -144,7 +144,7 @@ pub enum BadSize {
     #[error("a size of zero; leave out the limit to have none")]
     Zero,
     /// A minus sign.
-    #[error("a negative size")]
+    #[error("a negative size; write 10G, 50% or a number of bytes")]
     Negative,
     /// `0.5`: half of what?
     #[error("a fraction without a unit; write 0.5G for half a GiB or 50% for half of the card")]
@@ -153,12 +153,17 @@ pub enum BadSize {
     #[error("not a size; write 10G, 2G, 50% or a number of bytes")]
     NotANumber,
     /// Letters that are no unit.
-    #[error("a number with an unknown unit; known are K, M, G, T (also KB, KiB, ...) and %")]
+    #[error(
+        "a number with an unknown unit; known are K, M, G, T (also KB, KiB, ...: powers of 1024) and %"
+    )]
     UnknownUnit,
     /// More than can be counted.
     #[error("a size larger than 16 EiB")]
     TooLarge,
-    /// A part of the card where only bytes make sense, or more than 100 %.
-    #[error("a percentage over 100%, or one where only bytes make sense")]
+    /// More than the card.
+    #[error("a percentage over 100%; write 50% for half of the card")]
     Percent,
+    /// A part of the card where only bytes make sense.
+    #[error("a percentage where only bytes make sense; write 10G or a number of bytes")]
+    NotBytes,
 }

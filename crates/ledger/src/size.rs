@@ -24,10 +24,10 @@ impl Size {
 }
 
 /// Digits behind the point that count; more would be less than a byte in any unit.
-const DIGITS: u32 = 12;
+const DIGITS: u32 = 18;
 
-/// Reads a size: a number, an optional fraction, and a unit (`K`, `M`, `G`, `T`, each also with `B`,
-/// `i` or `iB`, in either case; all of them powers of 1,024) or `%`. A bare number is bytes, and so is
+/// Reads a size: a number, an optional fraction, and a unit (`K`, `M`, `G`, `T`, `P`, `E`, each also
+/// with `B`, `i` or `iB`, in either case; all of them powers of 1,024) or `%`. A bare number is bytes, and so is
 /// one with `B`. Spaces around number and unit do not matter.
 pub fn parse_size(text: &[u8]) -> Result<Size, BadSize> {
     let text = text.trim_ascii();
@@ -62,7 +62,7 @@ pub fn parse_size(text: &[u8]) -> Result<Size, BadSize> {
 pub fn parse_bytes(text: &[u8]) -> Result<u64, BadSize> {
     match parse_size(text)? {
         Size::Bytes(bytes) => Ok(bytes),
-        Size::Part(_) => Err(BadSize::Percent),
+        Size::Part(_) => Err(BadSize::NotBytes),
     }
 }
 
@@ -108,7 +108,7 @@ fn factor(unit: &[u8]) -> Option<u64> {
     if !known.iter().any(|tail| rest.eq_ignore_ascii_case(tail)) {
         return None;
     }
-    let power = [b'K', b'M', b'G', b'T'].iter().position(|known| *known == letter)?;
+    let power = [b'K', b'M', b'G', b'T', b'P', b'E'].iter().position(|known| *known == letter)?;
     1024_u64.checked_pow(u32::try_from(power).ok()?.checked_add(1)?)
 }
 
@@ -135,6 +135,8 @@ mod tests {
             ("512m", 512 << 20),
             ("4K", 4096),
             ("2T", 2 << 40),
+            ("2PiB", 2 << 50),
+            ("1.5E", 3 << 59),
             ("1", 1),
             ("4096B", 4096),
             ("10737418240", 10 * G),
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(parse_size(b"100%"), Ok(Size::Part(1000)));
         assert_eq!(parse_size(b"100.1%"), Err(BadSize::Percent));
         assert_eq!(parse_size(b"0%"), Err(BadSize::Zero));
-        assert_eq!(parse_bytes(b"50%"), Err(BadSize::Percent));
+        assert_eq!(parse_bytes(b"50%"), Err(BadSize::NotBytes));
         assert_eq!(Size::Part(500).of(140 * G), 70 * G);
         assert_eq!(Size::Part(1000).of(u64::MAX), u64::MAX);
         assert_eq!(Size::Bytes(7).of(G), 7);

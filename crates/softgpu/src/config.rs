@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use millpond_ledger::{BadSize, parse_bytes};
+
 use crate::engine::board::GRANULARITY;
 use crate::engine::pool::GROWTH_STEP;
 use crate::faults::{FaultError, FaultPlan};
@@ -44,7 +46,7 @@ pub const ENVIRONMENT: &[EnvironmentVariable] = &[
     },
     EnvironmentVariable {
         name: "MILLPOND_SOFT_MEMORY",
-        values: "bytes, or a number with `K`, `M`, `G` or `T`",
+        values: "a size: `8G`, `512MiB`, or a number of bytes",
         default: "half of what the folder's file system and the machine have free, shared among the devices, at most the real card's",
         meaning: "Memory of each device, rounded down to 2 MiB. Only counts for the first process in an idle folder",
     },
@@ -62,13 +64,13 @@ pub const ENVIRONMENT: &[EnvironmentVariable] = &[
     },
     EnvironmentVariable {
         name: "MILLPOND_SOFT_CONTEXT_BYTES",
-        values: "bytes, as above",
+        values: "a size, as above",
         default: "0",
         meaning: "What each context takes from its device while it lives",
     },
     EnvironmentVariable {
         name: "MILLPOND_SOFT_POOL_STEP",
-        values: "bytes, as above",
+        values: "a size, as above",
         default: "32M",
         meaning: "How much a memory pool takes from its device at a time, rounded up to 2 MiB",
     },
@@ -92,6 +94,16 @@ pub enum ConfigError {
         value: String,
         /// What it may hold.
         expected: &'static str,
+    },
+    /// A variable's value is no size.
+    #[error("{name}='{value}' is {why}")]
+    BadSize {
+        /// The variable.
+        name: &'static str,
+        /// What it held.
+        value: String,
+        /// What is wrong with it.
+        why: BadSize,
     },
     /// The fault plan was not understood.
     #[error("MILLPOND_SOFT_FAULTS: {0}")]
@@ -137,7 +149,11 @@ pub fn configuration() -> Result<Config, ConfigError> {
 }
 
 impl Config {
-    fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+    /// As [`configuration`], from another environment.
+    ///
+    /// # Errors
+    /// As [`configuration`].
+    pub fn read(get: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let text = |name: &'static str| {
             get(name)
                 .filter(|value| !value.is_empty())
@@ -179,13 +195,10 @@ impl Config {
         };
         let bytes = |name: &'static str| match text(name) {
             None => Ok(None),
-            Some(value) => match parse_bytes(&value) {
-                Some(bytes) => Ok(Some(bytes)),
-                None => Err(ConfigError::BadValue {
-                    name,
-                    value,
-                    expected: "a number of bytes such as 8G",
-                }),
+            Some(value) => match parse_bytes(value.as_bytes()) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(BadSize::Zero) => Ok(Some(0)),
+                Err(why) => Err(ConfigError::BadSize { name, value, why }),
             },
         };
         let flag = |name: &'static str| match text(name).as_deref() {
@@ -214,21 +227,6 @@ impl Config {
             )?),
         })
     }
-}
-
-/// Reads `8G`, `512M`, `4096`; units are powers of 1024.
-fn parse_bytes(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit: u64 = match text.get(digits.len()..)?.to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "K" | "KIB" => 1 << 10,
-        "M" | "MIB" => 1 << 20,
-        "G" | "GIB" => 1 << 30,
-        "T" | "TIB" => 1 << 40,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 #[cfg(test)]
@@ -286,12 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn byte_counts() {
-        assert_eq!(parse_bytes("8G"), Some(8 << 30));
-        assert_eq!(parse_bytes("512 M"), None);
-        assert_eq!(parse_bytes("512mib"), Some(512 << 20));
-        assert_eq!(parse_bytes("4096"), Some(4096));
-        assert_eq!(parse_bytes("-1"), None);
-        assert_eq!(parse_bytes("99999999999T"), None);
+    fn sizes_are_what_they_are_everywhere() {
+        let size = |text| {
+            let pairs = [("MILLPOND_SOFT_DIR", "/x"), ("MILLPOND_SOFT_CONTEXT_BYTES", text)];
+            read(&pairs).map(|config| config.context_bytes)
+        };
+        assert_eq!((size("8GB"), size("512 M"), size("0")), (Ok(8 << 30), Ok(512 << 20), Ok(0)));
+        let said = size("8X").unwrap_err().to_string();
+        assert!(said.starts_with("MILLPOND_SOFT_CONTEXT_BYTES='8X' is a number"), "{said}");
     }
 }

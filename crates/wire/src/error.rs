@@ -134,6 +134,8 @@ pub struct Failure {
     pub capacity_bytes: Option<u64>,
     /// Who holds the rest, largest first.
     pub holders: Vec<Holder>,
+    /// The time since an object of that name ended, where that is why it is not found.
+    pub ended_ago_ms: Option<u64>,
 }
 
 impl Failure {
@@ -149,6 +151,7 @@ impl Failure {
             free_bytes: None,
             capacity_bytes: None,
             holders: Vec::new(),
+            ended_ago_ms: None,
         }
     }
 

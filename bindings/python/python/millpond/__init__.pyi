@@ -25,7 +25,7 @@ __version__: str
 _T = TypeVar("_T")
 
 Audience = Literal["user", "group", "everybody"]
-"""With whom an object is shared: one's own user, one's group, everybody."""
+"""The audience of an object: its owner, the owner's UNIX group, everybody."""
 
 Mode = Literal["ro", "rw"]
 """How memory is mapped: read-only, or readable and writable."""
@@ -160,6 +160,9 @@ class Retired(Error):
 class InUse(Error):
     """Processes use it; end them and repeat."""
 
+class Unsupported(Error):
+    """Memory of a kind that this program cannot use."""
+
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
 
@@ -173,7 +176,7 @@ class NoPond(Error, ConnectionError):
     """No pond answers on the socket."""
 
 class Untrusted(Error):
-    """What is there does not belong to whom it should."""
+    """A file or socket belongs to an unexpected user."""
 
 class Timeout(Error, TimeoutError):
     """No answer, or no publish, within the time given."""
@@ -183,6 +186,9 @@ class NoDevice(Error):
 
 class FileError(Error):
     """A file could not be read or written, or does not hold what it should."""
+
+class Unsupported(Error):
+    """Memory of a kind, or a node, that this program cannot use."""
 
 class MoverError(Error):
     """The process that moves the bytes died or hung; nothing was published."""
@@ -203,16 +209,43 @@ class TensorInfo:
 
     id: str
     name: str | None
+    user: int
     dtype: str
+    """In numpy's and torch's spelling: ``"bfloat16"``."""
     shape: tuple[int, ...]
-    device: str
+    bytes: int
     nbytes: int
+    """The same as ``bytes``."""
+    device: str
     state: Literal["writing", "ready", "deleted"]
     generation: int
-    user: int
+    """Counts publishes."""
+    share: Audience
     audience: Audience
+    """The same as ``share``."""
     ephemeral: bool
+    """It ends with its creator's process."""
+    created_unix_ms: int
+    slab: str
+    """The slab it lies in."""
+    slab_bytes: int
+    slab_offset_bytes: int
+    """Where in the slab it begins."""
+    lease_count: int
     leases: int
+    """The same as ``lease_count``."""
+    life: Life
+
+@final
+class Life:
+    """What ends a tensor beside being deleted; ``None`` where no end was set."""
+
+    ttl_left_ms: int | None
+    """Until its time is over."""
+    linger_left_ms: int | None
+    """Without a lease."""
+    accesses_left: int | None
+    """Gets that will be answered."""
 
 @final
 class DeviceInfo:
@@ -228,11 +261,11 @@ class DeviceInfo:
     recycled_bytes: int
     physical_used_bytes: int | None
     charged_bytes: int | None
-    """What the processes of groups are charged with."""
+    """Bytes charged to the processes of groups."""
     drift_bytes: int | None
-    """What the card says that they have more than that."""
+    """Bytes that those processes have on the card beyond what is charged."""
     other_bytes: int | None
-    """What belongs to nobody whom the pond knows."""
+    """Bytes of programs that the pond does not know."""
     slabs: int
     tensors: int
 
@@ -343,7 +376,7 @@ class Events:
     it closes it."""
 
     def next(self, timeout: float | None = None) -> Event | None:
-        """The next event; ``None`` if none came within so many seconds, or if there are no more to
+        """The next event; ``None`` if none came within ``timeout`` seconds, or if there are no more to
         come (``follow=False``)."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> Event: ...
@@ -428,28 +461,48 @@ class GroupDetails:
 class VersionInfo:
     """What the pond knows about one version of a model."""
 
+    id: str
     model: str
     version: str
-    id: str
+    user: int
     state: Literal["staging", "ready", "draining"]
     current: bool
     """Whether ``attach`` without a version gets this one."""
     previous: bool
     """Whether ``rollback`` would make it current."""
+    lost: bool
+    """Its record survived but not its memory."""
     device: str
-    nbytes: int
+    share: Audience
+    audience: Audience
+    """The same as ``share``."""
+    bytes: int
+    """Bytes of its tensors; zero while it is staged."""
+    slab_bytes: int
     """Bytes of its slabs."""
+    nbytes: int
+    """The same as ``slab_bytes``."""
     own_bytes: int
     """Bytes of slabs that no other version shares."""
     shared_bytes: int
     """Bytes of slabs that it shares with other versions."""
+    slab_count: int
     slabs: int
+    """The same as ``slab_count``."""
+    tensor_count: int
     tensors: int
+    """The same as ``tensor_count``."""
     readers: int
     layout_hash: str
+    """Empty until it is ready."""
     content_hash: str
-    user: int
-    audience: Audience
+    """Empty until it is ready."""
+    created_unix_ms: int
+    ready_unix_ms: int | None
+    source: str
+    """Where it came from."""
+    stager_pid: int | None
+    """The process that stages it, while one does."""
 
 @final
 class ModelInfo:
@@ -470,9 +523,29 @@ class LoadReport:
     """Bytes of the version's tensors."""
     copied_bytes: int
     """Bytes that were copied to the GPU."""
-    shared_bytes: int
+    shared_tensor_bytes: int
     """Bytes that were found in ``like`` and are shared with it."""
+    shared_bytes: int
+    """The same as ``shared_tensor_bytes``."""
+    read_bytes: int
+    """Bytes read from files, those that were only compared included."""
+    cold: bool
+    """Some files were not in the page cache and were read past it."""
+    unshared: Unshared | None
+    """Why no slab is shared with ``like``, if there is such a version."""
+    elapsed_ms: float
     seconds: float
+
+@final
+class Unshared:
+    """Why a version shares no slab with the one that it is like."""
+
+    version: str
+    """That version's tag."""
+    why: Literal["device", "audience", "slab_bytes", "tensors"]
+    """What differs."""
+    reason: str
+    """The same in words."""
 
 @final
 class VerifyReport:
@@ -480,9 +553,12 @@ class VerifyReport:
 
     ok: bool
     nbytes: int
+    elapsed_ms: float
     seconds: float
-    bad: _list[str]
+    differing: _list[str]
     """Names of tensors whose bytes are not what was committed."""
+    bad: _list[str]
+    """The same as ``differing``."""
 
 # ---- tensors ----
 
@@ -796,9 +872,9 @@ class Pond:
         """Makes a tensor and maps it writable; others see it after ``publish``. If one of that
         name, dtype and shape is there already, that is the one: the same name is the same memory.
 
-        It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` so many
-        seconds after it was made, ``linger`` so many after its last lease, ``max_accesses`` after
-        so many gets. Every end only stops new leases.
+        It lives until it is deleted; ``ephemeral`` ends it with this process, ``ttl`` that many
+        seconds after its creation, ``linger`` that many after its last lease, ``max_accesses``
+        after that many gets. Every end only stops new leases.
         """
     def get(self, name: str | TensorInfo, wait: float | None = None, mode: Mode = "ro") -> Tensor:
         """Maps a tensor by name (``"acts/x"``, ``"~user/acts/x"``) or identity. ``wait`` is how
@@ -849,8 +925,8 @@ class Pond:
     def zero(self, name: str | Tensor | TensorInfo, *, progress: Progress | None = None) -> TensorInfo:
         """Fills a tensor with zeroes and publishes it. Whoever has it mapped sees the zeroes come."""
     def gc(self, unleased_for: float | None = None, *, dry_run: bool = False) -> Collected:
-        """Gives back one's empty slabs, and with ``unleased_for`` deletes one's tensors that nobody has
-        leased for so many seconds. ``dry_run`` only says what would be given back."""
+        """Gives back one's empty slabs, and with ``unleased_for`` deletes one's tensors without a
+        lease for that many seconds. ``dry_run`` only says what would be given back."""
     def clients(self) -> _list[ClientInfo]:
         """Everybody who is connected, or silent and alive, with what they hold."""
     def events(
@@ -881,7 +957,7 @@ class Pond:
         create: bool = True,
     ) -> GroupDetails:
         """Makes or changes a group: what is not named stays as it is. ``limit`` is a number of bytes,
-        a part of the card (``"25%"``) or ``math.inf``. For the operator."""
+        a size (``"10G"``), a part of the card (``"25%"``) or ``math.inf``. For the operator."""
     def remove_group(self, name: str) -> None:
         """Removes a group that has no processes. For the operator."""
     def upload(

@@ -11,8 +11,8 @@ use crate::measure::Measure;
 use crate::row::Goal;
 use crate::samples::Samples;
 use millpond_console::error::CommandError;
-use millpond_console::units;
 use millpond_trial::protocol::Order;
+use millpond_view::units;
 
 pub const NAMES: &[&str] = &[
     "attach/2m",

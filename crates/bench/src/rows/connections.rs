@@ -12,9 +12,9 @@ use crate::measure::Measure;
 use crate::samples::{self, Samples};
 use crate::socket::{self, Floor, Listener};
 use millpond_console::error::CommandError;
-use millpond_console::units;
 use millpond_trial::protocol::Order;
 use millpond_trial::{TrialPond, Worker};
+use millpond_view::units;
 
 pub const NAMES: &[&str] = &["connections/accept", "connections/many", "connections/most"];
 

@@ -9,9 +9,9 @@ use crate::measure::Measure;
 use crate::row::Goal;
 use crate::samples::Samples;
 use millpond_console::error::{CommandError, wrong};
-use millpond_console::units;
 use millpond_trial::process;
 use millpond_trial::protocol::Order;
+use millpond_view::units;
 
 pub const NAMES: &[&str] =
     &["crowd/resident", "crowd/per-tensor", "crowd/journal", "crowd/recovery"];

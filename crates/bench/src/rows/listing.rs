@@ -11,7 +11,7 @@ use crate::json::RowJson;
 use crate::row::Goal;
 use crate::samples::{self, Samples};
 use millpond_console::error::failed;
-use millpond_console::units;
+use millpond_view::units;
 
 pub const NAMES: &[&str] = &["list/many"];
 

@@ -12,8 +12,8 @@ use crate::measure::{Measure, Move};
 use crate::row::Goal;
 use crate::samples::Samples;
 use millpond_console::error::{CommandError, failed};
-use millpond_console::units;
 use millpond_trial::protocol::Order;
+use millpond_view::units;
 
 pub const NAMES: &[&str] = &["move/put", "move/get", "move/put-new"];
 

@@ -8,13 +8,13 @@ use crate::span::Span;
 
 /// How often, where no time is given.
 const EVERY: Duration = Duration::from_secs(2);
-/// More often is of use to nobody.
+/// The shortest interval: a person sees no more.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// For commands whose answer can be watched.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Watch {
-    /// Show it again every 2 seconds, or every so many
+    /// Repeat every 2 seconds, or at this interval
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, value_parser = interval)]
     watch: Option<Option<Duration>>,
 }

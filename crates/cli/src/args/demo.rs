@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::JsonArg;
-use crate::units::ByteSize;
+use crate::size::ByteSize;
 
 /// Show what Millpond does, with or without a GPU
 ///

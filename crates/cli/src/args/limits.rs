@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use millpond_wire::GroupName;
 
 use super::{JsonArg, Watch};
-use crate::size::Size;
+use crate::size::{Size, SizeError};
 
 /// Run a program under a GPU memory limit
 ///
@@ -212,7 +212,7 @@ impl std::str::FromStr for LimitArg {
         match text {
             "none" | "unlimited" => Ok(Self::None),
             text if is_zero(text) => Err(format!("'{text}' lets nothing run; `none` is no limit")),
-            text => text.parse().map(Self::Size),
+            text => text.parse().map(Self::Size).map_err(|error: SizeError| error.to_string()),
         }
     }
 }
@@ -263,14 +263,14 @@ impl std::str::FromStr for MinArg {
         match text {
             "none" => Ok(Self::None),
             text if is_zero(text) => Ok(Self::None),
-            text => text.parse().map(Self::Size),
+            text => text.parse().map(Self::Size).map_err(|error: SizeError| error.to_string()),
         }
     }
 }
 
 /// Whether it is a size, and one of nothing.
 fn is_zero(text: &str) -> bool {
-    millpond_ledger::parse_size(text.as_bytes()) == Err(millpond_ledger::BadSize::Zero)
+    text.parse::<Size>().is_err_and(|error| error.why == millpond_ledger::BadSize::Zero)
 }
 
 #[cfg(test)]

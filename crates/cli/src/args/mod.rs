@@ -12,6 +12,8 @@ mod limits;
 mod model;
 mod objects;
 mod serve;
+#[cfg(test)]
+mod sizes;
 mod stop;
 mod tensor;
 mod transfer;

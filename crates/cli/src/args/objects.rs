@@ -89,7 +89,7 @@ pub struct ConsentArgs {
 
 /// Rename a tensor or a model
 ///
-/// Programs that hold it keep it; whoever asks for the old name from then on does not find it.
+/// Programs that hold it keep it; the old name is no longer found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A model keeps its versions, its current one and its readers. A name that is taken is refused with

@@ -7,7 +7,7 @@ use millpond_wire::{ModelNameError, TensorName, VersionTag, model_name};
 
 use super::JsonArg;
 use super::tensor::Share;
-use crate::units::ByteSize;
+use crate::size::ByteSize;
 
 /// Load a checkpoint into the pond as a new version of a model
 ///

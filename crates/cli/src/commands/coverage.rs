@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use millpond_cuda::{Driver, DriverChoice, DriverKind};
 use millpond_preload::coverage::{self, Class};
+use millpond_view::{Coverage, Export};
 use millpond_wire::ErrorKind;
 
 use crate::args::CoverageArgs;
@@ -11,7 +12,6 @@ use crate::commands::serve::chain;
 use crate::elf::Elf;
 use crate::error::{CommandError, Outcome, Report, failed};
 use crate::exit::Code;
-use crate::json::{CoverageJson, ExportJson};
 use crate::printer::{Printer, Tone};
 use crate::units;
 
@@ -37,13 +37,13 @@ pub fn run(args: &CoverageArgs, printer: &Printer) -> Outcome {
             .hint("`--library` names a libcuda.so.1")
             .into());
     }
-    let exports: Vec<ExportJson> = exports.into_iter().map(classify).collect();
+    let exports: Vec<Export> = exports.into_iter().map(classify).collect();
     let counted = count(&library, &exports);
-    let shown: Vec<ExportJson> =
+    let shown: Vec<Export> =
         exports.into_iter().filter(|export| args.all || export.class == UNKNOWN).collect();
     let ok = counted.ok;
     if printer.is_json() {
-        printer.json(&CoverageJson { exports: shown, ..counted })?;
+        printer.json(&Coverage { exports: shown, ..counted })?;
     } else {
         print(&counted, &shown, printer)?;
     }
@@ -78,7 +78,7 @@ fn chosen() -> Result<PathBuf, CommandError> {
     }
 }
 
-fn classify(name: String) -> ExportJson {
+fn classify(name: String) -> Export {
     let (class, reason) = match coverage::classify(&name) {
         Class::Hooked(_) => (HOOKED, None),
         Class::Passed(reason) => (PASSED, Some(reason.text())),
@@ -86,7 +86,7 @@ fn classify(name: String) -> ExportJson {
         Class::Unknown => (UNKNOWN, None),
     };
     let may_allocate = class == UNKNOWN && sounds_like_memory(&name);
-    ExportJson { name, class, reason, may_allocate }
+    Export { name, class, reason, may_allocate }
 }
 
 /// Whether a function that nobody has looked at may take memory, by its name. In doubt it may: all
@@ -112,9 +112,9 @@ fn sounds_like_memory(name: &str) -> bool {
     is_driver && WORDS.iter().any(|word| name.contains(word))
 }
 
-fn count(library: &Path, exports: &[ExportJson]) -> CoverageJson {
+fn count(library: &Path, exports: &[Export]) -> Coverage {
     let count = |class: &str| exports.iter().filter(|export| export.class == class).count() as u64;
-    CoverageJson {
+    Coverage {
         ok: !exports.iter().any(|export| export.may_allocate),
         library: library.display().to_string(),
         hooked: count(HOOKED),
@@ -125,7 +125,7 @@ fn count(library: &Path, exports: &[ExportJson]) -> CoverageJson {
     }
 }
 
-fn print(counted: &CoverageJson, shown: &[ExportJson], printer: &Printer) -> Outcome {
+fn print(counted: &Coverage, shown: &[Export], printer: &Printer) -> Outcome {
     for export in shown {
         if printer.is_quiet() {
             printer.line(&export.name)?;
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_library_with_something_new_is_not_ok() {
         let names = ["cuInit", "cuMemAlloc_v2", "cuModuleLoad", "cuNewQuestion"];
-        let exports: Vec<ExportJson> = names.map(|name| classify(name.to_owned())).into();
+        let exports: Vec<Export> = names.map(|name| classify(name.to_owned())).into();
         let counted = count(Path::new("/x"), &exports);
         assert!(counted.ok);
         assert_eq!([counted.hooked, counted.passed, counted.watched, counted.unknown], [1; 4]);

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use millpond::{Event, EventKind};
+use millpond_view as view;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::args::{EventsArgs, Global};
 use crate::error::{CommandError, Outcome};
-use crate::json::EventJson;
 use crate::printer::{Printer, Tone};
 use crate::shown::printable;
 use crate::table::cut_to;
@@ -69,7 +69,7 @@ fn is_of_models(kind: EventKind) -> bool {
 /// Prints one event.
 pub fn print(event: &Event, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json_line(&EventJson::from(event));
+        return printer.json_line(&view::Event::from(event));
     }
     let tone = match event.kind {
         EventKind::Gap

@@ -3,7 +3,6 @@
 use crate::args::{GcArgs, Global};
 use crate::commands::tensor::shown_name;
 use crate::error::Outcome;
-use crate::json::CollectedJson;
 use crate::printer::Printer;
 use crate::{pond, units};
 
@@ -12,7 +11,7 @@ pub fn run(args: &GcArgs, global: &Global, printer: &Printer) -> Outcome {
     let unleased_for = args.unleased_for.map(|span| span.0);
     let collected = pond::connect(global)?.collect(unleased_for, args.dry_run)?;
     if printer.is_json() {
-        return printer.json(&CollectedJson::new(&collected, args.dry_run));
+        return printer.json(&collected.view(args.dry_run));
     }
     for info in &collected.tensors {
         printer.line(shown_name(info))?;

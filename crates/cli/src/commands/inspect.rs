@@ -1,11 +1,11 @@
 //! `millpond tensor inspect`.
 
 use millpond::Pond;
+use millpond_view as view;
 use millpond_wire::message::{LeaseInfo, Life, TensorInfo};
 
 use crate::args::{Global, InspectArgs};
 use crate::error::Outcome;
-use crate::json::{DetailsJson, LeaseJson, TensorJson};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
 use crate::{moment, pond, units, users};
@@ -20,8 +20,9 @@ pub fn show(pond: &Pond, name: &str, printer: &Printer) -> Outcome {
     let details = pond.inspect(pond::target(pond, name)?)?;
     let (info, leases) = (details.info, details.leases);
     if printer.is_json() {
-        let leases = leases.iter().map(|lease| LeaseJson::new(lease, None)).collect();
-        return printer.json(&DetailsJson { tensor: TensorJson::from(&info), leases });
+        let tags = view::Tags::default();
+        let leases = leases.iter().map(|lease| view::Lease::new(lease, &tags)).collect();
+        return printer.json(&view::TensorDetails { tensor: (&info).into(), leases });
     }
     if printer.is_quiet() {
         return printer.line(info.tensor);

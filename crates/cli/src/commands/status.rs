@@ -1,10 +1,10 @@
 //! `millpond status`.
 
+use millpond_view as view;
 use millpond_wire::message::{DeviceInfo, MoverInfo, Status};
 
 use crate::args::{Global, StatusArgs};
 use crate::error::Outcome;
-use crate::json::StatusJson;
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
 use crate::{pond, units};
@@ -17,7 +17,7 @@ pub fn run(args: &StatusArgs, global: &Global, printer: &Printer) -> Outcome {
 
 fn show(status: &Status, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&StatusJson::from(status));
+        return printer.json(&view::Status::new(status, millpond_softgpu::is_software));
     }
     if printer.is_quiet() {
         return printer.line(status.pond);

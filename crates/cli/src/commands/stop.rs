@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond_keeper::Running;
+use millpond_view as view;
 use millpond_wire::message::Service;
 use millpond_wire::{ErrorKind, runtime_dir, socket};
 
 use crate::args::{Global, StopArgs};
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
-use crate::json::StopJson;
 use crate::printer::Printer;
 use crate::users;
 
@@ -45,7 +45,7 @@ pub fn run(args: &StopArgs, global: &Global, printer: &Printer) -> Outcome {
     let seconds = began.elapsed().as_secs_f64();
     let runtime_dir = folder.display().to_string();
     if printer.is_json() {
-        return printer.json(&StopJson { runtime_dir, keeper_pid: pid, seconds });
+        return printer.json(&view::Stopped { runtime_dir, keeper_pid: pid, seconds });
     }
     if printer.is_quiet() {
         return Ok(());

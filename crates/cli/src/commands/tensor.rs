@@ -1,6 +1,7 @@
 //! `millpond tensor create` and `ls`.
 
 use millpond::TensorSpec;
+use millpond_view as view;
 use millpond_wire::message::TensorInfo;
 use millpond_wire::{ErrorKind, Failure, TensorState};
 
@@ -8,7 +9,6 @@ use super::objects;
 use crate::args::{CreateArgs, Global, LsArgs};
 use crate::error::{Outcome, Report};
 use crate::exit::Code;
-use crate::json::{CreatedJson, TensorJson, TensorsJson};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units, users};
@@ -33,7 +33,7 @@ pub fn create(args: &CreateArgs, global: &Global, printer: &Printer) -> Outcome 
         say_what_was_not_done(args, &info, printer)?;
     }
     if printer.is_json() {
-        return printer.json(&CreatedJson { tensor: TensorJson::from(&info), existed });
+        return printer.json(&view::Created { tensor: view::Tensor::from(&info), existed });
     }
     printer.line(shown_name(&info))?;
     let size = units::bytes(info.bytes);
@@ -71,8 +71,8 @@ pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
     }
     tensors.retain(|info| args.all || info.state != TensorState::Deleted);
     if printer.is_json() {
-        let tensors = tensors.iter().map(TensorJson::from).collect();
-        return printer.json(&TensorsJson { tensors });
+        let tensors = tensors.iter().map(view::Tensor::from).collect();
+        return printer.json(&view::Tensors { tensors });
     }
     if printer.is_quiet() {
         return tensors.iter().try_for_each(|info| printer.line(shown_name(info)));

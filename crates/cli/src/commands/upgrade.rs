@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond::{EventKind, Events, Pond, Status};
+use millpond_view as view;
 use millpond_wire::{Epoch, limits};
 
 use crate::args::{Global, UpgradeArgs};
 use crate::error::{CommandError, Outcome, Report, failed, wrong};
 use crate::exit::Code;
-use crate::json::UpgradeJson;
 use crate::pond;
 use crate::printer::Printer;
 
@@ -29,7 +29,7 @@ pub fn run(args: &UpgradeArgs, global: &Global, printer: &Printer) -> Outcome {
     let mut watch = Watch { pond: &pond, longest: Duration::ZERO };
     let asked = if program.is_empty() { before.program.clone() } else { real(&program) };
     let now = watch.until_served(&mut events, from_epoch, &before.program, &asked)?;
-    let done = UpgradeJson {
+    let done = view::Upgraded {
         from_version,
         from_epoch: from_epoch.0,
         version: now.daemon_version,

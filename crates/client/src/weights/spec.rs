@@ -177,6 +177,17 @@ pub enum UnsharedWhy {
 }
 
 impl UnsharedWhy {
+    /// The word for what differs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Audience => "audience",
+            Self::SlabBytes => "slab_bytes",
+            Self::Tensors => "tensors",
+        }
+    }
+
     /// In words.
     #[must_use]
     pub fn reason(self) -> &'static str {

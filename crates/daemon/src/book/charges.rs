@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::{LedgerError, NO_LIMIT, PondRefused};
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName, SlabId};
 
 use super::account::{Account, bytes};

@@ -1,7 +1,7 @@
 //! A program is about to run in a group.
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::Memory;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, GroupJoin, GroupLimit, ReplyBody};
 use millpond_wire::{ANONYMOUS_PREFIX, ErrorKind, Failure, GpuUuid, GroupName};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::{Budget, NO_LIMIT, Totals};
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::EventKind;
 use millpond_wire::{GpuUuid, GroupName};
 

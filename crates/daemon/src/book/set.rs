@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_ledger::{Budget, Flags, LedgerError, Memory, NO_LIMIT, OWNERS, UNIT};
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, GroupJoin, GroupLimit, GroupSet, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 

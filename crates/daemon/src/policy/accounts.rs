@@ -1,6 +1,6 @@
 //! The pond's GPUs, and the answers where no more memory may be made on one.
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::record::{DeviceRecord, Record};
 use millpond_wire::{ErrorKind, Failure, GpuUuid};
 

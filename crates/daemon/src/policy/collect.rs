@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, ReplyBody, TensorInfo};
 use millpond_wire::{Audience, SlabId, TensorId};
 

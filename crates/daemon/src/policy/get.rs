@@ -62,8 +62,10 @@ impl<P: Ports> Pond<P> {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
             if let Some(ended) = self.catalog.find_ended(caller, name) {
-                let ago = words::ago(self.now_ms.saturating_sub(ended.at_ms));
+                let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
+                let ago = words::ago(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
+                failure.ended_ago_ms = Some(ago_ms);
                 return failure.hint("`millpond tensor ls` shows what there is");
             }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);

@@ -4,8 +4,9 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use millpond_view::size::ByteSize;
+
 use super::{Config, StartModel};
-use crate::bytes::ByteSize;
 
 /// One setting.
 #[derive(Debug)]

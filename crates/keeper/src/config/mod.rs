@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use millpond_view::size::ByteSize;
 use millpond_wire::{GpuUuid, runtime_dir};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::ByteSize;
 pub use error::{ConfigError, Origin};
 use keys::Input;
 pub use keys::{KEYS, Key};

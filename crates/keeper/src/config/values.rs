@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use millpond_view::size::{ByteSize, SizeError};
 use millpond_wire::GpuUuid;
 use serde::{Deserialize, Serialize};
-
-use crate::bytes::{ByteSize, ByteSizeError};
 
 /// How much of a GPU's memory the pond may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +51,7 @@ pub enum CapacityError {
     Zero,
     /// Not a size.
     #[error(transparent)]
-    Size(#[from] ByteSizeError),
+    Size(#[from] SizeError),
 }
 
 impl Capacity {

@@ -4,6 +4,8 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
+use millpond_view::users;
+
 use super::KeeperError;
 
 /// The group's number, from `/etc/group` where a name was given.
@@ -11,16 +13,7 @@ pub(super) fn number(text: &str) -> Result<u32, KeeperError> {
     if let Ok(number) = text.parse() {
         return Ok(number);
     }
-    let file = std::fs::read_to_string("/etc/group").unwrap_or_default();
-    find(&file, text).ok_or_else(|| KeeperError::NoGroup(text.to_owned()))
-}
-
-/// Lines are `name:x:number:members`.
-fn find(file: &str, name: &str) -> Option<u32> {
-    let mut lines = file.lines().map(|line| line.split(':'));
-    lines.find_map(|mut fields| {
-        (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok())?
-    })
+    users::unix_group_id(text).ok_or_else(|| KeeperError::NoGroup(text.to_owned()))
 }
 
 /// Opens a path to the group, in this order: nobody else comes in between.
@@ -36,10 +29,7 @@ mod tests {
 
     #[test]
     fn groups_are_found_by_name_and_by_number() {
-        let file = "root:x:0:\ngpu:x:44:alice,bob\nbroken\n";
-        assert_eq!(find(file, "gpu"), Some(44));
-        assert_eq!(find(file, "gp"), None);
-        assert_eq!(find(file, "broken"), None);
+        assert_eq!(number("root").unwrap(), 0);
         assert_eq!(number("77").unwrap(), 77);
         assert!(number("no such group").is_err());
     }

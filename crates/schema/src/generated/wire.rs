@@ -36700,6 +36700,8 @@ mod root {
                 pub capacity_bytes: ::core::option::Option<u64>,
                 /// The field `holders` in the table `Failure`
                 pub holders: ::core::option::Option<::planus::alloc::vec::Vec<self::Holder>>,
+                /// The field `ended_ago_ms` in the table `Failure`
+                pub ended_ago_ms: ::core::option::Option<u64>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -36714,6 +36716,7 @@ mod root {
                         free_bytes: ::core::default::Default::default(),
                         capacity_bytes: ::core::default::Default::default(),
                         holders: ::core::default::Default::default(),
+                        ended_ago_ms: ::core::default::Default::default(),
                     }
                 }
             }
@@ -36742,6 +36745,7 @@ mod root {
                     field_holders: impl ::planus::WriteAsOptional<
                         ::planus::Offset<[::planus::Offset<self::Holder>]>,
                     >,
+                    field_ended_ago_ms: impl ::planus::WriteAsOptional<u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_kind = field_kind.prepare(builder, &0);
                     let prepared_message = field_message.prepare(builder);
@@ -36751,8 +36755,9 @@ mod root {
                     let prepared_free_bytes = field_free_bytes.prepare(builder);
                     let prepared_capacity_bytes = field_capacity_bytes.prepare(builder);
                     let prepared_holders = field_holders.prepare(builder);
+                    let prepared_ended_ago_ms = field_ended_ago_ms.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
                         ::core::default::Default::default();
                     if prepared_requested_bytes.is_some() {
                         table_writer.write_entry::<u64>(4);
@@ -36762,6 +36767,9 @@ mod root {
                     }
                     if prepared_capacity_bytes.is_some() {
                         table_writer.write_entry::<u64>(6);
+                    }
+                    if prepared_ended_ago_ms.is_some() {
+                        table_writer.write_entry::<u64>(8);
                     }
                     if prepared_message.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(1);
@@ -36796,6 +36804,11 @@ mod root {
                                 prepared_capacity_bytes
                             {
                                 object_writer.write::<_, _, 8>(&prepared_capacity_bytes);
+                            }
+                            if let ::core::option::Option::Some(prepared_ended_ago_ms) =
+                                prepared_ended_ago_ms
+                            {
+                                object_writer.write::<_, _, 8>(&prepared_ended_ago_ms);
                             }
                             if let ::core::option::Option::Some(prepared_message) = prepared_message
                             {
@@ -36855,6 +36868,7 @@ mod root {
                         self.free_bytes,
                         self.capacity_bytes,
                         &self.holders,
+                        self.ended_ago_ms,
                     )
                 }
             }
@@ -37036,6 +37050,31 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
+                /// Setter for the [`ended_ago_ms` field](Failure#structfield.ended_ago_ms).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ended_ago_ms<T8>(
+                    self,
+                    value: T8,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                where
+                    T8: ::planus::WriteAsOptional<u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = self.0;
+                    FailureBuilder((v0, v1, v2, v3, v4, v5, v6, v7, value))
+                }
+
+                /// Sets the [`ended_ago_ms` field](Failure#structfield.ended_ago_ms) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn ended_ago_ms_as_null(
+                    self,
+                ) -> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, ())> {
+                    self.ended_ago_ms(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Failure].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Failure>
@@ -37055,8 +37094,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<u64>,
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
+                T8: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAs<::planus::Offset<Failure>>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<Failure>;
 
@@ -37075,8 +37115,9 @@ mod root {
                 T5: ::planus::WriteAsOptional<u64>,
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
+                T8: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOptional<::planus::Offset<Failure>>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 type Prepared = ::planus::Offset<Failure>;
 
@@ -37098,13 +37139,14 @@ mod root {
                 T5: ::planus::WriteAsOptional<u64>,
                 T6: ::planus::WriteAsOptional<u64>,
                 T7: ::planus::WriteAsOptional<::planus::Offset<[::planus::Offset<self::Holder>]>>,
+                T8: ::planus::WriteAsOptional<u64>,
             > ::planus::WriteAsOffset<Failure>
-                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                for FailureBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Failure> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
-                    Failure::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
+                    Failure::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
                 }
             }
 
@@ -37178,6 +37220,12 @@ mod root {
                 > {
                     self.0.access(7, "Failure", "holders")
                 }
+
+                /// Getter for the [`ended_ago_ms` field](Failure#structfield.ended_ago_ms).
+                #[inline]
+                pub fn ended_ago_ms(&self) -> ::planus::Result<::core::option::Option<u64>> {
+                    self.0.access(8, "Failure", "ended_ago_ms")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for FailureRef<'a> {
@@ -37213,6 +37261,11 @@ mod root {
                     if let ::core::option::Option::Some(field_holders) = self.holders().transpose()
                     {
                         f.field("holders", &field_holders);
+                    }
+                    if let ::core::option::Option::Some(field_ended_ago_ms) =
+                        self.ended_ago_ms().transpose()
+                    {
+                        f.field("ended_ago_ms", &field_ended_ago_ms);
                     }
                     f.finish()
                 }
@@ -37261,6 +37314,15 @@ mod root {
                         },
                         holders: if let ::core::option::Option::Some(holders) = value.holders()? {
                             ::core::option::Option::Some(holders.to_vec_result()?)
+                        } else {
+                            ::core::option::Option::None
+                        },
+                        ended_ago_ms: if let ::core::option::Option::Some(ended_ago_ms) =
+                            value.ended_ago_ms()?
+                        {
+                            ::core::option::Option::Some(::core::convert::TryInto::try_into(
+                                ended_ago_ms,
+                            )?)
                         } else {
                             ::core::option::Option::None
                         },
@@ -37344,7 +37406,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:695`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:697`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -37596,7 +37658,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:699`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:701`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -38994,7 +39056,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:725`
+            /// * Table `Reply` in the file `schema/wire.fbs:727`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

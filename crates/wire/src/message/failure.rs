@@ -15,6 +15,7 @@ pub(super) fn write_failure(failure: &Failure) -> fb::Failure {
         requested_bytes: failure.requested_bytes,
         free_bytes: failure.free_bytes,
         capacity_bytes: failure.capacity_bytes,
+        ended_ago_ms: failure.ended_ago_ms,
         holders: Some(
             failure
                 .holders
@@ -46,6 +47,7 @@ pub(super) fn read_failure(failure: fb::FailureRef<'_>) -> Read<Failure> {
         requested_bytes: failure.requested_bytes()?,
         free_bytes: failure.free_bytes()?,
         capacity_bytes: failure.capacity_bytes()?,
+        ended_ago_ms: failure.ended_ago_ms()?,
         holders: list("holders", failure.holders()?, &few, |holder: fb::HolderRef<'_>| {
             Ok(Holder { user: holder.user()?, bytes: holder.bytes()?, tensors: holder.tensors()? })
         })?,

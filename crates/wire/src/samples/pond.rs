@@ -105,6 +105,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         requested_bytes: Some(1),
         free_bytes: Some(0),
         capacity_bytes: Some(5),
+        ended_ago_ms: Some(7),
         holders: vec![Holder { user: 0, bytes: 5, tensors: 1 }],
         ..Failure::new(ErrorKind::GpuFull, "full").hint("delete something")
     };

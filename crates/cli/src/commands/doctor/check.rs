@@ -1,7 +1,7 @@
 //! One check.
 
-use crate::json::CheckJson;
 use crate::printer::Tone;
+use millpond_view as view;
 
 /// What a check says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Check {
     }
 }
 
-impl From<&Check> for CheckJson {
+impl From<&Check> for view::Check {
     fn from(check: &Check) -> Self {
         Self {
             name: check.name.clone(),

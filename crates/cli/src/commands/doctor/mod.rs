@@ -8,10 +8,11 @@ mod limits;
 mod place;
 mod surroundings;
 
+use millpond_view as view;
+
 use crate::args::Global;
 use crate::error::{CommandError, Outcome};
 use crate::exit::Code;
-use crate::json::{CheckJson, DoctorJson};
 use crate::printer::{Printer, Tone};
 use crate::units;
 
@@ -28,8 +29,8 @@ pub fn run(global: &Global, printer: &Printer) -> Outcome {
     checks.extend(limits::checks(pond.as_ref()));
     let ok = checks.iter().all(|check| check.verdict != Verdict::Fail);
     if printer.is_json() {
-        let checks = checks.iter().map(CheckJson::from).collect();
-        printer.json(&DoctorJson { ok, checks })?;
+        let checks = checks.iter().map(view::Check::from).collect();
+        printer.json(&view::Doctor { ok, checks })?;
     } else {
         print(&checks, printer)?;
     }

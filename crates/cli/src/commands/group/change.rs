@@ -1,12 +1,12 @@
 //! `millpond group set` and `millpond group rm`.
 
 use millpond::{GroupLimit, GroupSet};
+use millpond_view as view;
 
 use super::{Groups, list};
 use crate::args::{Global, GroupRmArgs, GroupSetArgs, LimitArg, MinArg};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::GroupJson;
 use crate::pond;
 use crate::printer::Printer;
 
@@ -46,7 +46,7 @@ pub fn set(args: &GroupSetArgs, global: &Global, printer: &Printer) -> Outcome {
     };
     let details = known.set(set)?;
     if printer.is_json() {
-        return printer.json(&GroupJson::from(&details.info));
+        return printer.json(&view::Group::from(&details.info));
     }
     list::show(&[details.info], false, printer)
 }

@@ -1,12 +1,12 @@
 //! `millpond group ls`.
 
+use millpond_view as view;
 use millpond_wire::message::{GroupDevice, GroupInfo};
 
 use super::{Groups, short};
 use crate::args::{Global, GroupLsArgs};
 use crate::commands::watch;
 use crate::error::Outcome;
-use crate::json::{GroupJson, GroupsJson, used_bytes};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::units;
@@ -25,7 +25,8 @@ fn once(args: &GroupLsArgs, known: &Groups, printer: &Printer) -> Outcome {
         infos.collect::<Result<_, crate::error::CommandError>>()?
     };
     if printer.is_json() {
-        return printer.json(&GroupsJson { groups: groups.iter().map(GroupJson::from).collect() });
+        return printer
+            .json(&view::Groups { groups: groups.iter().map(view::Group::from).collect() });
     }
     if known.pond.is_none() {
         printer.note("no pond: these are the groups of your own programs");
@@ -70,7 +71,7 @@ fn table(groups: &[GroupInfo], no_trunc: bool) -> Table {
                 short(device.device, no_trunc),
                 limit(device.limit_bytes),
                 limit(device.effective_bytes),
-                units::bytes(used_bytes(device)),
+                units::bytes(view::used_bytes(device)),
                 units::bytes(device.pond_bytes),
                 units::bytes(device.min_bytes),
                 device.weight.to_string(),
@@ -89,7 +90,7 @@ pub fn limit(bytes: Option<u64>) -> String {
 
 /// How a group is; the worst that there is to say.
 pub fn state(group: &GroupInfo, device: &GroupDevice) -> &'static str {
-    let over = device.effective_bytes.is_some_and(|limit| used_bytes(device) > limit);
+    let over = device.effective_bytes.is_some_and(|limit| view::used_bytes(device) > limit);
     match group {
         GroupInfo { broken: true, .. } => "broken",
         GroupInfo { lying: true, .. } => "lying",

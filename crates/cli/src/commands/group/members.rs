@@ -1,13 +1,13 @@
 //! `millpond ps --group`.
 
 use millpond::GroupName;
+use millpond_view as view;
 use millpond_wire::message::{GroupDetails, GroupDevice, MemberDevice};
 
 use super::{Groups, list, short};
 use crate::args::{Global, PsArgs};
 use crate::commands::watch;
 use crate::error::Outcome;
-use crate::json::{GroupDetailsJson, used_bytes};
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::units;
@@ -20,7 +20,7 @@ pub fn run(name: &GroupName, args: &PsArgs, global: &Global, printer: &Printer) 
 
 fn show(details: &GroupDetails, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&GroupDetailsJson::from(details));
+        return printer.json(&view::GroupDetails::from(details));
     }
     if printer.is_quiet() {
         return pids(details).try_for_each(|pid| printer.line(pid));
@@ -101,7 +101,7 @@ fn total(details: &GroupDetails, device: &GroupDevice, no_trunc: bool) -> Vec<St
         format!("total of {}", list::limit(device.effective_bytes)),
         "-".to_owned(),
         short(device.device, no_trunc),
-        units::bytes(used_bytes(device)),
+        units::bytes(view::used_bytes(device)),
         units::bytes(device.context_bytes),
         units::bytes(device.shared_bytes),
         known(units::bytes(readings.iter().sum())),

@@ -7,6 +7,7 @@ mod members;
 mod watch;
 
 use millpond::{GroupDetails, GroupInfo, GroupName, GroupSet, Pond};
+use millpond_view as view;
 use millpond_wire::{ErrorKind, GpuUuid};
 
 use crate::args::{Global, GroupCommand};
@@ -62,7 +63,12 @@ impl Groups {
     }
 
     fn inspect(&self, name: &GroupName) -> Result<GroupDetails, CommandError> {
-        self.ask(name, |pond| pond.group(name.clone()), |alone| alone.inspect(name))
+        let mut details =
+            self.ask(name, |pond| pond.group(name.clone()), |alone| alone.inspect(name))?;
+        if let Some(pond) = &self.pond {
+            view::call_as_clients(&mut details.members, &pond.clients()?);
+        }
+        Ok(details)
     }
 
     /// What everybody may see of one: its processes are not everybody's to see.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use millpond::{EventKind, Events, GroupName};
+use millpond_view as view;
 use millpond_wire::GpuUuid;
 use millpond_wire::message::{Event, GroupDevice, GroupInfo};
 
@@ -11,7 +12,6 @@ use super::{Groups, list, short};
 use crate::args::{Global, GroupWatchArgs};
 use crate::commands::events;
 use crate::error::{CommandError, Outcome};
-use crate::json::{AccountJson, used_bytes};
 use crate::printer::{Printer, Tone};
 use crate::{moment, units};
 
@@ -87,7 +87,7 @@ fn changes(group: &GroupInfo, seen: &mut Seen, printer: &Printer) -> Outcome {
         }
         seen.insert(key, now);
         if printer.is_json() {
-            let json = AccountJson::new(group.name.as_str(), device, state, units::now_unix_ms());
+            let json = view::Account::new(group.name.clone(), device, state, units::now_unix_ms());
             printer.json_line(&json)?;
         } else {
             let time = printer.paint(Tone::Dim, moment::plain(units::now_unix_ms()));
@@ -98,7 +98,8 @@ fn changes(group: &GroupInfo, seen: &mut Seen, printer: &Printer) -> Outcome {
 }
 
 fn words(group: &GroupInfo, device: &GroupDevice, state: &str) -> String {
-    let (used, effective) = (units::bytes(used_bytes(device)), list::limit(device.effective_bytes));
+    let (used, effective) =
+        (units::bytes(view::used_bytes(device)), list::limit(device.effective_bytes));
     let set = if device.effective_bytes == device.limit_bytes {
         String::new()
     } else {

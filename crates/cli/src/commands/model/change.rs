@@ -1,12 +1,12 @@
 //! `millpond swap`, `rollback` and `retire`.
 
 use millpond::Swap;
+use millpond_view as view;
 use millpond_wire::{ErrorKind, Failure};
 
 use super::{named, shown};
 use crate::args::{Global, RetireArgs, RollbackArgs, SwapArgs};
 use crate::error::Outcome;
-use crate::json::{ModelVersionJson, RetiredJson, SwapJson};
 use crate::printer::Printer;
 use crate::{pond, units};
 
@@ -26,8 +26,8 @@ pub fn rollback(args: &RollbackArgs, global: &Global, printer: &Printer) -> Outc
 fn say(swapped: &Swap, printer: &Printer) -> Outcome {
     let replaced = swapped.previous.as_ref().map(ToString::to_string);
     if printer.is_json() {
-        let current = ModelVersionJson::from(&swapped.current);
-        return printer.json(&SwapJson { current, replaced });
+        let current = view::Version::from(&swapped.current);
+        return printer.json(&view::Swapped { current, replaced });
     }
     printer.line(shown(&swapped.current))?;
     if let Some(replaced) = replaced.filter(|tag| *tag != swapped.current.tag.to_string()) {
@@ -58,7 +58,7 @@ pub fn retire(args: &RetireArgs, global: &Global, printer: &Printer) -> Outcome 
         gone = Some(true);
     }
     if printer.is_json() {
-        return printer.json(&RetiredJson { version: ModelVersionJson::from(&info), gone });
+        return printer.json(&view::Retired { version: view::Version::from(&info), gone });
     }
     printer.line(shown(&info))?;
     if gone.is_none() && info.readers > 0 {

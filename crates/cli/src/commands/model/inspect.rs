@@ -1,6 +1,7 @@
 //! `millpond inspect`.
 
 use millpond::{ErrorKind, Pond, VersionInfo, VersionView};
+use millpond_view as view;
 use millpond_wire::manifest::{Manifest, ManifestTensor};
 
 use super::list::state;
@@ -8,7 +9,6 @@ use super::shown;
 use crate::args::{Global, InspectAnyArgs};
 use crate::commands::inspect::{self as tensor, holders};
 use crate::error::{CommandError, Outcome};
-use crate::json::{LeaseJson, ModelVersionJson, SlabJson, VersionDetailsJson, WeightJson};
 use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
 use crate::{moment, pond, units, users};
@@ -35,7 +35,7 @@ pub fn neither(name: &str, no_model: millpond::Error, no_tensor: CommandError) -
             }
             let mut report = *report;
             // Where it ended, that is what to know.
-            if report.failure.message.ends_with("not found") {
+            if report.failure.ended_ago_ms.is_none() {
                 report.failure.message = format!("no model and no tensor '{name}'");
             }
             let tensors = report.failure.similar.len();
@@ -62,15 +62,16 @@ fn version(pond: &Pond, found: VersionView, tensors: bool, printer: &Printer) ->
     };
     let rollback_to = rollback_to(pond, &info)?;
     if printer.is_json() {
-        let weights = |manifest: &Manifest| manifest.tensors.iter().map(WeightJson::from).collect();
-        let tag = info.tag.to_string();
-        return printer.json(&VersionDetailsJson {
-            version: ModelVersionJson::from(&info),
+        let weights =
+            |manifest: &Manifest| manifest.tensors.iter().map(view::Weight::from).collect();
+        let tags = view::Tags::of_version(info.version, &info.tag);
+        return printer.json(&view::VersionDetails {
+            version: view::Version::from(&info),
             rollback_to,
-            slabs: SlabJson::all(&parts, manifest.as_ref()),
+            slabs: view::Slab::all(&parts, manifest.as_ref()),
             metadata: manifest.as_ref().map(|it| it.metadata.clone()).unwrap_or_default(),
             tensors: manifest.as_ref().filter(|_| tensors).map(weights),
-            leases: leases.iter().map(|lease| LeaseJson::new(lease, Some(tag.clone()))).collect(),
+            leases: leases.iter().map(|lease| view::Lease::new(lease, &tags)).collect(),
         });
     }
     if printer.is_quiet() {

@@ -1,12 +1,12 @@
 //! `millpond models`.
 
 use millpond::{ModelInfo, VersionInfo};
+use millpond_view as view;
 
 use super::{shown, shown_model};
 use crate::args::{Global, ModelsArgs};
 use crate::commands::watch;
 use crate::error::Outcome;
-use crate::json::ModelsJson;
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units};
@@ -21,7 +21,7 @@ pub fn list(args: &ModelsArgs, global: &Global, printer: &Printer) -> Outcome {
 
 fn show(models: &[ModelInfo], no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&ModelsJson::from(models));
+        return printer.json(&view::Models::from(models));
     }
     if printer.is_quiet() {
         let mut versions = models.iter().flat_map(|model| &model.versions);

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use millpond::{Like, LoadPhase, LoadProgress, LoadSpec, Loaded, Plan, Progress};
+use millpond_view as view;
 use millpond_wire::{ErrorKind, VersionTag};
 
 use super::shown;
 use crate::args::{Global, LoadArgs};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::LoadedJson;
 use crate::printer::Printer;
 use crate::progress::Bar;
 use crate::{pond, units};
@@ -106,7 +106,7 @@ impl Shown<'_> {
 
 fn say(loaded: &Loaded, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&LoadedJson::from(loaded));
+        return printer.json(&view::Loaded { version: (&loaded.info).into(), load: loaded.into() });
     }
     let info = &loaded.info;
     let name = shown(info);

@@ -1,10 +1,10 @@
 //! `millpond save`.
 
 use millpond::{SaveOptions, temporary_name};
+use millpond_view as view;
 
 use crate::args::{Global, SaveArgs};
 use crate::error::{Outcome, failed};
-use crate::json::SavedJson;
 use crate::printer::Printer;
 use crate::progress::Bar;
 use crate::{output, pond, units};
@@ -20,7 +20,11 @@ pub fn save(args: &SaveArgs, global: &Global, printer: &Printer) -> Outcome {
     let saved = pond.save(args.name.as_str(), &args.path, options, |progress| bar.at(progress))?;
     drop(bar);
     if printer.is_json() {
-        return printer.json(&SavedJson::from(&saved));
+        return printer.json(&view::Saved {
+            version: (&saved.info).into(),
+            files: saved.files.iter().map(|path| path.display().to_string()).collect(),
+            elapsed_ms: units::millis(saved.elapsed),
+        });
     }
     saved.files.iter().try_for_each(|path| printer.line(path.display()))?;
     let (size, time) = (units::bytes(saved.bytes), units::time(saved.elapsed));

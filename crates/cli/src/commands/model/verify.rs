@@ -1,10 +1,11 @@
 //! `millpond verify`.
 
+use millpond_view as view;
+
 use super::shown;
 use crate::args::{Global, VerifyArgs};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::VerifiedJson;
 use crate::printer::Printer;
 use crate::progress::Bar;
 use crate::{pond, units};
@@ -20,7 +21,7 @@ pub fn verify(args: &VerifyArgs, global: &Global, printer: &Printer) -> Outcome 
     drop(bar);
     let (info, differing) = (&verified.info, &verified.differing);
     if printer.is_json() {
-        printer.json(&VerifiedJson::from(&verified))?;
+        printer.json(&view::Verified { version: info.into(), verify: (&verified).into() })?;
         let code = CommandError::Said(Code::Failed);
         return if differing.is_empty() { Ok(()) } else { Err(code) };
     }

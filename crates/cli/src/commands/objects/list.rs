@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
+use millpond_view as view;
 use millpond_wire::TensorState;
 
 use super::find::{Inventory, glob};
 use super::object::{Object, census, total_bytes};
 use crate::args::{Global, ListArgs, Sort};
 use crate::error::Outcome;
-use crate::json::ObjectsJson;
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units};
@@ -32,7 +32,10 @@ pub fn list(args: &ListArgs, global: &Global, printer: &Printer) -> Outcome {
     });
     sort(&mut objects, args.sort);
     if printer.is_json() {
-        return printer.json(&ObjectsJson::from(objects.as_slice()));
+        return printer.json(&view::Objects {
+            objects: objects.iter().map(Object::view).collect(),
+            bytes: total_bytes(&objects),
+        });
     }
     if printer.is_quiet() {
         return objects.iter().try_for_each(|object| printer.line(object.name()));

@@ -8,6 +8,5 @@ mod rename;
 
 pub use find::glob;
 pub use list::list;
-pub use object::{Object, total_bytes};
 pub use remove::{remove, remove_tensors};
 pub use rename::rename;

@@ -1,6 +1,7 @@
 //! One line of `millpond ls`: a tensor, or a version of a model.
 
 use millpond::{TensorInfo, VersionInfo};
+use millpond_view as view;
 use millpond_wire::TensorState;
 
 use crate::commands::model::{shown, shown_model, state};
@@ -101,6 +102,20 @@ impl Object {
             Object::Tensor(info) => info.state.name(),
             Object::Version(info) if info.current && !info.lost => "current",
             Object::Version(info) => state(info),
+        }
+    }
+
+    /// As data.
+    pub fn view(&self) -> view::Object {
+        view::Object {
+            kind: self.kind().name(),
+            name: self.name(),
+            id: self.id(),
+            user: self.user(),
+            bytes: self.bytes(),
+            state: self.state(),
+            users: self.users(),
+            created_unix_ms: self.created_unix_ms(),
         }
     }
 

@@ -1,13 +1,13 @@
 //! `millpond rm` and `millpond tensor rm`.
 
 use millpond::{Pond, VersionInfo};
+use millpond_view as view;
 
 use super::find::{Inventory, Word};
 use super::object::{Kind, Object, census, total_bytes};
 use crate::args::{ConsentArgs, Global, RemoveArgs, RmArgs};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::RemovedJson;
 use crate::printer::{self, Printer};
 use crate::{pond, units};
 
@@ -86,7 +86,7 @@ impl Work {
 
     fn show(&self, printer: &Printer) -> Outcome {
         if printer.is_json() {
-            printer.json(&RemovedJson::new(true, &self.objects, 0))?;
+            printer.json(&as_data(true, &self.objects, 0))?;
         } else {
             self.objects.iter().try_for_each(|object| printer.line(object.name()))?;
             let what = census(&self.objects);
@@ -145,7 +145,7 @@ impl Work {
         let held: Vec<&Object> = removed.iter().filter(|object| object.users() > 0).collect();
         let bytes = held.iter().map(|object| object.bytes()).sum();
         if printer.is_json() {
-            printer.json(&RemovedJson::new(false, &removed, bytes))?;
+            printer.json(&as_data(false, &removed, bytes))?;
         } else if !held.is_empty() {
             let users = held.iter().map(|object| u64::from(object.users())).sum();
             printer.note(format_args!(
@@ -171,5 +171,16 @@ impl Work {
             Code::Ok => Ok(()),
             code => Err(CommandError::Said(code)),
         }
+    }
+}
+
+/// What went, or would, as data.
+fn as_data(dry_run: bool, objects: &[Object], held_bytes: u64) -> view::Removed {
+    let bytes = total_bytes(objects);
+    view::Removed {
+        dry_run,
+        objects: objects.iter().map(Object::view).collect(),
+        bytes,
+        held_bytes,
     }
 }

@@ -1,11 +1,12 @@
 //! `millpond mv`.
 
+use millpond_view as view;
+
 use super::find::{Inventory, Word};
 use super::object::{Kind, Object};
 use crate::args::{Global, MoveArgs};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::RenamedJson;
 use crate::pond;
 use crate::printer::Printer;
 
@@ -34,7 +35,7 @@ pub fn rename(args: &MoveArgs, global: &Global, printer: &Printer) -> Outcome {
     }
     let (kind, name) = (object.kind(), args.to.to_string());
     if printer.is_json() {
-        return printer.json(&RenamedJson { kind: kind.name(), name, was });
+        return printer.json(&view::Renamed { kind: kind.name(), name, was });
     }
     printer.line(&name)?;
     if kind == Kind::Model && object.users() > 0 {

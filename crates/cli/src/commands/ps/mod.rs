@@ -1,15 +1,10 @@
 //! `millpond ps`.
 
-mod process;
-
-use millpond::Pond;
+use millpond_view::{Clients, Process, Tags};
 use millpond_wire::message::ClientInfo;
 
-pub use self::process::{Process, Versions};
-
 use crate::args::{Global, PsArgs};
-use crate::error::{CommandError, Outcome};
-use crate::json::{ClientJson, ClientsJson, ProcessJson};
+use crate::error::Outcome;
 use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units, users};
@@ -22,33 +17,20 @@ pub fn run(args: &PsArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     super::watch::run(args.watch, printer, |printer| {
         let clients = pond.clients()?;
-        let versions = versions(&pond, &clients)?;
-        show(&clients, &versions, args.no_trunc, printer)
+        let tags = Tags::of_clients(&clients, || pond.models(""))?;
+        show(&clients, &tags, args.no_trunc, printer)
     })
 }
 
-fn show(clients: &[ClientInfo], versions: &Versions, no_trunc: bool, printer: &Printer) -> Outcome {
-    let processes = Process::all(clients, versions);
+fn show(clients: &[ClientInfo], tags: &Tags, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&ClientsJson {
-            processes: processes.iter().map(ProcessJson::from).collect(),
-            clients: clients.iter().map(|client| ClientJson::new(client, versions)).collect(),
-        });
+        return printer.json(&Clients::new(clients, tags));
     }
+    let processes = Process::all(clients, tags);
     if printer.is_quiet() {
         return processes.iter().try_for_each(|process| printer.line(process.pid));
     }
     printer.table(&table(&processes, no_trunc))
-}
-
-/// The tags of the versions that somebody holds: a lease says only which model it is.
-fn versions(pond: &Pond, clients: &[ClientInfo]) -> Result<Versions, CommandError> {
-    if clients.iter().all(|client| client.leases.is_empty()) {
-        return Ok(Versions::new());
-    }
-    let models = pond.models("")?;
-    let versions = models.iter().flat_map(|model| &model.versions);
-    Ok(versions.map(|info| (info.version.into(), info.tag.to_string())).collect())
 }
 
 fn table(processes: &[Process], no_trunc: bool) -> Table {
@@ -71,7 +53,7 @@ fn table(processes: &[Process], no_trunc: bool) -> Table {
             process.program.clone(),
             process.state().to_owned(),
             units::age(process.since_unix_ms),
-            process.leases.to_string(),
+            process.lease_count.to_string(),
             units::bytes(process.held_bytes),
             names(process, no_trunc),
         ]);
@@ -122,47 +104,26 @@ mod tests {
         }
     }
 
-    fn shown(clients: &[ClientInfo], versions: &Versions, no_trunc: bool) -> String {
-        table(&Process::all(clients, versions), no_trunc).render()
+    fn shown(clients: &[ClientInfo], no_trunc: bool) -> String {
+        table(&Process::all(clients, &Tags::default()), no_trunc).render()
     }
 
     #[test]
     fn a_process_is_one_line_with_what_it_holds() {
-        let none = Versions::new();
-        let text = shown(&[client(&["a", "b", "c", "d", "e"])], &none, false);
+        let text = shown(&[client(&["a", "b", "c", "d", "e"])], false);
         assert_eq!(text.lines().count(), 2);
         for part in ["PROGRAM", "python", "silent", "4000000000", "a b c +2"] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(shown(&[client(&["a", "b", "c", "d"])], &none, true).ends_with("a b c d"));
-        assert!(shown(&[client(&[])], &none, false).ends_with('-'));
-    }
-
-    #[test]
-    fn several_connections_of_a_process_are_one_line() {
-        let holds = client(&["net"]);
-        let mut watches = client(&[]);
-        (watches.silent, watches.since_unix_ms) = (false, 1);
-        let mut both = client(&["x"]);
-        both.leases.push(holds.leases[0].clone());
-        let versions = Versions::from([(holds.leases[0].target, "v1".to_owned())]);
-        let clients = [holds, watches, both];
-        let processes = Process::all(&clients, &versions);
-        assert_eq!(processes.len(), 1);
-        let process = &processes[0];
-        assert_eq!((process.connections, process.leases, process.since_unix_ms), (3, 3, 1));
-        assert_eq!(process.held_bytes, 2 << 20, "a tensor counts once");
-        assert_eq!((process.state(), names(process, false).as_str()), ("connected", "net@v1 x"));
-        let mut other = client(&[]);
-        other.pid = 8;
-        assert_eq!(Process::all(&[clients[0].clone(), other], &versions).len(), 2);
+        assert!(shown(&[client(&["a", "b", "c", "d"])], true).ends_with("a b c d"));
+        assert!(shown(&[client(&[])], false).ends_with('-'));
     }
 
     #[test]
     fn a_hostile_name_is_harmless() {
         let mut hostile = client(&[]);
         hostile.program = "x\u{1b}[2J.py".into();
-        let text = shown(&[hostile], &Versions::new(), true);
+        let text = shown(&[hostile], true);
         assert!(text.contains("x\\u{1b}[2J.py"), "{text}");
     }
 }

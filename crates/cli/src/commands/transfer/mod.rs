@@ -6,13 +6,13 @@ mod save;
 use std::time::{Duration, Instant};
 
 use millpond::{GetOptions, Pond, PutSpec, Source};
+use millpond_view as view;
 use millpond_wire::ErrorKind;
 use millpond_wire::message::TensorInfo;
 
 use crate::args::{CopyArgs, Global, PutArgs, ZeroArgs};
 use crate::commands::tensor::shown_name;
 use crate::error::{CommandError, Outcome};
-use crate::json::{TensorJson, TransferJson};
 use crate::pond;
 use crate::printer::Printer;
 use crate::progress::Bar;
@@ -88,7 +88,7 @@ fn put_from(
 
 fn say(info: &TensorInfo, elapsed: Duration, printer: &Printer) -> Outcome {
     if printer.is_json() {
-        return printer.json(&TransferJson::new(TensorJson::from(info), None, elapsed));
+        return printer.json(&view::Transferred::new(info, None, elapsed));
     }
     printer.line(shown_name(info))?;
     printer.note(speed(info, elapsed));

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use millpond::{GetOptions, Lease, Sink, npy};
+use millpond_view as view;
 use millpond_wire::ErrorKind;
 use millpond_wire::message::TensorInfo;
 
 use crate::args::{Format, GetArgs, Global};
 use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
-use crate::json::{TensorJson, TransferJson};
 use crate::output::Output;
 use crate::pond;
 use crate::printer::Printer;
@@ -100,7 +100,7 @@ fn say(
 ) -> Outcome {
     if printer.is_json() {
         let file_bytes = Some(info.bytes + header as u64);
-        return printer.json(&TransferJson::new(TensorJson::from(info), file_bytes, elapsed));
+        return printer.json(&view::Transferred::new(info, file_bytes, elapsed));
     }
     printer.line(path.display())?;
     printer.note(super::speed(info, elapsed));

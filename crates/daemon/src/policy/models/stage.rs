@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, VersionTag};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use millpond_keeper::bytes::format_bytes;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{PartSpec, VersionStage, VersionState};
 use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, limits};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use millpond_keeper::bytes::format_bytes;
 use millpond_mover::channel::Pieces;
+use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{MoveWork, ReplyBody, Target, TensorMove};
 use millpond_wire::{
     ClientId, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, SlabId, TensorId,

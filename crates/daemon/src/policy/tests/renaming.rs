@@ -110,8 +110,10 @@ fn whoever_asks_for_an_ended_tensor_is_told_why_it_is_gone() {
     play.world.now += 130_000;
     let failure = play.refused(conn, get("short", 1, Mode::ReadOnly, 0));
     assert!(failure.message.contains("it ended 2 minutes ago"), "{}", failure.message);
+    assert!(failure.ended_ago_ms.is_some_and(|ago| ago >= 130_000), "{failure:?}");
     let failure = play.refused(other, get("~1/short", 1, Mode::ReadOnly, 0));
     assert_eq!(failure.message, "tensor '~1/short' not found");
+    assert_eq!(failure.ended_ago_ms, None);
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! What the doctor found, as JSON.
+//! What the doctor found.
 
 use serde::Serialize;
 
 /// `doctor`.
-#[derive(Debug, Serialize)]
-pub struct DoctorJson {
+#[derive(Clone, Debug, Serialize)]
+pub struct Doctor {
     /// Whether a pond can run here: no check says `fail`.
     pub ok: bool,
     /// Every check, in the order of the text.
-    pub checks: Vec<CheckJson>,
+    pub checks: Vec<Check>,
 }
 
 /// One check.
 #[derive(Clone, Debug, Serialize)]
-pub struct CheckJson {
+pub struct Check {
     /// What was looked at.
     pub name: String,
     /// `ok`, `warn` or `fail`.

@@ -1,10 +1,10 @@
-//! Which functions of a driver are watched, as JSON.
+//! Which functions of a driver are watched.
 
 use serde::Serialize;
 
 /// `coverage`.
-#[derive(Debug, Serialize)]
-pub struct CoverageJson {
+#[derive(Clone, Debug, Serialize)]
+pub struct Coverage {
     /// Whether no unknown function looks as if it could take memory.
     pub ok: bool,
     /// The library that was read.
@@ -18,12 +18,12 @@ pub struct CoverageJson {
     /// How many are unknown to this version.
     pub unknown: u64,
     /// The unknown ones, or with `--all` every one.
-    pub exports: Vec<ExportJson>,
+    pub exports: Vec<Export>,
 }
 
 /// One function.
 #[derive(Clone, Debug, Serialize)]
-pub struct ExportJson {
+pub struct Export {
     /// Its name.
     pub name: String,
     /// `hooked`, `passed`, `watched` or `unknown`.

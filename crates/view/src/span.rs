@@ -8,7 +8,8 @@ use std::time::Duration;
 pub struct Span(pub Duration);
 
 impl Span {
-    /// As it travels.
+    /// In milliseconds, as it travels.
+    #[must_use]
     pub fn ms(self) -> u64 {
         u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
     }
