@@ -303,7 +303,7 @@ impl Staging {
 }
 
 /// Names, dtypes and shapes; and names that are another tensor's, with that one's.
-fn described(tensors: &Bound<'_, PyAny>) -> PyResult<(Vec<Described>, Vec<(String, String)>)> {
+fn described(tensors: &Bound<'_, PyAny>) -> PyResult<(Vec<Described>, Vec<Tie>)> {
     let items = tensors.call_method0("items")?;
     let (mut own, mut ties) = (Vec::new(), Vec::new());
     for item in items.try_iter()? {
@@ -319,3 +319,4 @@ fn described(tensors: &Bound<'_, PyAny>) -> PyResult<(Vec<Described>, Vec<(Strin
 }
 
 type Described = (String, millpond::Dtype, Vec<u64>);
+type Tie = (String, String);

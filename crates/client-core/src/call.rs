@@ -58,7 +58,10 @@ enum Stage {
 
 /// What the caller does next.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it is moved once; a box would cost each call one")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives for one step; a box would be an allocation for each call"
+)]
 pub enum Next<F, E> {
     /// Make a connection, and try until then.
     Connect { until: Instant },

@@ -5,10 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use millpond_wire::LeaseId;
-use millpond_wire::message::LeaseClaim;
+use millpond_wire::message::{LeaseClaim, ReplyBody};
 
 /// Set when the pond does not know a lease any more.
 pub type Lost = Arc<AtomicBool>;
+
+/// The claim to a lease that a reply grants, and the bytes under it.
+pub(crate) fn claim_in(body: &ReplyBody) -> Option<(LeaseClaim, u64)> {
+    let (target, bytes, (lease, mode, token)) = match body {
+        ReplyBody::Tensor(grant) => (grant.info.tensor.into(), grant.info.bytes, grant.lease?),
+        ReplyBody::Version(grant) => {
+            (grant.info.version.into(), grant.info.slab_bytes, grant.lease?)
+        }
+        _ => return None,
+    };
+    Some((LeaseClaim { lease, target, mode, token }, bytes))
+}
 
 #[derive(Debug)]
 struct Entry {

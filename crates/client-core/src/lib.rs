@@ -16,7 +16,6 @@ mod backoff;
 mod call;
 mod dial;
 mod duty;
-mod grant;
 mod handshake;
 mod leases;
 mod mutation;

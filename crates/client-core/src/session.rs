@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use millpond_wire::message::{LeaseClaim, Reply, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, LeaseId, PondId, TensorId};
 
-use crate::grant::claim_in;
-use crate::leases::{Leases, Lost};
+use crate::leases::{Leases, Lost, claim_in};
 use crate::mutation::Mutation;
 
 /// Requests are numbered from here on; the handshake has the numbers below.
@@ -56,7 +55,10 @@ pub struct Answer<F> {
 
 /// What a reply was.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "it is moved once; a box would cost each call one")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives for one step; a box would be an allocation for each answer"
+)]
 pub enum Received<F> {
     /// The answer to this request: its caller takes it with [`Call::next`](crate::Call::next).
     Answer(u64),

@@ -127,7 +127,6 @@ impl Printer {
 
     /// How many columns a line may have: those of the terminal, or what `COLUMNS` says. Lines that
     /// go to a file or a pipe are as long as they need to be.
-    #[expect(clippy::unused_self, reason = "it is a property of what is printed to")]
     pub fn width(&self) -> Option<usize> {
         let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         said.filter(|columns| *columns > 0).or_else(|| Some(terminal_size()?.0))

@@ -29,6 +29,7 @@ pub enum BookAsk {
 
 /// What it says.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "few of them live at once")]
 pub enum BookTold {
     /// To a client.
     Answer(ConnId, u64, Result<ReplyBody, Failure>),

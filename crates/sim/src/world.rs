@@ -155,7 +155,11 @@ impl World {
             // A version goes a longer way than a tensor.
             plan.steps += 150;
         }
-        let has_groups = rng.once_in(2);
+        let has_groups = rng.once_in(3);
+        if has_groups {
+            // What asks about groups takes its steps from clients.
+            plan.steps += 60;
+        }
         let stuck_locks = has_groups && rng.once_in(4);
         let held = [HoldKey::listen("sock"), Ok(HoldKey::folder_lock())];
         let held: BTreeMap<HoldKey, Fd> =

@@ -5,7 +5,7 @@
 use millpond_sim::{Mutation, run};
 
 /// Within how many schedules a broken rule must be noticed.
-const WITHIN: u64 = 5000;
+const WITHIN: u64 = 10_000;
 const FIRST_SEED: u64 = 1;
 
 /// Looks until it is noticed, and checks that it was noticed for what it is.
