@@ -58,14 +58,10 @@ enum Stage {
 
 /// What the caller does next.
 #[derive(Debug)]
-<<<<<<< HEAD
-#[allow(clippy::large_enum_variant, reason = "an answer in a box is an allocation per request")]
-=======
 #[allow(
     clippy::large_enum_variant,
     reason = "it lives for one step; a box would be an allocation for each call"
 )]
->>>>>>> core
 pub enum Next<F, E> {
     /// Make a connection, and try until then.
     Connect { until: Instant },

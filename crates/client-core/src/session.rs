@@ -55,14 +55,10 @@ pub struct Answer<F> {
 
 /// What a reply was.
 #[derive(Debug)]
-<<<<<<< HEAD
-#[allow(clippy::large_enum_variant, reason = "it is looked at and gone")]
-=======
 #[allow(
     clippy::large_enum_variant,
     reason = "it lives for one step; a box would be an allocation for each answer"
 )]
->>>>>>> core
 pub enum Received<F> {
     /// The answer to this request: its caller takes it with [`Call::next`](crate::Call::next).
     Answer(u64),
