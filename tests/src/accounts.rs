@@ -7,17 +7,12 @@ use millpond::Status;
 pub struct Accounts {
     /// Bytes of slabs, of all GPUs.
     pub slab_bytes: u64,
-    /// Bytes of tensors.
     pub tensor_bytes: u64,
     /// Bytes of slabs without a tensor.
     pub recycled_bytes: u64,
-    /// How many slabs.
     pub slabs: u32,
-    /// How many tensors.
     pub tensors: u32,
-    /// How many leases.
     pub leases: u32,
-    /// Tensors without memory.
     pub lost: u32,
 }
 

@@ -21,7 +21,6 @@ const SOFT_MEMORY: &str = "1G";
 /// Which library the tenants have before the driver.
 #[derive(Clone, Debug, Default)]
 pub enum Preload {
-    /// The right one.
     #[default]
     Right,
     /// One with a rule broken on purpose, or as slow as those, by the name of its feature.
@@ -85,7 +84,6 @@ impl Budget {
         budget
     }
 
-    /// The group's folder.
     #[must_use]
     pub fn group(&self) -> PathBuf {
         self.folder.join("group")

@@ -13,9 +13,7 @@ use crate::Process;
 pub struct Said {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// Its standard output.
     pub stdout: String,
-    /// Its standard error.
     pub stderr: String,
 }
 

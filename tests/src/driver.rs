@@ -7,9 +7,7 @@ use millpond_cuda::{Driver, DriverChoice, DriverError};
 /// Real hardware, or software in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A card.
     Cuda,
-    /// The software driver.
     Soft,
 }
 

@@ -35,7 +35,6 @@ impl Folder {
         Self { path }
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

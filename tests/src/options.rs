@@ -21,7 +21,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults.
     pub fn new() -> Self {
         Self::default()
     }

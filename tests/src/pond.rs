@@ -116,7 +116,6 @@ impl TestPond {
         command
     }
 
-    /// The runtime folder.
     #[must_use]
     pub fn runtime_dir(&self) -> PathBuf {
         self.folder.join("run")

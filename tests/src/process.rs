@@ -13,7 +13,6 @@ use rustix::process::{
 
 use crate::eventually;
 
-/// One process.
 #[derive(Debug)]
 pub struct Process(process::Process);
 

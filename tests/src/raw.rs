@@ -11,7 +11,6 @@ use rustix::net::SendFlags;
 
 use crate::PATIENCE;
 
-/// A bare connection.
 #[derive(Debug)]
 pub struct Raw {
     socket: OwnedFd,
@@ -121,14 +120,12 @@ impl Raw {
     }
 }
 
-/// A hello.
 #[must_use]
 pub fn hello(version: u16, client: ClientId) -> RequestBody {
     let program = "raw".to_owned();
     RequestBody::Hello(Hello { version, capabilities: 0, client, program, claims: false })
 }
 
-/// A request's bytes.
 #[must_use]
 pub fn encoded(number: u64, body: RequestBody) -> Vec<u8> {
     let mut builder = planus::Builder::new();

@@ -23,7 +23,6 @@ const READER_STAYS: Duration = Duration::from_millis(150);
 /// What a pond's standard error is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stderr {
-    /// A file.
     #[default]
     Normal,
     /// A pipe whose reader is gone: every write fails.
@@ -37,7 +36,6 @@ pub enum Stderr {
 }
 
 impl Stderr {
-    /// All of them.
     pub const ALL: [Stderr; 5] =
         [Stderr::Normal, Stderr::Closed, Stderr::Full, Stderr::Blocking, Stderr::Replaced];
 
@@ -107,7 +105,6 @@ pub fn pipe() -> (OwnedFd, OwnedFd) {
 /// What must be kept while the process runs.
 #[derive(Debug)]
 pub enum Kept {
-    /// Nothing.
     Nothing,
     /// The end of a pipe that nobody reads.
     Unread(OwnedFd),

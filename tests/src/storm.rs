@@ -31,7 +31,6 @@ pub struct Outcome {
     pub peak: u64,
     /// Memory that tenants got, and what was refused them as by a full card.
     pub taken: u64,
-    /// See above.
     pub refused: u64,
     /// Tenants that were killed.
     pub killed: u64,

@@ -61,7 +61,6 @@ impl Tenant {
         self.lines.recv_timeout(2 * PATIENCE).expect("the tenant answers")
     }
 
-    /// Its process.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()

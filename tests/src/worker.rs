@@ -31,7 +31,6 @@ impl Worker {
         Self { stdin: child.stdin.take(), child, lines }
     }
 
-    /// Its process.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()

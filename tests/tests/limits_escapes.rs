@@ -10,7 +10,6 @@ use std::process::Command;
 use millpond_tests::place::{bytes, limit, size, unit};
 use millpond_tests::{Budget, Place, Tenant, binaries, eventually, is_soft, namespace, say, skip};
 
-/// The driver's library.
 fn driver(place: &Place) -> PathBuf {
     if is_soft() {
         return place.libraries().join("libcuda.so.1");

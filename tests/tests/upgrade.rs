@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use millpond_tests::{Options, PATIENCE, Process, TestPond, Worker, binaries, eventually};
 
-/// Clients at work.
 const WORKERS: usize = 8;
 /// Rounds of create, write, publish, read back and delete that each does around every upgrade.
 const ROUNDS: u64 = 3;

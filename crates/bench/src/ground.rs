@@ -17,7 +17,6 @@ pub struct Ground {
     pub card: Card,
     /// Whether fewer rounds are made.
     pub quick: bool,
-    /// The `millpond` program.
     pub program: PathBuf,
 }
 
@@ -87,7 +86,6 @@ impl Bench {
         }
     }
 
-    /// The pond's folder.
     pub fn folder(&self) -> &Path {
         self.pond.runtime_dir()
     }

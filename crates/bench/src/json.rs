@@ -2,16 +2,13 @@
 
 use serde::Serialize;
 
-/// `bench`.
 #[derive(Debug, Serialize)]
 pub struct BenchJson {
     /// Name and version of the driver.
     pub driver: String,
     /// Whether that is the software driver.
     pub software_driver: bool,
-    /// The GPU's UUID.
     pub device: String,
-    /// The GPU's name.
     pub device_name: String,
     /// Whether fewer rounds were made.
     pub quick: bool,
@@ -25,13 +22,9 @@ pub struct BenchJson {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A time.
     Microseconds,
-    /// A rate.
     PerSecond,
-    /// A speed.
     GigabytesPerSecond,
-    /// A size.
     Bytes,
 }
 
@@ -40,7 +33,6 @@ pub enum Unit {
 pub struct RowJson {
     /// A stable name, as in `request/ping`.
     pub name: &'static str,
-    /// In words.
     pub what: String,
     /// What the numbers count.
     pub unit: Unit,
@@ -54,7 +46,6 @@ pub struct RowJson {
     pub floor: Option<f64>,
     /// What the limit is.
     pub floor_what: Option<&'static str>,
-    /// `median` over `floor`.
     pub ratio: Option<f64>,
     /// What it should be, in words.
     pub goal: Option<String>,

@@ -27,67 +27,34 @@ pub enum Measure {
         names: Vec<String>,
         /// One that stays mapped meanwhile.
         beside: Option<String>,
-        /// How often.
         rounds: u32,
     },
     /// The same with the bare driver calls on the descriptors of the same slabs.
-    AttachRaw {
-        /// The GPU's UUID.
-        device: String,
-        /// The tensors' names.
-        names: Vec<String>,
-        /// How often.
-        rounds: u32,
-    },
+    AttachRaw { device: String, names: Vec<String>, rounds: u32 },
     /// Publish one tensor again and again.
-    Publish {
-        /// How often.
-        rounds: u32,
-    },
+    Publish { rounds: u32 },
     /// Make and map a tensor in a slab that is there and mapped.
-    Create {
-        /// Its bytes.
-        bytes: u64,
-        /// How often.
-        rounds: u32,
-    },
+    Create { bytes: u64, rounds: u32 },
     /// Connect and say hello; the connections stay until the worker ends.
-    Connect {
-        /// How many.
-        connections: u32,
-    },
+    Connect { connections: u32 },
     /// The same, each with a lease.
-    Hold {
-        /// On this tensor.
-        name: String,
-        /// How many.
-        clients: u32,
-    },
+    Hold { name: String, clients: u32 },
     /// Wait until the daemon is gone, then have all of these connect and claim.
     Claim,
     /// Have the pond move bytes between a file and a tensor that has a slab of its own.
     Move(Move),
     /// The same with a bare pinned ring.
-    MoveRaw {
-        /// The GPU's UUID.
-        device: String,
-        /// What.
-        what: Move,
-    },
+    MoveRaw { device: String, what: Move },
 }
 
 /// A move of all bytes of a tensor, several times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Move {
-    /// The tensor's name.
     pub name: String,
-    /// The file.
     pub file: PathBuf,
-    /// The tensor's bytes.
     pub bytes: u64,
     /// From the file to the tensor, or back.
     pub put: bool,
-    /// How often.
     pub rounds: u32,
 }
 

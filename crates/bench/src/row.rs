@@ -89,7 +89,6 @@ impl RowJson {
         Self { rounds: samples.count(), p99, ..row }
     }
 
-    /// Beside its limit.
     pub fn beside(self, what: &'static str, floor: &Samples) -> Self {
         let floor = self.unit.of(floor.median());
         self.beside_value(what, floor)

@@ -19,18 +19,15 @@ pub fn measure<E>(
     Ok(times)
 }
 
-/// Times, sorted.
 #[derive(Clone, Debug)]
 pub struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Of these times.
     pub fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
     }
 
-    /// How many.
     pub fn count(&self) -> u64 {
         self.0.len() as u64
     }

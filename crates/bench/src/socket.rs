@@ -37,7 +37,6 @@ impl Floor {
         Ok(Self { socket: Some(ours), peer: start(theirs)? })
     }
 
-    /// One round trip.
     pub fn round_trip(&self) -> Result<(), CommandError> {
         self.socket.as_ref().map_or(Ok(()), exchange)
     }

@@ -3,16 +3,13 @@
 
 use millpond_keeper::config::KEYS;
 
-/// One variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
-    /// Its name.
     pub name: &'static str,
     /// What it does, with its values and what holds without it.
     pub meaning: &'static str,
 }
 
-/// What is logged.
 pub const LOG: &str = "MILLPOND_LOG";
 /// How it is logged.
 pub const LOG_FORMAT: &str = "MILLPOND_LOG_FORMAT";

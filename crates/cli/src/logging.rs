@@ -14,9 +14,7 @@ use crate::printer::{self, Printer};
 /// The log of a long-running process.
 #[derive(Debug)]
 pub struct ProcessLog<'a> {
-    /// What is logged.
     pub filter: &'a str,
-    /// How lines look.
     pub format: LogFormat,
     /// Absolute; standard error without one.
     pub file: Option<PathBuf>,

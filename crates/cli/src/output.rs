@@ -35,7 +35,6 @@ enum Kind {
 }
 
 impl Output {
-    /// Begins a file.
     pub fn create(path: &Path, force: bool) -> Result<Self, CommandError> {
         // What a link leads to is written over, not the link.
         let real = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
@@ -62,12 +61,10 @@ impl Output {
         }
     }
 
-    /// The file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// It is complete.
     pub fn finish(mut self) -> Result<(), CommandError> {
         let kind = std::mem::replace(&mut self.kind, Kind::Direct);
         let named = match &kind {

@@ -11,7 +11,6 @@ use crate::error::Report;
 use crate::exit::Code;
 use crate::trust;
 
-/// The library's file.
 pub const FILE: &str = "libmillpond_preload.so";
 
 /// The library that `run` preloads.
@@ -28,7 +27,6 @@ pub struct Library {
 /// Where the path of the library comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The environment variable.
     Variable,
     /// The pond: program and daemon agree.
     Pond,

@@ -32,7 +32,6 @@ pub struct Ask {
     pub body: RequestBody,
     /// The lease that it asks for.
     pub lease: Option<LeaseId>,
-    /// `None` means never.
     pub deadline: Option<Instant>,
     /// Until when the pond itself may wait before it answers.
     pub waits_until: Option<Instant>,

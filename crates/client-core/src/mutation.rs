@@ -1,7 +1,6 @@
 //! Rules of this crate that the kill harness breaks on purpose, to see that it notices. Without the
 //! feature `mutations` no rule can be broken.
 
-/// One broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "mutations"), allow(dead_code, reason = "broken by the harness only"))]
 pub enum Mutation {

@@ -34,10 +34,11 @@ pub(crate) enum Line {
 pub enum Way {
     /// There is one, of this generation.
     Up(u64),
-    /// [`Session::closed`] was said.
     Closed,
     /// The caller makes one, and tries until then.
-    Connect { until: Instant },
+    Connect {
+        until: Instant,
+    },
     /// Another caller makes one.
     Await,
     /// The pond has been waited for, and has not come.
@@ -243,7 +244,6 @@ impl<F, E: Clone> Session<F, E> {
         self.leases.claims()
     }
 
-    /// The attempt failed.
     pub fn not_connected(&mut self) {
         if self.line == Line::Connecting {
             self.line = Line::Down;

@@ -11,7 +11,6 @@ use crate::connection::{Connection, Trouble, buffer};
 use crate::memo::Page;
 use crate::{Error, Result, cancel};
 
-/// Who connects where.
 pub(crate) struct Caller<'a> {
     pub(crate) socket: &'a Path,
     pub(crate) client: ClientId,

@@ -59,6 +59,7 @@
 //! behind the same calls; see `MILLPOND_DRIVER` in [`cuda::DriverChoice`]. Calls that map nothing
 //! ([`Pond::reserve`], [`Pond::list`], [`Pond::status`] and so on) need no driver at all.
 
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod answer;

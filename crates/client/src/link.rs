@@ -68,7 +68,6 @@ impl Link {
         self.lock().session.new_lease()
     }
 
-    /// Counts connections.
     pub(crate) fn generation(&self) -> u64 {
         self.lock().session.generation()
     }

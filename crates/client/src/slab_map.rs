@@ -13,11 +13,9 @@ use crate::retire::RetireList;
 
 /// What is done to the device, so that the order of it can be tested without one.
 pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
-    /// Where work runs.
     type Context: Clone + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// One slab made visible.
     type Mapping: fmt::Debug + Send + Sync + 'static;
-    /// Reserved addresses.
     type Range: fmt::Debug + Send + Sync + 'static;
     /// A slab that this process may map.
     type Memory: fmt::Debug + Send + Sync + 'static;
@@ -39,7 +37,6 @@ pub(crate) trait DeviceSide: Send + Sync + Sized + 'static {
     /// Gives addresses and memory back.
     fn unmap(&self, mapping: Self::Mapping) -> Result<(), CudaError>;
 
-    /// Reserves addresses.
     fn reserve(&self, context: &Self::Context, bytes: u64) -> Result<Self::Range, CudaError>;
 
     /// Takes a reference to a slab.

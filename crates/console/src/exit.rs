@@ -5,7 +5,6 @@ use millpond_wire::ErrorKind;
 /// How a command ended, as a shell sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Everything went well.
     Ok,
     /// Something went wrong, or a check or claim was false.
     Failed,
@@ -22,16 +21,13 @@ pub enum Code {
 /// One line of the table for people.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The exit code.
     pub number: u8,
     /// The name that JSON errors carry.
     pub name: &'static str,
-    /// What it means.
     pub meaning: &'static str,
 }
 
 impl Code {
-    /// The number.
     pub const fn number(self) -> u8 {
         match self {
             Code::Ok => 0,

@@ -15,20 +15,14 @@ use crate::error::{CommandError, Outcome, Report};
 use crate::exit::Code;
 use crate::table::Table;
 
-/// How something looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Headings.
     Bold,
-    /// True, alive, fine.
     Good,
-    /// Worth a look.
     Careful,
-    /// False, dead, broken.
     Bad,
     /// Less important than the rest.
     Dim,
-    /// What to type.
     Hint,
 }
 
@@ -45,7 +39,6 @@ impl Tone {
     }
 }
 
-/// Prints.
 #[derive(Clone, Debug)]
 pub struct Printer {
     color_stdout: bool,
@@ -177,7 +170,6 @@ impl Printer {
         closed(stdout.write_all(bytes).and_then(|()| stdout.flush()))
     }
 
-    /// Data as JSON.
     pub fn json(&self, value: &impl Serialize) -> Outcome {
         if self.frame.is_some() {
             return self.json_line(value);

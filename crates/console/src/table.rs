@@ -17,13 +17,10 @@ const CELL_COLUMNS: usize = 48;
 /// Which side a column's cells stand on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
-/// Rows under headers.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(&'static str, Side)>,

@@ -25,7 +25,6 @@ pub fn group_name(group: u32) -> String {
     users::unix_group_name(group).unwrap_or_else(|| group.to_string())
 }
 
-/// This process's user.
 pub fn me() -> u32 {
     rustix::process::getuid().as_raw()
 }

@@ -33,6 +33,8 @@
 //! # }
 //! ```
 
+#![deny(missing_docs)]
+
 mod error;
 pub mod result;
 pub mod safe;

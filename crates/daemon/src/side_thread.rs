@@ -28,9 +28,7 @@ pub struct SideThread<Ask, Told> {
 pub struct Inside<Ask, Told> {
     /// What it is asked; more by itself.
     pub asks: Sender<Ask>,
-    /// What was asked.
     pub asked: Receiver<Ask>,
-    /// Where it answers.
     pub speaker: Speaker<Told>,
     /// Whether it shall end, whatever it was asked before.
     pub ends: Arc<AtomicBool>,
@@ -123,7 +121,6 @@ pub struct Speaker<Told> {
 }
 
 impl<Told> Speaker<Told> {
-    /// Says it.
     pub fn say(&self, told: Told) {
         if self.tell.send(told).is_ok() {
             let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());

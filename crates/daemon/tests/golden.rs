@@ -1,6 +1,6 @@
 //! A journal's frames are those of the golden file.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../../tests/golden/check.rs"]
 mod check;

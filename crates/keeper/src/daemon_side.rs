@@ -13,13 +13,10 @@ use crate::handover::{Launch, own_pidfd, take_stdin};
 /// Everything a daemon starts with.
 #[derive(Debug)]
 pub struct DaemonStart {
-    /// To the keeper.
     pub channel: Channel,
-    /// This daemon's epoch.
     pub epoch: Epoch,
     /// The settings; the runtime folder is always set, and absolute.
     pub config: Config,
-    /// The keeper.
     pub keeper_pid: u32,
     /// Fires when the keeper is gone.
     pub keeper_pidfd: OwnedFd,

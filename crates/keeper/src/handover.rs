@@ -19,9 +19,7 @@ use crate::config::{Config, ConfigError, LogFormat};
 /// path leads to the new program, while the kernel's link to the running one would lead nowhere.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
     /// The file itself. It can be started when its path leads nowhere, or to something else.
     file: Option<Arc<OwnedFd>>,
@@ -171,7 +169,6 @@ fn program_of(process: &str) -> io::Result<(PathBuf, Arc<OwnedFd>)> {
 /// Why nothing was handed over.
 #[derive(Debug, thiserror::Error)]
 pub enum HandoverError {
-    /// Started by hand.
     #[error("standard input is not a channel")]
     NotAChannel,
     /// The peer does not follow the protocol.
@@ -180,7 +177,6 @@ pub enum HandoverError {
         /// What should have come.
         expected: &'static str,
     },
-    /// The channel broke.
     #[error("handing over")]
     Channel(#[from] ChannelError),
     /// The settings do not fit this version.
@@ -188,12 +184,7 @@ pub enum HandoverError {
     Config(#[from] ConfigError),
     /// The system said no.
     #[error("{what}")]
-    Io {
-        /// Doing what.
-        what: String,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { what: String, source: io::Error },
 }
 
 impl HandoverError {

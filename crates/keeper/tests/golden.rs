@@ -1,6 +1,6 @@
 //! The bytes between keeper and daemon are those of the golden file.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../../tests/golden/check.rs"]
 mod check;

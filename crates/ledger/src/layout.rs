@@ -102,7 +102,6 @@ pub(crate) const LINES: usize = SLOTS * LINE;
 pub(crate) const OWNER: usize = 128;
 /// Where the owners begin.
 pub(crate) const OWNERS_AT: usize = HEAD + DEVICES * LINES;
-/// All of it.
 pub(crate) const LEN: usize = OWNERS_AT + SLOTS * OWNER;
 
 /// Offsets in the head. The first 64 bytes are written once; see `file`.
@@ -111,7 +110,6 @@ pub(crate) mod head {
     pub(crate) const HIGH_WATER: usize = 64;
     /// A bit for each slot: whether it is taken. Changed under the lock only.
     pub(crate) const TAKEN_SLOTS: usize = 128;
-    /// The device table.
     pub(crate) const TABLE: usize = 1024;
     /// One device: UUID (two words), whether it is taken, the size of a context.
     pub(crate) const DEVICE: usize = 64;
@@ -143,7 +141,6 @@ pub(crate) mod owner {
 
 /// Bytes that are locked and not there: far behind the file's end.
 pub(crate) mod byte {
-    /// The group's lock.
     pub(crate) const GROUP: i64 = 1 << 40;
     /// The first slot's; the others follow.
     pub(crate) const SLOTS: i64 = GROUP + 1;

@@ -57,6 +57,7 @@
 //! - [`parse_size`], [`parse_bytes`]: sizes as people write them
 //! - [`protocol`]: the words' rules, generic over the atomics so that a model checker can run them
 
+#![deny(missing_docs)]
 #![no_std]
 
 #[cfg(test)]

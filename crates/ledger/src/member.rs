@@ -218,7 +218,6 @@ impl<P: Protocol> Member<P> {
         self.word(device).overwrite(Halves { tight: false, credit, used }.pack());
     }
 
-    /// This process's word.
     #[inline]
     fn word(&self, device: DeviceIndex) -> &AtomicU64 {
         self.region.held(self.slot(), device)

@@ -13,7 +13,6 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// `folder/file`.
     pub(crate) fn join(folder: &CStr, file: &CStr) -> Result<Self, LedgerError> {
         Self::of(&[folder.to_bytes(), b"/", file.to_bytes()])
     }

@@ -18,7 +18,6 @@ use crate::file::{Head, Memory, any_member};
 use crate::layout::{HEAD, LEN, LINES, MAGIC, Uuid};
 use crate::sys::{self, Fd};
 
-/// The ledger's memory.
 #[derive(Debug)]
 pub(crate) struct Region {
     base: NonNull<u8>,

@@ -22,7 +22,6 @@ pub(crate) struct Identity {
     pub program: [u8; 16],
 }
 
-/// What [`Region::reap`] found.
 #[derive(Debug, Default)]
 pub(crate) struct Reaped {
     /// Slots that are free now.
@@ -65,7 +64,6 @@ fn bit_of(index: usize) -> (usize, u64) {
     (head::TAKEN_SLOTS.saturating_add(index / 64 * 8), 1 << (index % 64))
 }
 
-/// Every device number.
 pub(crate) fn devices() -> impl Iterator<Item = DeviceIndex> {
     (0..DEVICES).filter_map(|index| u8::try_from(index).ok().map(DeviceIndex))
 }

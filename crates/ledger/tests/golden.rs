@@ -1,7 +1,7 @@
 //! A group's two files are laid out as the golden files say: every word that is not zero, by its
 //! offset. Members of older and newer programs share them.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../../tests/golden/check.rs"]
 mod check;

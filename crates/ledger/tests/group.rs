@@ -1,6 +1,6 @@
 //! One group, seen from members, book and observer in one process.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;

@@ -5,7 +5,7 @@
 //! the lock are shuttle's. What must hold is checked after every single change of a word. Twins
 //! that lack one rule each must be caught, or the model proves nothing.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -1,6 +1,6 @@
 //! A group of real processes: how they come, fork, die and misbehave.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 use std::ffi::CString;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Random interleavings of real processes with kills: the limit holds at every instant, ledger and
 //! driver agree at the end; and without one of the rules this test would fail.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::process::{Command, Output};
 

@@ -32,11 +32,9 @@ pub fn rotated(path: &Path, number: u32) -> PathBuf {
     name.into()
 }
 
-/// A log file.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
-    /// Zero means never.
     rotate_bytes: u64,
     file: Option<File>,
     torn: bool,

@@ -11,7 +11,6 @@ pub const QUEUE_BYTES: usize = 1 << 20;
 /// One step of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Write this line.
     Line(Vec<u8>),
     /// So many lines were dropped at this place.
     Dropped(u64),

@@ -6,14 +6,12 @@ use std::path::PathBuf;
 
 use crate::file::LogFile;
 
-/// Where lines go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Standard error, as it was when the process started.
     StandardError,
     /// A file that several processes append to.
     File {
-        /// An absolute path.
         path: PathBuf,
         /// The file is rotated before it grows beyond this; zero means never.
         rotate_bytes: u64,

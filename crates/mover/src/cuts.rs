@@ -18,7 +18,6 @@ pub(crate) struct Cuts {
     hashes: Vec<OnceLock<ContentHash>>,
 }
 
-/// One block.
 struct Cut {
     /// Its first byte, from the job's start.
     start: u64,

@@ -9,7 +9,6 @@ use crate::channel::ChannelError;
 /// Why there is no mover, or none any more. The daemon starts the next one.
 #[derive(Debug, thiserror::Error)]
 pub enum MoverError {
-    /// Started by hand.
     #[error(
         "standard input is not a mover's channel: this command is started by Millpond itself, \
          use `millpond serve`"
@@ -21,7 +20,6 @@ pub enum MoverError {
         /// What should have come.
         expected: &'static str,
     },
-    /// The channel broke.
     #[error(transparent)]
     Channel(#[from] ChannelError),
     /// No ring can be made like this.
@@ -30,7 +28,6 @@ pub enum MoverError {
          at most 64 threads, 16 buffers, 64 MiB in whole pages, 2 GiB together"
     )]
     Ring {
-        /// Threads.
         threads: u16,
         /// Bytes of a buffer.
         block_bytes: u32,
@@ -40,9 +37,7 @@ pub enum MoverError {
     /// A wish for tests was not understood.
     #[error("{variable}='{value}' is not {expected}")]
     Fault {
-        /// The variable.
         variable: &'static str,
-        /// What it held.
         value: String,
         /// What it may hold.
         expected: &'static str,
@@ -55,12 +50,7 @@ pub enum MoverError {
     Cuda(#[from] CudaError),
     /// The system said no.
     #[error("{what}: {source}")]
-    Io {
-        /// Doing what.
-        what: &'static str,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { what: &'static str, source: io::Error },
 }
 
 impl MoverError {

@@ -29,7 +29,6 @@ const SEEN_BYTES: usize = 512 << 10;
 pub(crate) enum FileFailure {
     /// It ended after this many of the wanted bytes.
     Ended(usize),
-    /// In words.
     Other(String),
 }
 

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use millpond_cuda::{Context, CudaError, Mapping, PendingCopy, PinnedBuffer, Stream};
 
-/// The ring's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawRing {
     /// Threads, at least 1.
@@ -34,7 +33,6 @@ pub enum RawError {
     /// A ring without threads, bytes or buffers.
     #[error("a ring needs a thread, a byte and a buffer; this one has {0:?}")]
     Ring(RawRing),
-    /// A thread panicked.
     #[error("a thread of the ring panicked")]
     Panic,
 }

@@ -1,6 +1,6 @@
 //! The bytes between daemon and mover are those of the golden files.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../../tests/golden/check.rs"]
 mod check;

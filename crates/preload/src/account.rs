@@ -313,7 +313,6 @@ fn count_devices(state: &State) -> c_int {
     count
 }
 
-/// A GPU's UUID.
 pub(crate) fn uuid_of(ordinal: c_int) -> Option<Uuid> {
     let mut uuid = [0_u8; 16];
     // SAFETY: the pointer is to 16 bytes.

@@ -9,7 +9,6 @@ use crate::driver::{self, Action};
 /// What becomes of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Hooked.
     Hooked(Action),
     /// Passed on: it takes no device memory.
     Passed(Reason),
@@ -27,21 +26,15 @@ pub enum Reason {
     Address,
     /// Code, with the variables that it declares.
     Code,
-    /// Copies and fills.
     Copy,
-    /// Debuggers, profilers, logs.
     Debug,
-    /// Handles for others.
     Export,
     /// Checkpoints of a process.
     Freeze,
-    /// Graphs as data.
     Graph,
     /// Memory of a graphics API.
     Graphics,
-    /// Host memory.
     Host,
-    /// Kernels.
     Launch,
     /// Where managed memory is.
     Managed,
@@ -49,17 +42,12 @@ pub enum Reason {
     Old,
     /// The order of work.
     Order,
-    /// A pool's settings.
     Pool,
-    /// Functions without names.
     Private,
-    /// Questions.
     Query,
-    /// Settings.
     Settings,
     /// Things that take a little of a context.
     Small,
-    /// Textures and surfaces.
     Texture,
 }
 

@@ -11,11 +11,9 @@ use crate::types::*;
 /// What a hook does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Finds other functions.
     Resolver,
     /// Takes memory: reserved before the call, settled after it.
     Reserve,
-    /// Gives memory back.
     Free,
     /// Makes or ends a context.
     Context,

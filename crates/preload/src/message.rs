@@ -5,17 +5,13 @@ use core::fmt::{self, Write};
 /// How much is said. Standard error belongs to the program, so only errors are said unless asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nothing.
     Off,
     /// The limit cannot be kept, or no memory is given.
     Error,
     /// Something is not as it should be.
     Warn,
-    /// What holds.
     Info,
-    /// Refusals.
     Debug,
-    /// Every decision.
     Trace,
 }
 
@@ -68,7 +64,6 @@ impl Write for Line {
     }
 }
 
-/// Says a line.
 pub(crate) fn say(level: Level, text: fmt::Arguments<'_>) {
     if level > crate::settings::log_level() {
         return;

@@ -14,11 +14,9 @@ use crate::message::Level;
 /// One environment variable: its name, what it may hold, what it does.
 #[derive(Debug)]
 pub struct EnvironmentVariable {
-    /// The variable.
     pub name: &'static str,
     /// Its values in words.
     pub values: &'static str,
-    /// What it does.
     pub meaning: &'static str,
 }
 
@@ -127,14 +125,20 @@ impl<const N: usize> Text<N> {
 #[derive(Clone, Copy)]
 #[allow(clippy::large_enum_variant, reason = "there is one, and no heap to put it on")]
 pub(crate) enum Source {
-    /// Nobody stated one.
     None,
     /// A group that somebody made.
     Ledger(Text<1024>),
     /// Stated here: for every GPU, and for some by their CUDA number.
-    Stated { all: Option<Size>, some: [Option<Stated>; ORDINALS] },
+    Stated {
+        all: Option<Size>,
+        some: [Option<Stated>; ORDINALS],
+    },
     /// Stated in a way that cannot be understood.
-    Bad { variable: &'static str, text: Text<64>, why: Why },
+    Bad {
+        variable: &'static str,
+        text: Text<64>,
+        why: Why,
+    },
 }
 
 /// A limit for one GPU.
@@ -157,9 +161,7 @@ pub(crate) enum Why {
 /// What is in a file of settings.
 #[derive(Clone, Copy)]
 enum Found<'a> {
-    /// There is none.
     Nothing,
-    /// All of it.
     Text(&'a [u8]),
     /// Something, but not all of it can be read.
     Unreadable,

@@ -160,7 +160,6 @@ pub(crate) struct Pending {
 /// A pool of host memory.
 pub(crate) const NO_DEVICE: u32 = u32::MAX;
 
-/// A context.
 #[repr(C)]
 pub(crate) struct Context {
     pub(crate) handle: AtomicUsize,

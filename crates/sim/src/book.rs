@@ -27,11 +27,9 @@ pub enum BookAsk {
     Group(Box<GroupAsk>),
 }
 
-/// What it says.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "few of them live at once")]
 pub enum BookTold {
-    /// To a client.
     Answer(ConnId, u64, Result<ReplyBody, Failure>),
     /// Which group pays for whom.
     Payers(Payers),

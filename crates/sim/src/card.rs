@@ -13,7 +13,6 @@ pub const BLOCK: u64 = 256;
 /// One allocation of the driver. Fresh memory is zero.
 #[derive(Debug)]
 pub struct Memory {
-    /// Counts allocations.
     pub serial: usize,
     pub bytes: u64,
     words: RefCell<BTreeMap<u64, u64>>,
@@ -36,9 +35,7 @@ pub type File = Rc<RefCell<Vec<u8>>>;
 
 #[derive(Clone, Debug)]
 pub enum Fd {
-    /// An exported slab.
     Memory(Rc<Memory>),
-    /// A pidfd.
     Process(u32),
     Journal(File),
     /// A file with the contents of a tensor.

@@ -19,7 +19,6 @@ use crate::socket::{SharedChannel, SharedSocket, Socket};
 use crate::world::{CARD_BYTES, GPU, World};
 
 pub enum Daemon {
-    /// There is none.
     Dead,
     /// It was started and everything is in its socket.
     Starting(Start),

@@ -15,7 +15,6 @@ use crate::world::World;
 #[derive(Debug)]
 pub struct Keeper {
     pub holds: BTreeMap<HoldKey, Fd>,
-    /// From its daemon.
     pub channel: SharedChannel,
     /// Of the last daemon.
     pub epoch: u64,

@@ -182,7 +182,6 @@ impl GroupFile {
         taken == Ok(Outcome::Done)
     }
 
-    /// A process frees.
     pub fn release(&mut self, pid: u32, units: u32) {
         if let Some(slot) = self.slots.iter().find(|slot| slot.pid == pid) {
             protocol::release(&slot.word, units);

@@ -50,7 +50,6 @@ pub struct Job {
 pub struct Mover {
     pub pid: u32,
     pub alive: bool,
-    /// To its daemon.
     pub wire: SharedWire,
     /// What it has mapped.
     pub mapped: BTreeMap<SlabId, Rc<Memory>>,

@@ -8,14 +8,12 @@ use millpond_client_core as client;
 
 macro_rules! mutations {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// One broken rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Mutation {
             $($(#[$doc])* $variant,)*
         }
 
         impl Mutation {
-            /// All of them.
             pub const ALL: &'static [Mutation] = &[$(Mutation::$variant,)*];
 
             /// As it is written on the command line.

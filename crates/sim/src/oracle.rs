@@ -14,7 +14,6 @@ use crate::versions::KnownVersion;
 pub struct Violation {
     /// Which rule, in a few words that never change.
     pub invariant: &'static str,
-    /// To what.
     pub detail: String,
 }
 
@@ -40,15 +39,10 @@ pub fn ensure(
 /// What is known of one tensor from requests and answers.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Identity.
     pub id: TensorId,
-    /// Whose.
     pub user: u32,
-    /// Shared with whom.
     pub audience: Audience,
-    /// Its size.
     pub bytes: u64,
-    /// Made of zeroes.
     pub zero: bool,
     /// Ends with its creator.
     pub ephemeral: bool,
@@ -83,16 +77,12 @@ pub struct Known {
 /// A range of a slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which.
     pub slab: SlabId,
-    /// From where.
     pub offset: u64,
-    /// How far.
     pub bytes: u64,
 }
 
 impl Place {
-    /// Of an answer.
     #[must_use]
     pub fn of(info: &TensorInfo) -> Self {
         Self { slab: info.slab, offset: info.offset, bytes: info.bytes }
@@ -106,12 +96,10 @@ impl Place {
     }
 }
 
-/// The observer.
 #[derive(Debug, Default)]
 pub struct Oracle {
     /// Every tensor that was ever asked for.
     pub tensors: Vec<Known>,
-    /// By identity.
     pub index: BTreeMap<TensorId, usize>,
     /// In the order in which memory was handed out.
     placed: BTreeMap<SlabId, Vec<usize>>,

@@ -29,7 +29,6 @@ pub enum Ask {
     Make {
         slab: SlabId,
         bytes: u64,
-        /// On whose account.
         user: u32,
         /// Its payer had room when it was asked for.
         had_room: bool,
@@ -41,7 +40,6 @@ pub enum Ask {
     Close(Fd),
 }
 
-/// What it says.
 #[derive(Debug)]
 pub enum Told {
     /// A slab, or why not.
@@ -55,12 +53,10 @@ pub struct Around {
     pub clock: Rc<Cell<u64>>,
     /// Processes that are gone.
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
-    /// The broken rule.
     pub mutation: Option<Mutation>,
     /// Swaps that were recorded, by whichever daemon.
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
     pub groups: SharedGroups,
-    /// For whoever replays.
     pub trace: Trace,
 }
 
@@ -103,7 +99,6 @@ pub struct SimPorts {
     pub told: VecDeque<Told>,
     /// Who pays for which slab: the real budget.
     pub charges: Charges,
-    /// The book thread.
     pub book: Book,
     /// The groups' files, which outlive this daemon.
     pub groups: SharedGroups,
@@ -119,7 +114,6 @@ pub struct SimPorts {
     pub dead: bool,
     /// One call in so many fails; zero means none.
     pub faults: u64,
-    /// The broken rule.
     pub mutation: Option<Mutation>,
     /// Something was refused by a fault.
     pub faulted: bool,
@@ -127,7 +121,6 @@ pub struct SimPorts {
     pub swaps: Rc<RefCell<BTreeSet<Token>>>,
     /// A swap that was recorded twice.
     pub swapped_twice: Option<Token>,
-    /// For whoever replays.
     pub trace: Trace,
     late_records: Vec<Record>,
     late_holds: Vec<(HoldKey, Fd)>,

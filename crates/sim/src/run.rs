@@ -15,11 +15,9 @@ const SHOWN: usize = 40;
 /// A schedule that broke a rule.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Which.
     pub seed: u64,
     /// With which rule broken on purpose.
     pub mutation: Option<Mutation>,
-    /// What went wrong.
     pub violation: Violation,
     /// The fewest steps after which it goes wrong.
     pub steps: u64,

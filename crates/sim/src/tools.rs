@@ -81,7 +81,6 @@ impl World {
         });
     }
 
-    /// Connects and asks.
     pub(crate) fn tool_connects(&mut self, tool: usize) -> Result<(), Violation> {
         let id = ClientId(self.rng.id());
         let tool = &mut self.tools[tool];

@@ -21,15 +21,11 @@ pub const OTHER_MODEL: &str = "o";
 /// What is known of one version from requests and answers.
 #[derive(Clone, Debug)]
 pub struct KnownVersion {
-    /// Identity.
     pub id: VersionId,
-    /// Whose.
     pub user: u32,
-    /// Which model.
     pub model: TensorName,
     /// The tag that was asked for.
     pub tag: Option<VersionTag>,
-    /// Who stages it.
     pub creator: u32,
     /// Its slabs, as the last answer had them.
     pub parts: Vec<usize>,

@@ -23,20 +23,16 @@ use crate::socket::SharedSocket;
 use crate::tools::Tool;
 use crate::trace::Trace;
 
-/// The one GPU.
 pub const GPU: GpuUuid = GpuUuid([1; 16]);
-/// Bytes on it.
 pub const CARD_BYTES: u64 = 512 << 20;
 /// Clients at a time.
 const CLIENTS: usize = 4;
-/// The first process.
 pub const FIRST_PID: u32 = 1000;
 
 /// What is left of a process after its death: work and copies of its mappings that nobody has said
 /// are gone, such as those of a child that it had.
 #[derive(Debug)]
 pub struct Ghost {
-    /// Whose.
     pub pid: u32,
     /// Tensors that it may still write.
     pub writes: Vec<(usize, Rc<Memory>)>,
@@ -46,17 +42,13 @@ pub struct Ghost {
 
 /// One schedule under way.
 pub struct World {
-    /// Chance.
     pub rng: Rng,
-    /// Milliseconds.
     pub clock: Rc<Cell<u64>>,
     /// Processes that are gone.
     pub gone: Rc<RefCell<BTreeSet<u32>>>,
-    /// The GPU.
     pub card: Card,
     /// The keeper, unless it is dead.
     pub keeper: Option<Keeper>,
-    /// The daemon.
     pub daemon: Daemon,
     /// Connections that nobody has accepted yet.
     pub listener: VecDeque<SharedSocket>,
@@ -66,19 +58,15 @@ pub struct World {
     pub ghosts: Vec<Ghost>,
     /// Every mover that ever was.
     pub movers: Vec<Mover>,
-    /// The observer.
     pub oracle: Oracle,
     /// Who will be killed when.
     pub plan: Plan,
-    /// The broken rule.
     pub mutation: Option<Mutation>,
     /// One call in so many fails.
     pub faults: u64,
     /// Empty slabs that the pond keeps.
     pub recycle_bytes: u64,
-    /// Of the tensors.
     pub sizes: Sizes,
-    /// For whoever replays.
     pub trace: Trace,
     /// Clients act by themselves and are replaced.
     pub busy: bool,
@@ -92,7 +80,6 @@ pub struct World {
     pub has_groups: bool,
     /// Processes of groups keep the locks of their ledgers.
     pub stuck_locks: bool,
-    /// The groups' files.
     pub groups: SharedGroups,
     /// Every process that ever asked about a group.
     pub tools: Vec<Tool>,

@@ -14,13 +14,11 @@ use crate::profiles::{PROFILES, Profile};
 /// One environment variable: its name, what it may hold, what holds without it, what it does.
 #[derive(Debug)]
 pub struct EnvironmentVariable {
-    /// The variable.
     pub name: &'static str,
     /// Its values in words.
     pub values: &'static str,
     /// What holds when it is not set.
     pub default: &'static str,
-    /// What it does.
     pub meaning: &'static str,
 }
 
@@ -88,9 +86,7 @@ pub enum ConfigError {
     /// A variable's value was not understood.
     #[error("{name}='{value}' is not {expected}")]
     BadValue {
-        /// The variable.
         name: &'static str,
-        /// What it held.
         value: String,
         /// What it may hold.
         expected: &'static str,
@@ -98,9 +94,7 @@ pub enum ConfigError {
     /// A variable's value is no size.
     #[error("{name}='{value}' is {why}")]
     BadSize {
-        /// The variable.
         name: &'static str,
-        /// What it held.
         value: String,
         /// What is wrong with it.
         why: BadSize,
@@ -120,7 +114,6 @@ pub struct Config {
     pub folder: PathBuf,
     /// True when the folder is the default one, whose owner must then be this user.
     pub folder_is_default: bool,
-    /// Number of devices.
     pub devices: usize,
     /// What they claim to be.
     pub profile: &'static Profile,
@@ -130,7 +123,6 @@ pub struct Config {
     pub strict: bool,
     /// Asynchronous work runs as late as allowed.
     pub adversarial: bool,
-    /// What contexts cost.
     pub context_bytes: u64,
     /// How much a memory pool takes at a time.
     pub pool_step: u64,

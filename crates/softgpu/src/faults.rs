@@ -52,7 +52,6 @@ pub enum FaultError {
     Conflict {
         /// The call of the rule.
         call: String,
-        /// What is wrong.
         reason: &'static str,
     },
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use crate::engine::registry::Registry;
 
-/// A device's meter.
 #[derive(Debug)]
 pub struct Meter(Registry);
 

@@ -51,7 +51,6 @@ impl Worker {
         Ok(Self { label: label.to_owned(), child, orders, answers: BufReader::new(answers) })
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -91,7 +90,6 @@ impl Worker {
         }
     }
 
-    /// Opens the driver.
     pub fn open_card(&mut self) -> Result<Card, CommandError> {
         match self.ask(&Order::OpenCard)? {
             Answer::Card(card) => Ok(card),
@@ -137,7 +135,6 @@ impl Worker {
         }
     }
 
-    /// Ends the spinning.
     pub fn rest(&mut self) -> Result<Spun, CommandError> {
         match self.ask(&Order::Rest)? {
             Answer::Spun(spun) => Ok(spun),

@@ -21,7 +21,6 @@ const LEAVE: u8 = b'k';
 /// How long it takes pains.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The starter's end.
 #[derive(Debug)]
 pub struct Janitor {
     child: Child,
@@ -59,7 +58,6 @@ impl Drop for Janitor {
     }
 }
 
-/// The janitor itself.
 pub fn run(folder: &Path) -> Outcome {
     let mut byte = [0];
     let dismissed = matches!(io::stdin().read(&mut byte), Ok(1) if byte[0] == LEAVE);

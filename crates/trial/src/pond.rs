@@ -31,7 +31,6 @@ const FIRST_TRY: Duration = Duration::from_millis(50);
 pub struct TrialPond {
     // Fields are dropped in this order: the janitor looks after everything has been tried here.
     folder: TempDir,
-    /// The `millpond` program.
     program: PathBuf,
     settings: Vec<(&'static str, String)>,
     serve: Option<Child>,
@@ -59,7 +58,6 @@ impl TrialPond {
         })
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

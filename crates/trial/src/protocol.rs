@@ -11,29 +11,18 @@ pub enum Order {
     /// Read the used bytes of the card that was opened; answered by [`Answer::Used`].
     ReadUsed,
     /// Read what one process uses of it; answered by [`Answer::Process`].
-    ReadProcess {
-        /// Which process.
-        pid: u32,
-    },
+    ReadProcess { pid: u32 },
     /// Make a context on this GPU; answered by [`Answer::Done`].
-    MakeContext {
-        /// The GPU's UUID.
-        device: String,
-    },
+    MakeContext { device: String },
     /// Make a tensor, write it, publish it and let go; answered by [`Answer::Done`].
     Write {
-        /// Its name.
         name: String,
-        /// Its bytes.
         bytes: u64,
         /// What the bytes are made from.
         seed: u64,
     },
     /// Map tensors read-only; answered by [`Answer::Times`], one for each.
-    Map {
-        /// Their names.
-        names: Vec<String>,
-    },
+    Map { names: Vec<String> },
     /// Read all that is mapped; answered by [`Answer::Sums`], one for each.
     Check,
     /// Read on and on until told otherwise; answered by [`Answer::Done`] at once.
@@ -50,9 +39,7 @@ pub enum Order {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It is done.
     Done,
-    /// The card.
     Card(Card),
     /// Bytes of the card that are in use, over all processes.
     Used(u64),
@@ -60,7 +47,6 @@ pub enum Answer {
     Process(Option<u64>),
     /// How long each took, in nanoseconds.
     Times(Vec<u64>),
-    /// A checksum each.
     Sums(Vec<u64>),
     /// What happened while spinning.
     Spun(Spun),
@@ -68,18 +54,14 @@ pub enum Answer {
     Failed(String),
 }
 
-/// What is measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Card {
     /// Whether it is the software driver.
     pub soft: bool,
     /// The driver's name and version.
     pub driver: String,
-    /// The GPU's UUID.
     pub device: String,
-    /// The GPU's name.
     pub name: String,
-    /// The GPU's memory.
     pub total_bytes: u64,
     /// Who says how much is used: `NVML` or `cuMemGetInfo`.
     pub reading: String,
@@ -88,11 +70,9 @@ pub struct Card {
 /// What a reader saw while it read on and on.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Spun {
-    /// Reads.
     pub reads: u64,
     /// Those that gave other bytes than the first time.
     pub wrong: u64,
-    /// Those that failed.
     pub failed: u64,
     /// The longest time from the end of one read to the end of the next, in nanoseconds.
     pub longest_pause_ns: u64,

@@ -13,6 +13,8 @@
 //! its words. It was refused to serialize the messages themselves: their fields follow the protocol,
 //! these follow what people were promised.
 
+#![deny(missing_docs)]
+
 #[macro_use]
 mod data;
 

@@ -19,9 +19,7 @@ pub struct TensorHashes {
 pub struct Hashes {
     /// Of each tensor, in the order of the layout.
     pub tensors: Vec<ContentHash>,
-    /// Of each slab.
     pub slabs: Vec<ContentHash>,
-    /// Of the version.
     pub content: ContentHash,
 }
 
@@ -29,7 +27,6 @@ pub struct Hashes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("tensor '{}' is not loaded completely: piece {piece} has no hash", shown(.tensor))]
 pub struct MissingHash {
-    /// The tensor.
     pub tensor: String,
     /// The first such piece.
     pub piece: usize,
@@ -42,7 +39,6 @@ pub fn piece_count(bytes: u64) -> usize {
 }
 
 impl TensorHashes {
-    /// Without any hash.
     #[must_use]
     pub fn new(layout: &Layout) -> Self {
         let mut begins = vec![0];

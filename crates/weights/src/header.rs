@@ -33,15 +33,12 @@ pub struct Header {
 /// A tensor of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderTensor {
-    /// Its name.
     pub name: String,
-    /// Element type.
     pub dtype: Dtype,
     /// Extents; a dimension may be zero.
     pub shape: Shape,
     /// Where it begins, from the end of the header.
     pub start: u64,
-    /// Its size.
     pub bytes: u64,
 }
 
@@ -58,20 +55,10 @@ pub enum HeaderError {
     TooLong(u64),
     /// The file ends inside the header.
     #[error("it says that its header has {header} bytes, but the file has {file}: it is truncated")]
-    BeyondFile {
-        /// As it says.
-        header: u64,
-        /// As it is.
-        file: u64,
-    },
+    BeyondFile { header: u64, file: u64 },
     /// The file has not the bytes that its tensors have.
     #[error("its tensors need {needs} bytes after the header, the file has {has}: it is {what}", what = if has < needs { "truncated" } else { "longer than it may be" })]
-    FileSize {
-        /// Of all tensors.
-        needs: u64,
-        /// In the file.
-        has: u64,
-    },
+    FileSize { needs: u64, has: u64 },
     /// Not JSON, or not of the kind that safetensors writes.
     #[error("its header cannot be read: {0}")]
     Json(#[from] serde_json::Error),
@@ -83,50 +70,27 @@ pub enum HeaderError {
     Name(String),
     /// A dtype that is not in the table.
     #[error("tensor '{}' has the unknown dtype '{}'", shown(.name), shown(.dtype))]
-    Dtype {
-        /// The tensor.
-        name: String,
-        /// Its dtype.
-        dtype: String,
-    },
+    Dtype { name: String, dtype: String },
     /// A shape that cannot be.
     #[error("tensor '{}': {error}", shown(.name))]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// What is wrong.
-        error: ShapeError,
-    },
+    Shape { name: String, error: ShapeError },
     /// Shape, dtype and offsets do not agree.
     #[error("tensor '{}' has {has} bytes, but its shape {shape} of {dtype} needs {needs}", shown(.name))]
     Bytes {
-        /// The tensor.
         name: String,
-        /// Its shape.
         shape: Shape,
-        /// Its dtype.
         dtype: Dtype,
         /// By shape and dtype.
         needs: u64,
-        /// By its offsets.
         has: u64,
     },
     /// The end is before the start.
     #[error("tensor '{}' ends at {end}, before it begins at {start}", shown(.name))]
-    Backwards {
-        /// The tensor.
-        name: String,
-        /// Where it begins.
-        start: u64,
-        /// Where it ends.
-        end: u64,
-    },
+    Backwards { name: String, start: u64, end: u64 },
     /// Bytes that belong to two tensors.
     #[error("tensor '{}' begins at {start}, inside the one before it, which ends at {end}", shown(.name))]
     Overlap {
-        /// The tensor.
         name: String,
-        /// Where it begins.
         start: u64,
         /// Where the one before it ends.
         end: u64,
@@ -134,9 +98,7 @@ pub enum HeaderError {
     /// Bytes that belong to none.
     #[error("tensor '{}' begins at {start}, but the one before it ends at {end}: there is a hole", shown(.name))]
     Hole {
-        /// The tensor.
         name: String,
-        /// Where it begins.
         start: u64,
         /// Where the one before it ends.
         end: u64,

@@ -26,15 +26,10 @@ pub struct Layout {
 /// A tensor with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaidTensor {
-    /// Its name.
     pub name: String,
-    /// Element type.
     pub dtype: Dtype,
-    /// Extents.
     pub shape: Shape,
-    /// Its size.
     pub bytes: u64,
-    /// Which slab.
     pub slab: usize,
     /// Where in that slab; a multiple of [`TENSOR_ALIGN`].
     pub offset: u64,
@@ -48,7 +43,6 @@ pub enum LayoutError {
     /// Nothing to lay out.
     #[error("there is no tensor to load")]
     Empty,
-    /// More than [`limits::TENSORS_PER_VERSION`].
     #[error("{0} tensors are too many for one version; at most {max}", max = limits::TENSORS_PER_VERSION)]
     TooManyTensors(usize),
     /// Two tensors with one name.
@@ -56,12 +50,7 @@ pub enum LayoutError {
     Duplicate(String),
     /// A tensor that has no whole number of bytes.
     #[error("tensor '{}': {error}", shown(.name))]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// What is wrong.
-        error: ShapeError,
-    },
+    Shape { name: String, error: ShapeError },
     /// More bytes than a number can say.
     #[error("the tensors together are larger than any memory")]
     TooLarge,

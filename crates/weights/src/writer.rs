@@ -14,11 +14,8 @@ use crate::shown;
 /// A tensor to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Element type.
     pub dtype: Dtype,
-    /// Extents.
     pub shape: &'a Shape,
 }
 
@@ -30,12 +27,7 @@ pub enum WriteError {
     NameTaken(String),
     /// A tensor without a whole number of bytes.
     #[error("tensor '{}': {error}", shown(.name))]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// What is wrong.
-        error: ShapeError,
-    },
+    Shape { name: String, error: ShapeError },
     /// More than readers take.
     #[error("the header would have {0} bytes; at most {HEADER_BYTES}: save in smaller files")]
     TooLong(u64),

@@ -103,7 +103,6 @@ impl PiecesKind {
 pub struct Piece {
     /// Where it lies, from the start of the tensor that the move is about.
     pub offset: u64,
-    /// Its size.
     pub bytes: u64,
 }
 
@@ -113,7 +112,6 @@ pub struct Piece {
 pub struct Run {
     /// Where in the file.
     pub file_offset: u64,
-    /// How many.
     pub bytes: u64,
 }
 

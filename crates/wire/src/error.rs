@@ -111,7 +111,6 @@ pub struct Holder {
     pub user: u32,
     /// Bytes of the owner's slabs.
     pub bytes: u64,
-    /// Tensors in them.
     pub tensors: u32,
 }
 

@@ -18,11 +18,8 @@ use crate::limits;
 pub struct PeerCredentials {
     /// Process, in this process's namespace; zero where it is not visible.
     pub pid: u32,
-    /// User.
     pub user: u32,
-    /// Primary group.
     pub group: u32,
-    /// Other groups.
     pub groups: Vec<u32>,
 }
 

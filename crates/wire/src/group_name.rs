@@ -45,7 +45,6 @@ impl GroupName {
         Self(format!("{ANONYMOUS_PREFIX}{number}"))
     }
 
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

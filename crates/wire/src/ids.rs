@@ -43,7 +43,6 @@ macro_rules! uuid_ids {
 }
 
 uuid_ids! {
-    /// A tensor.
     TensorId;
     /// A version of a model.
     VersionId;
@@ -60,7 +59,6 @@ uuid_ids! {
 /// What a lease is on; an event or a rename is about the same things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeaseTarget {
-    /// A tensor.
     Tensor(TensorId),
     /// A version of a model.
     Version(VersionId),

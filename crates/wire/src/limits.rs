@@ -34,13 +34,11 @@ pub const GROUPS: usize = 1024;
 pub const PIECE_BYTES: u64 = 4 << 20;
 /// Pieces in one move, and runs of a file that they are read from: together they fit a datagram.
 pub const PIECES_PER_MOVE: usize = 1024;
-/// See [`PIECES_PER_MOVE`].
 pub const RUNS_PER_MOVE: usize = 2048;
 /// Bytes of one move of pieces: a mover that is lost loses no more work than this.
 pub const MOVE_BYTES: u64 = 256 << 20;
 /// Slabs of a version: with the usual 2 GiB each, more than any card has.
 pub const PARTS: usize = 1024;
-/// A version's tag.
 pub const TAG_BYTES: usize = 64;
 /// A group's name: a folder's name, shown in tables.
 pub const GROUP_NAME_BYTES: usize = 64;

@@ -13,13 +13,11 @@ pub struct VersionTag(String);
 /// Why this names no version of a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelNameError {
-    /// The model's name.
     #[error("{}", of_model(.0))]
     Name(#[from] NameError),
     /// An '@' is between a model and a tag.
     #[error("model name '{0}': an '@' stands between a name and a version, as in `llama@v1`")]
     At(String),
-    /// The tag.
     #[error(
         "version '{0}': a tag has 1 to {max} letters, digits, '.', '_' or '-', and does not begin \
          with '-'",
@@ -56,7 +54,6 @@ impl VersionTag {
         Self(format!("v{number}"))
     }
 
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -86,7 +83,6 @@ impl FromStr for VersionTag {
 /// A version as a person writes it: `llama` for the current one, or `llama@v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ModelRef {
-    /// The model.
     pub model: TensorRef,
     /// `None` means its current version.
     pub tag: Option<VersionTag>,
@@ -129,7 +125,6 @@ impl FromStr for ModelRef {
 pub enum VersionTarget {
     /// By name, as its user sees it.
     Name(ModelRef),
-    /// By identity.
     Id(VersionId),
 }
 

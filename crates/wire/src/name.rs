@@ -24,10 +24,8 @@ pub struct TensorRef {
 /// Why a name is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing is there.
     #[error("a tensor name cannot be empty")]
     Empty,
-    /// Longer than [`limits::NAME_BYTES`].
     #[error("a tensor name of {0} bytes is too long; at most {max}", max = limits::NAME_BYTES)]
     TooLong(usize),
     /// Something that would not be safe or readable in a path, a shell or a log.
@@ -35,7 +33,6 @@ pub enum NameError {
     Malformed {
         /// The name, made printable.
         name: String,
-        /// What is wrong.
         reason: &'static str,
     },
 }

@@ -29,9 +29,7 @@ pub const FORMAT: u16 = 1;
 /// One change of the pond's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The first record.
     Opened {
-        /// Which pond.
         pond: PondId,
         /// Key of the lease tokens.
         key: [u8; 16],
@@ -48,15 +46,11 @@ pub enum Record {
     SlabTainted(SlabId),
     /// The slab's descriptor will be dropped.
     SlabGone(SlabId),
-    /// A tensor exists.
     TensorMade(TensorRecord),
     /// A tensor was published.
     TensorPublished {
-        /// Which.
         tensor: TensorId,
-        /// By which publish.
         token: Token,
-        /// Its generation now.
         generation: u64,
         /// The name that it got with this publish; from then on it lives without its creator.
         name: Option<TensorName>,
@@ -65,7 +59,6 @@ pub enum Record {
     },
     /// A get was answered that counts; or its lease has ended.
     TensorAccessed {
-        /// Of which tensor.
         tensor: TensorId,
         /// How many more are answered.
         accesses_left: u64,
@@ -82,7 +75,6 @@ pub enum Record {
     VersionReady(ReadyRecord),
     /// It became the current one of its model.
     VersionCurrent {
-        /// Which.
         version: VersionId,
         /// By which swap, if it was by one.
         token: Option<Token>,
@@ -95,9 +87,7 @@ pub enum Record {
     Renamed {
         /// The tensor, or a version of the model.
         object: LeaseTarget,
-        /// Its name now.
         name: TensorName,
-        /// By which rename.
         token: Token,
     },
     /// A GPU of the pond.

@@ -25,9 +25,7 @@ pub enum ShapeError {
     /// Packed elements that do not fill their last byte.
     #[error("shape {shape} of {dtype} is {bits} bits, which is not a whole number of bytes")]
     PartialByte {
-        /// The shape.
         shape: String,
-        /// The element type.
         dtype: Dtype,
         /// Its bits in all.
         bits: u64,
@@ -65,7 +63,6 @@ impl Shape {
         }
     }
 
-    /// The extents.
     #[must_use]
     pub fn dims(&self) -> &[u64] {
         &self.0

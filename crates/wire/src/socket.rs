@@ -23,18 +23,11 @@ pub const PATH_BYTES: usize = 107;
 pub enum SocketError {
     /// The path does not fit a socket address.
     #[error("socket path '{path}' has {length} bytes; the kernel takes at most {PATH_BYTES}")]
-    PathTooLong {
-        /// The path.
-        path: PathBuf,
-        /// Its length.
-        length: usize,
-    },
+    PathTooLong { path: PathBuf, length: usize },
     /// The socket, or the folder it is in, belongs to somebody it should not belong to.
     #[error("'{path}' belongs to user {owner}, not to {expected}")]
     Untrusted {
-        /// Which path.
         path: PathBuf,
-        /// Whose it is.
         owner: u32,
         /// Whose it may be.
         expected: String,
@@ -50,12 +43,7 @@ pub enum SocketError {
     HungUp,
     /// The system said no.
     #[error("{what}: {source}")]
-    Io {
-        /// Doing what.
-        what: String,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { what: String, source: io::Error },
 }
 
 /// Takes the seqpacket socket that this process was started with from standard input, and puts
@@ -97,7 +85,6 @@ impl SocketError {
 pub struct Received {
     /// How many bytes of the buffer are the message.
     pub bytes: usize,
-    /// What came along.
     pub fds: Vec<OwnedFd>,
 }
 

@@ -43,7 +43,6 @@ pub(crate) fn wrong(message: impl Into<String>) -> Trouble {
     ("wrong".to_owned(), message.into())
 }
 
-/// The program.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -92,7 +92,6 @@ impl Models {
         Ok(format!("{changed} {}", model.tag()))
     }
 
-    /// Gives everything back.
     pub(crate) fn end(&mut self) {
         *self = Self::default();
     }

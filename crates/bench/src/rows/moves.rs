@@ -116,7 +116,6 @@ fn fill(path: &std::path::Path, bytes: u64) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// GB a second.
 fn speed(bytes: u64, time: Duration) -> f64 {
     let seconds = time.as_secs_f64();
     if seconds > 0.0 { as_value(bytes) / seconds / 1e9 } else { 0.0 }

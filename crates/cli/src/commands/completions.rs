@@ -18,7 +18,6 @@ fn visible() -> Command {
         .subcommands(shown.cloned())
 }
 
-/// Prints the script.
 pub fn run(args: &CompletionsArgs, printer: &Printer) -> Outcome {
     // Into memory first: the generator panics where its writer fails.
     let mut script = Vec::new();

@@ -66,7 +66,6 @@ fn is_of_models(kind: EventKind) -> bool {
     )
 }
 
-/// Prints one event.
 pub fn print(event: &Event, no_trunc: bool, printer: &Printer) -> Outcome {
     if printer.is_json() {
         return printer.json_line(&view::Event::from(event));

@@ -12,7 +12,6 @@ use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{env_vars, printer};
 
-/// Prints help.
 pub fn run(args: &HelpArgs, printer: &Printer) -> Outcome {
     match args.topic.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["exit-codes"] => printer.line(exit_codes()),

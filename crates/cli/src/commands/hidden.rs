@@ -14,7 +14,6 @@ use crate::logging::ProcessLog;
 use crate::printer::Printer;
 use crate::{endure, env_vars};
 
-/// `millpond daemon`.
 pub fn daemon(args: &DaemonArgs, printer: &Printer) -> Outcome {
     if args.check {
         return printer.line(about()?);
@@ -43,7 +42,6 @@ fn about() -> Result<String, CommandError> {
     serde_json::to_string(&about).map_err(|error| failed("writing JSON", error))
 }
 
-/// `millpond keeper`.
 pub fn keeper(log: &LogArgs) -> Outcome {
     start_log(log)?;
     let mut daemon = Launch::this_program("daemon")
@@ -59,7 +57,6 @@ pub fn keeper(log: &LogArgs) -> Outcome {
     serve::ended(millpond_keeper::adopt_stdin(daemon))
 }
 
-/// `millpond mover`.
 pub fn mover(log: &LogArgs) -> Outcome {
     start_log(log)?;
     millpond_mover::run_from_stdin().map_err(|error| wrong(serve::chain(&error)))

@@ -71,7 +71,6 @@ fn life(info: &TensorInfo) -> String {
     std::iter::once(first.to_owned()).chain(ends).collect::<Vec<_>>().join(", or ")
 }
 
-/// Who holds something.
 pub fn holders(leases: &[LeaseInfo]) -> Table {
     let mut table = Table::new(&[
         ("PID", Side::Right),

@@ -20,7 +20,6 @@ use crate::printer::Printer;
 const PAUSE: Duration = Duration::from_millis(100);
 const BLOCK: usize = 64 << 10;
 
-/// Prints the log.
 pub fn run(args: &LogsArgs, global: &Global, printer: &Printer) -> Outcome {
     let path = path(global)?;
     let reading = |error| failed(format!("reading '{}'", path.display()), error);

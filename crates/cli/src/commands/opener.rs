@@ -23,7 +23,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long a terminal that takes nothing holds up the models.
 const GREETED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Greets, loads, ends.
 pub fn run(log: &LogArgs, printer: &Printer) -> Outcome {
     let config = settings()?;
     start_log(log)?;

@@ -9,7 +9,6 @@ use crate::printer::{Printer, Tone};
 use crate::table::{Side, Table};
 use crate::{pond, units};
 
-/// Prints the pond.
 pub fn run(args: &StatusArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     super::watch::run(args.watch, printer, |printer| show(&pond.status()?, args.no_trunc, printer))

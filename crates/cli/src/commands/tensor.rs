@@ -61,7 +61,6 @@ fn say_what_was_not_done(args: &CreateArgs, info: &TensorInfo, printer: &Printer
     Ok(())
 }
 
-/// Lists tensors.
 pub fn list(args: &LsArgs, global: &Global, printer: &Printer) -> Outcome {
     let pattern = objects::glob(&args.prefix)?;
     let prefix = if pattern.is_some() { "" } else { &args.prefix };

@@ -5,7 +5,6 @@ use millpond_view as view;
 use crate::error::Outcome;
 use crate::printer::Printer;
 
-/// Prints the version.
 pub fn run(printer: &Printer) -> Outcome {
     let version = env!("CARGO_PKG_VERSION");
     if printer.is_json() {

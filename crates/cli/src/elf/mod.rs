@@ -52,7 +52,6 @@ const PROGRAM_HEADER_BYTES: u16 = 56;
 const SECTION_HEADER_BYTES: u16 = 64;
 const PT_INTERP: u32 = 3;
 
-/// An ELF file.
 #[derive(Debug)]
 pub struct Elf {
     file: File,
@@ -74,7 +73,6 @@ struct Place {
     count: u16,
 }
 
-/// One section.
 #[derive(Clone, Copy, Debug)]
 struct Section {
     kind: u32,
@@ -95,7 +93,6 @@ pub enum Loading {
 }
 
 impl Elf {
-    /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, ElfError> {
         let file = File::open(path)?;
         let mut head = [0; 64];

@@ -90,7 +90,6 @@ fn name_at(names: &[u8], offset: u32) -> Result<String, ElfError> {
     Ok(String::from_utf8_lossy(name).into_owned())
 }
 
-/// `GLIBC_2.28` as numbers.
 fn glibc(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.strip_prefix("GLIBC_")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))

@@ -11,15 +11,11 @@ pub struct DemoJson {
     pub driver: String,
     /// Whether that is the software driver.
     pub software_driver: bool,
-    /// The GPU's UUID.
     pub device: String,
-    /// The GPU's name.
     pub device_name: String,
     /// Who read the driver's used bytes: `NVML` or `cuMemGetInfo`.
     pub reading: String,
-    /// Worker processes.
     pub workers: u64,
-    /// Tensors.
     pub tensors: u64,
     /// Bytes of all tensors together.
     pub bytes: u64,
@@ -75,14 +71,11 @@ pub struct DemoTimes {
     pub second_daemon_recovery_ms: Option<f64>,
     /// From SIGTERM until both processes of the pond were gone.
     pub stop_ms: Option<f64>,
-    /// All of it.
     pub total_ms: Option<f64>,
 }
 
-/// One claim.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClaimJson {
-    /// In words.
     pub claim: String,
     /// Whether it was seen to be true.
     pub ok: bool,

@@ -82,7 +82,6 @@ impl<D: DeviceSide> Arena<D> {
         &self.list
     }
 
-    /// Its addresses.
     pub(crate) fn range(&self) -> Option<&D::Range> {
         self.mapped.as_ref()?.range.as_ref()
     }

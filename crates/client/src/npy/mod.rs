@@ -29,7 +29,6 @@ use millpond_wire::{Dtype, Shape, ShapeError};
 pub const HEADER_BYTES: usize = 64 * 1024;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
-/// Magic and version.
 const FIXED_BYTES: usize = 8;
 /// Where numpy lets the array begin, so that it can be mapped.
 const ALIGNMENT: usize = 64;

@@ -17,7 +17,6 @@ use super::{Progress, Told};
 use crate::link::Link;
 use crate::{Error, Result, cancel};
 
-/// One memfd.
 const STAGE_BYTES: u64 = 64 << 20;
 /// One is filled while the other is emptied.
 const STAGES: usize = 2;

@@ -48,7 +48,6 @@ impl PinnedBuffer {
         Ok(Self { context: context.clone(), memory, len, done })
     }
 
-    /// Its size.
     pub(crate) fn bytes(&self) -> usize {
         self.len
     }

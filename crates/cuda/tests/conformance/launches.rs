@@ -11,7 +11,6 @@ use std::time::Duration;
 const BYTES: usize = 20 << 20;
 const UPLOAD: u64 = 2;
 
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
 #[repr(C)]
 struct InstantiateParameters {
     flags: u64,

@@ -36,9 +36,7 @@ impl Waits {
 /// One group's files, shared by the threads that change them.
 #[derive(Debug)]
 pub struct Account {
-    /// Whose.
     pub name: GroupName,
-    /// The files.
     pub book: Book,
     stuck: AtomicBool,
 }
@@ -114,7 +112,6 @@ pub fn c_path(folder: &Path) -> Result<CString, LedgerError> {
     CString::new(folder.as_os_str().as_bytes()).map_err(|_| LedgerError::PathTooLong)
 }
 
-/// Units as bytes.
 #[must_use]
 pub fn bytes(units: u64) -> u64 {
     units.saturating_mul(UNIT)

@@ -59,12 +59,10 @@ impl ChargedAccounts {
         inner.accounts = Accounts(accounts);
     }
 
-    /// See [`Charges::promised_elsewhere`].
     pub fn promised_elsewhere(&self, promised: bool) {
         self.lock().charges.promised_elsewhere(promised);
     }
 
-    /// See [`Charges::balance`].
     pub fn balance(&self, device: GpuUuid, card: &Card, read: bool, shares: &[Share]) -> Vec<u64> {
         self.lock().charges.balance(device, card, read, shares)
     }

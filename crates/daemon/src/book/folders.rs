@@ -17,7 +17,6 @@ const RUNNER: &str = "run";
 const MAKER: &str = "maker";
 /// What stands behind the user there once the operator has set the group.
 const TAKEN_OVER: &str = "operator";
-/// The book itself.
 const LEDGER: &str = "ledger";
 /// Where members note the legacy handles that they gave out, so that an importer in the group does
 /// not pay a second time.
@@ -43,7 +42,6 @@ pub struct Runner {
 /// The user for whose program a group was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maker {
-    /// Who.
     pub user: u32,
     /// The operator has set the group since, and it is the operator's.
     pub taken_over: bool,
@@ -55,14 +53,12 @@ pub struct Folders {
     path: PathBuf,
     /// Only root can give files to others.
     root: bool,
-    /// This process's user.
     user: u32,
 }
 
 /// A folder that was found.
 #[derive(Debug)]
 pub struct Found {
-    /// The group.
     pub name: GroupName,
     /// Its files, or what is wrong with them.
     pub book: Result<Book, LedgerError>,
@@ -80,7 +76,6 @@ impl Folders {
         Self { path: runtime_dir.join("groups"), root: user.is_root(), user: user.as_raw() }
     }
 
-    /// A group's folder.
     #[must_use]
     pub fn of(&self, name: &GroupName) -> PathBuf {
         self.path.join(name.as_str())

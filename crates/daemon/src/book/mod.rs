@@ -54,7 +54,6 @@ pub enum Ask {
     Cards(Box<dyn Cards>),
     /// What the cards say.
     Read {
-        /// Each of them.
         readings: Vec<CardReading>,
         /// Processes were asked for.
         with_processes: bool,
@@ -66,24 +65,16 @@ pub enum Ask {
 /// What the thread says.
 #[derive(Debug)]
 pub enum Told {
-    /// To a client.
     Answer {
-        /// To whom.
         conn: ConnId,
-        /// Its request.
         number: u64,
-        /// The answer.
         answer: Box<Result<ReplyBody, Failure>>,
     },
     /// Something happened to a group.
     Event {
-        /// What.
         kind: EventKind,
-        /// To which.
         group: GroupName,
-        /// By whom.
         user: Option<u32>,
-        /// In words.
         text: String,
     },
     /// What groups hold on the cards.

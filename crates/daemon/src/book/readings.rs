@@ -11,7 +11,6 @@ use super::Ask;
 pub trait Cards: Send {
     /// Which, and how large they are.
     fn list(&self) -> Vec<(GpuUuid, u64)>;
-    /// Bytes in use.
     fn used(&self, device: GpuUuid) -> Option<u64>;
     /// Bytes in use by each process that the card knows.
     fn processes(&self, device: GpuUuid) -> Option<Vec<(u32, u64)>>;
@@ -20,9 +19,7 @@ pub trait Cards: Send {
 /// One card at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardReading {
-    /// Which.
     pub device: GpuUuid,
-    /// Bytes in use.
     pub used_bytes: Option<u64>,
     /// By process, if that was asked.
     pub processes: Option<Vec<(u32, u64)>>,

@@ -26,7 +26,6 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Names of groups that are close to one that is not there.
 const SIMILAR: usize = 3;
 
-/// One group.
 #[derive(Debug)]
 pub(super) struct Group {
     /// Its files; `Err` says what is wrong with them.
@@ -61,7 +60,6 @@ pub(super) struct CardState {
     pub processes: Vec<(u32, Identity, u64)>,
 }
 
-/// All of it.
 pub(super) struct Shelf {
     pub folders: Folders,
     pub processes: Processes,
@@ -117,7 +115,6 @@ impl Shelf {
         self.groups.is_empty()
     }
 
-    /// Answers a request.
     pub fn asked(&mut self, ask: GroupAsk) {
         let GroupAsk { conn, number, by, work } = ask;
         let answer = match work {
@@ -374,7 +371,6 @@ impl Group {
     }
 }
 
-/// Processes that live.
 pub(super) fn living(account: &Account) -> u32 {
     let mut count = 0;
     // A broken file has no members that anybody knows of.

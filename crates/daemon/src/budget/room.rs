@@ -5,7 +5,6 @@
 pub struct Room {
     /// What the pond may take in all.
     pub capacity: u64,
-    /// Slabs that exist.
     pub held: u64,
     /// Slabs that the driver is making.
     pub pending: u64,
@@ -16,7 +15,6 @@ pub struct Room {
 /// Whether a slab may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// At once.
     Fits,
     /// After this many bytes of recycled slabs were given back.
     AfterGivingBack(u64),

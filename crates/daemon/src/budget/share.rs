@@ -36,7 +36,6 @@ impl Share {
 /// What is known of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// All of it.
     pub total: u64,
     /// What the card says is in use, by anybody; `None` while it has not said.
     pub used: Option<u64>,

@@ -10,7 +10,6 @@ use millpond_wire::{GpuUuid, Holder, SlabId, limits};
 pub struct Holding {
     /// The card that it lies on.
     pub device: GpuUuid,
-    /// Its owner.
     pub user: u32,
     /// Its size in units of [`UNIT`] bytes.
     pub units: u64,

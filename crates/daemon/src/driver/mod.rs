@@ -30,11 +30,8 @@ pub enum Ask {
     MakeSlab {
         /// Its identity, for the answer.
         slab: SlabId,
-        /// Where.
         device: GpuUuid,
-        /// How large.
         bytes: u64,
-        /// On whose account.
         user: u32,
     },
     /// A slab is gone: all its descriptors were closed before.
@@ -52,7 +49,6 @@ pub enum Told {
     Ready {
         /// Its name and version.
         name: String,
-        /// Its GPUs.
         devices: Vec<FoundDevice>,
         /// Where the locks of its GPUs lie.
         lock_folder: PathBuf,
@@ -62,12 +58,7 @@ pub enum Told {
     /// The driver is not there, and why.
     Failed(String),
     /// A slab, or why not.
-    SlabMade {
-        /// Which.
-        slab: SlabId,
-        /// Its descriptor.
-        result: Result<SharedFd, DriverFailure>,
-    },
+    SlabMade { slab: SlabId, result: Result<SharedFd, DriverFailure> },
     /// Bytes in use on each card.
     Physical(Vec<(GpuUuid, u64)>),
 }
@@ -75,7 +66,6 @@ pub enum Told {
 /// A GPU as the driver describes it.
 #[derive(Clone, Debug)]
 pub struct FoundDevice {
-    /// Identity.
     pub uuid: GpuUuid,
     /// Place in the driver's list.
     pub index: u32,

@@ -30,15 +30,9 @@ pub enum JournalError {
     Io(#[from] io::Error),
     /// A record in the middle makes no sense: this is not our journal.
     #[error("the journal's record at byte {at}: {source}")]
-    Record {
-        /// Where.
-        at: u64,
-        /// Why.
-        source: millpond_wire::message::DecodeError,
-    },
+    Record { at: u64, source: millpond_wire::message::DecodeError },
 }
 
-/// An open journal.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -106,7 +100,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Bytes in use.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.length

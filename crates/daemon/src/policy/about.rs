@@ -21,7 +21,6 @@ pub(super) struct Identity {
 /// Facts for `status` that the policy does not need.
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// This process.
     pub daemon_pid: u32,
     /// Its user, who may do what the operator may.
     pub daemon_user: u32,
@@ -29,9 +28,7 @@ pub struct About {
     pub program: String,
     /// The library that programs under a limit preload.
     pub preload_library: Option<String>,
-    /// The keeper.
     pub keeper_pid: u32,
-    /// The runtime folder.
     pub runtime_dir: String,
     /// Size of the journal.
     pub journal_bytes: u64,

@@ -12,7 +12,6 @@ use crate::budget::{Room, Verdict, holders};
 /// One GPU of the pond.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Identity.
     pub uuid: GpuUuid,
     /// Place in the driver's list, for people.
     pub index: u32,

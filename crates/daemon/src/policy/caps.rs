@@ -21,7 +21,6 @@ const REMEMBERED: usize = 1024;
 pub struct Caps {
     /// Connected or silent processes.
     pub clients: usize,
-    /// Tensors.
     pub tensors: usize,
     /// Tensors of one user.
     pub tensors_per_user: usize,
@@ -35,9 +34,7 @@ pub struct Caps {
     pub recycle_bytes: u64,
     /// Moves of one user that may wait or run.
     pub moves_per_user: usize,
-    /// Their bytes.
     pub move_bytes_per_user: u64,
-    /// Patience with movers.
     pub movers: MoverLimits,
 }
 

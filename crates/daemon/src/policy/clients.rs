@@ -11,7 +11,6 @@ use millpond_wire::ClientId;
 use super::owner::{Caller, Owner};
 use super::ports::ConnId;
 
-/// One process.
 #[derive(Clone, Debug)]
 pub(super) struct Client<F> {
     /// User and groups, never admin: that is a property of a connection.
@@ -56,7 +55,6 @@ pub(super) struct Connection {
     pub caller: Caller,
     /// Process, as the daemon sees it.
     pub pid: u32,
-    /// After the hello.
     pub client: Option<ClientId>,
     /// Has broken the protocol before: once is enough for the log.
     blamed: bool,

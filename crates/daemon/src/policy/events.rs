@@ -20,7 +20,6 @@ const BACKLOG: usize = 64;
 /// Who may know. Kept with the event: its tensor may be gone when somebody reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Public {
-    /// Everybody.
     Everybody,
     /// Those with whom a tensor is shared.
     Shared(Owner, Audience),
@@ -38,7 +37,6 @@ impl Public {
     }
 }
 
-/// The last events.
 #[derive(Debug)]
 pub(super) struct Events {
     next: u64,

@@ -17,7 +17,6 @@ pub enum DriverState {
     Starting,
     /// Its name and version.
     Ready(String),
-    /// It never will.
     Failed(String),
 }
 

@@ -17,48 +17,36 @@ use crate::budget::Payers;
 /// Something about a group that somebody asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupAsk {
-    /// Who is answered.
     pub conn: ConnId,
-    /// The request.
     pub number: u64,
-    /// Who asks.
     pub by: GroupCaller,
-    /// What.
     pub work: GroupWork,
 }
 
-/// Who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupCaller {
-    /// User.
     pub user: u32,
     /// The user's primary group in the system's sense.
     pub gid: u32,
-    /// Process.
     pub pid: u32,
-    /// May do everything.
     pub operator: bool,
 }
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupWork {
     /// Make or change one.
     Set(GroupSet),
     /// Give a program a place in one.
     Join(GroupJoin),
-    /// All.
     List,
     /// One and its processes.
     Inspect(GroupName),
-    /// Remove one.
     Remove(GroupName),
 }
 
 /// What groups hold on one GPU, against what the card says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupReading {
-    /// Which GPU.
     pub device: GpuUuid,
     /// Charged to processes of groups.
     pub charged_bytes: u64,

@@ -20,7 +20,6 @@ pub(super) struct Lease {
     pub counted: bool,
 }
 
-/// All leases.
 #[derive(Debug)]
 pub(super) struct LeaseTable {
     key: TokenKey,
@@ -96,7 +95,6 @@ impl LeaseTable {
         self.by_target.entry(target).or_default().insert((client, id));
     }
 
-    /// A lease ends.
     pub(super) fn end(&mut self, client: ClientId, id: LeaseId) -> Option<Lease> {
         let leases = self.by_client.get_mut(&client)?;
         let lease = leases.remove(&id)?;

@@ -15,7 +15,6 @@ pub struct Owner {
     pub group: u32,
 }
 
-/// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// As the kernel says.

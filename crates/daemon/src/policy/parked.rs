@@ -84,7 +84,6 @@ impl Wish {
     }
 }
 
-/// One parked request.
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
     pub by: RequestId,
@@ -93,7 +92,6 @@ pub(super) struct Parked {
     deadline_ms: Option<u64>,
 }
 
-/// All parked requests.
 #[derive(Debug, Default)]
 pub(super) struct ParkedRequests {
     requests: BTreeMap<Ticket, Parked>,
@@ -169,7 +167,6 @@ impl ParkedRequests {
         late.into_iter().filter_map(|(_, ticket)| self.take(ticket)).collect()
     }
 
-    /// The next deadline.
     pub(super) fn soonest(&self) -> Option<u64> {
         self.by_deadline.first().map(|(at, _)| *at)
     }

@@ -50,7 +50,6 @@ pub struct Pond<P: Ports> {
 }
 
 impl<P: Ports> Pond<P> {
-    /// A client connected.
     pub fn connected(&mut self, conn: ConnId, owner: Owner, groups: &[u32], admin: bool, pid: u32) {
         self.clients.connect(conn, Caller { owner, groups: groups.into(), admin }, pid);
     }

@@ -53,12 +53,10 @@ pub struct OverLimit {
     pub soon: bool,
 }
 
-/// The world.
 pub trait Ports {
     /// A file descriptor; copies are cheap.
     type Fd: Clone;
 
-    /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
     /// Milliseconds on a clock that never jumps and that every daemon of the machine shares.
     fn monotonic_ms(&self) -> u64;

@@ -38,7 +38,6 @@ const REMEMBERED_DELETES: usize = 1024;
 /// far from overflow then.
 const SLAB_BYTES: u64 = limits::TENSOR_ELEMENTS * 8;
 
-/// What recovery found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// Tensors that are there.

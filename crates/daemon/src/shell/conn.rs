@@ -26,7 +26,6 @@ struct Outgoing {
 /// What became of an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flushed {
-    /// Nothing is left.
     Everything,
     /// The peer's queue is full: the socket says when there is room.
     Full,
@@ -36,7 +35,6 @@ pub enum Flushed {
     Gone,
 }
 
-/// One connection.
 pub struct Conn {
     socket: OwnedFd,
     queue: VecDeque<Outgoing>,

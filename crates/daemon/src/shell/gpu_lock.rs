@@ -17,7 +17,6 @@ pub enum GpuLockError {
     /// Another pond has it.
     #[error("{gpu} is already served by {holder}")]
     Taken {
-        /// Which GPU.
         gpu: GpuUuid,
         /// What its file says.
         holder: String,
@@ -25,7 +24,6 @@ pub enum GpuLockError {
     /// The file cannot be used.
     #[error("lock '{path}': {source}")]
     Io {
-        /// Which file.
         path: PathBuf,
         /// What the system says.
         source: io::Error,

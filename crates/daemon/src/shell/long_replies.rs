@@ -18,9 +18,7 @@ const ENTRY_BYTES: usize = 160;
 /// A reply in its memfd.
 #[derive(Debug)]
 pub struct Made {
-    /// For whom.
     pub conn: ConnId,
-    /// Which.
     pub number: u64,
     /// What it was thought to weigh.
     pub expected: usize,

@@ -69,12 +69,7 @@ pub enum DaemonError {
     WrongGpu(String),
     /// The system said no.
     #[error("{what}: {source}")]
-    Io {
-        /// Doing what.
-        what: &'static str,
-        /// What it said.
-        source: std::io::Error,
-    },
+    Io { what: &'static str, source: std::io::Error },
 }
 
 impl DaemonError {

@@ -18,7 +18,6 @@ use crate::driver::SharedFd;
 /// How movers are started.
 #[derive(Clone, Debug)]
 pub struct MoverLaunch {
-    /// The program.
     pub launch: Launch,
     /// The driver that the pond serves, as it is set.
     pub driver: String,

@@ -64,7 +64,6 @@ impl Page {
         Ok(Arc::new(self.file.as_fd().try_clone_to_owned()?))
     }
 
-    /// For clients.
     #[must_use]
     pub fn reader(&self) -> SharedFd {
         Arc::clone(&self.reader)

@@ -14,7 +14,6 @@ pub(super) const SOON: Duration = Duration::from_millis(1);
 /// The longest pause between two tries.
 const LONGEST: Duration = Duration::from_millis(64);
 
-/// Those connections.
 #[derive(Debug, Default)]
 pub struct Soon {
     conns: HashMap<ConnId, Try>,
@@ -37,7 +36,6 @@ impl Soon {
         self.conns.remove(&conn);
     }
 
-    /// Whether it waits.
     #[must_use]
     pub fn contains(&self, conn: ConnId) -> bool {
         self.conns.contains_key(&conn)

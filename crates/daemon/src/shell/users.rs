@@ -29,7 +29,6 @@ struct User {
 }
 
 impl Users {
-    /// Nobody yet.
     #[must_use]
     pub fn new(most_conns: usize, most_bytes: usize) -> Self {
         Self { users: HashMap::new(), conns: HashMap::new(), most_conns, most_bytes }
@@ -41,7 +40,6 @@ impl Users {
         self.users.get(&user).map(|user| user.conns).filter(|conns| *conns >= self.most_conns)
     }
 
-    /// Counts a connection.
     pub fn add(&mut self, conn: ConnId, user: u32) {
         self.conns.insert(conn, (user, 0));
         self.users.entry(user).or_default().conns += 1;

@@ -17,7 +17,6 @@ pub enum Source {
     Channel,
     /// The keeper is gone.
     KeeperGone,
-    /// A signal came.
     Signal,
     /// The driver thread said something.
     Driver,
@@ -27,7 +26,6 @@ pub enum Source {
     LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
-    /// Somebody connects.
     Listener(usize),
     /// A client said something, or can be told something.
     Conn(ConnId),

@@ -31,7 +31,6 @@ pub struct World {
     pub watcher: Watcher,
     client_tokens: HashMap<ClientId, (u64, SharedFd)>,
     conn_tokens: HashMap<ConnId, u64>,
-    /// Connections.
     pub conns: HashMap<ConnId, Conn>,
     /// Connections to be ended by the event loop.
     pub ended: Vec<ConnId>,
@@ -39,7 +38,6 @@ pub struct World {
     pub soon: Soon,
     /// The thread that encodes long replies.
     pub long_replies: LongReplies,
-    /// The journal.
     pub journal: Journal,
     /// The keeper, unless it is dead.
     pub channel: Option<Channel>,
@@ -47,13 +45,11 @@ pub struct World {
     pub keeper_hung: bool,
     /// Everything that the keeper holds.
     pub held: BTreeMap<HoldKey, SharedFd>,
-    /// The driver thread.
     pub driver: DriverThread,
     /// The thread that keeps the groups.
     pub book: BookThread,
     /// What each user's connections cost.
     pub users: Users,
-    /// The movers.
     pub movers: MoverProcesses,
     /// What clients read; absent until the daemon serves.
     pub page: Option<Page>,
@@ -108,7 +104,6 @@ impl World {
         Ok(())
     }
 
-    /// Ends a connection.
     pub fn remove_conn(&mut self, id: ConnId) {
         self.soon.remove(id);
         if let (Some(conn), Some(token)) = (self.conns.remove(&id), self.conn_tokens.remove(&id)) {

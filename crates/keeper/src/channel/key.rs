@@ -23,7 +23,6 @@ pub struct HoldKey(String);
 /// What a key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyView<'key> {
-    /// The journal's memfd.
     Journal,
     /// The page of counters that clients read.
     Page,
@@ -31,7 +30,6 @@ pub enum KeyView<'key> {
     Listen(&'key str),
     /// The runtime folder's lock.
     FolderLock,
-    /// A GPU's lock.
     GpuLock(GpuUuid),
     /// A slab of GPU memory.
     Slab(SlabId),
@@ -51,7 +49,6 @@ impl HoldKey {
     /// Longest key; the longest of ours has 49.
     pub const MAX_BYTES: usize = 100;
 
-    /// The journal's memfd.
     #[must_use]
     pub fn journal() -> HoldKey {
         HoldKey("journal".to_owned())
@@ -89,13 +86,11 @@ impl HoldKey {
         HoldKey("lock/folder".to_owned())
     }
 
-    /// A GPU's lock.
     #[must_use]
     pub fn gpu_lock(gpu: GpuUuid) -> HoldKey {
         HoldKey(format!("lock/gpu/{gpu}"))
     }
 
-    /// A slab.
     #[must_use]
     pub fn slab(slab: SlabId) -> HoldKey {
         HoldKey(format!("slab/{slab}"))
@@ -113,7 +108,6 @@ impl HoldKey {
         HoldKey(format!("client/{client}"))
     }
 
-    /// As text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

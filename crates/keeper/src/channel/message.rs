@@ -21,7 +21,6 @@ pub enum Message {
     Start {
         /// The epoch of the daemon that reads this.
         epoch: Epoch,
-        /// The keeper.
         keeper_pid: u32,
         /// The configuration as JSON.
         config: Vec<u8>,
@@ -29,10 +28,7 @@ pub enum Message {
         version: u32,
     },
     /// Keeper: descriptors that were held for an earlier daemon, one for each key.
-    Held {
-        /// Their names.
-        keys: Vec<HoldKey>,
-    },
+    Held { keys: Vec<HoldKey> },
     /// Keeper: everything held was sent.
     Ready,
     /// Keeper: are you there?
@@ -52,15 +48,9 @@ pub enum Message {
         reason: String,
     },
     /// Daemon: hold these descriptors, one for each key. An older one of the same key is closed.
-    Hold {
-        /// Their names.
-        keys: Vec<HoldKey>,
-    },
+    Hold { keys: Vec<HoldKey> },
     /// Daemon: close the descriptors of these keys.
-    Drop {
-        /// Their names.
-        keys: Vec<HoldKey>,
-    },
+    Drop { keys: Vec<HoldKey> },
     /// Daemon: I am here.
     Pong {
         /// The number of the ping.
@@ -72,7 +62,6 @@ pub enum Message {
     Adopt {
         /// The epoch of this daemon; the next one gets the next.
         epoch: Epoch,
-        /// The daemon.
         daemon_pid: u32,
         /// The configuration as JSON.
         config: Vec<u8>,

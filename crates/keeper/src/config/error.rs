@@ -10,14 +10,10 @@ use super::KEYS;
 pub enum Origin {
     /// A line of a file.
     File {
-        /// Which.
         file: PathBuf,
-        /// Counted from 1.
         line: usize,
     },
-    /// An environment variable.
     Environment(&'static str),
-    /// A flag.
     Flag(String),
 }
 
@@ -36,48 +32,26 @@ impl fmt::Display for Origin {
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration file '{}'", file.display())]
-    Read {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Read { file: PathBuf, source: std::io::Error },
     /// The file is not TOML.
     #[error("{origin}: {message}")]
     Syntax {
-        /// Where.
         origin: Origin,
         /// What the parser says.
         message: String,
     },
-    /// No such key.
     #[error("{origin}: unknown key '{key}'")]
     UnknownKey {
-        /// Where.
         origin: Origin,
         /// The key, with its tables.
         key: String,
     },
     /// The value is not one for this key.
     #[error("{origin}: key '{key}': {message}")]
-    Value {
-        /// Where.
-        origin: Origin,
-        /// Which key.
-        key: &'static str,
-        /// What is wrong.
-        message: String,
-    },
+    Value { origin: Origin, key: &'static str, message: String },
     /// A variable that the file uses is not set.
     #[error("{origin}: key '{key}': environment variable '{variable}' is not set")]
-    Unset {
-        /// Where.
-        origin: Origin,
-        /// Which key.
-        key: &'static str,
-        /// Which variable.
-        variable: String,
-    },
+    Unset { origin: Origin, key: &'static str, variable: String },
     /// The settings cannot travel between the processes of a pond.
     #[error("settings as JSON")]
     Json(#[from] serde_json::Error),

@@ -8,12 +8,10 @@ use millpond_view::size::ByteSize;
 
 use super::{Config, StartModel};
 
-/// One setting.
 #[derive(Debug)]
 pub struct Key {
     /// In the file; a dot means a table.
     pub name: &'static str,
-    /// The environment variable.
     pub environment: &'static str,
     /// The default, as it would be written.
     pub default: &'static str,
@@ -122,10 +120,8 @@ const LEAST_LOG_FILE_BYTES: u64 = 4096;
 /// More than any card holds; the settings must stay small enough to be handed on.
 const MOST_START_MODELS: usize = 64;
 
-/// One large listing.
 const LEAST_REPLY_BYTES: u64 = 1 << 20;
 
-/// Every setting.
 pub const KEYS: &[Key] = &[
     Key {
         name: "runtime_dir",

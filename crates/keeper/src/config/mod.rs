@@ -32,7 +32,6 @@ pub const SYSTEM_FILE: &str = "/etc/millpond/config.toml";
 /// All settings. The documentation of each is in [`KEYS`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "documented once, in KEYS")]
 pub struct Config {
     pub runtime_dir: Option<PathBuf>,
     pub driver: String,
@@ -58,7 +57,6 @@ pub struct Config {
 /// How long versions of models are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "documented once, in KEYS")]
 pub struct Models {
     pub keep_previous: u64,
 }
@@ -66,7 +64,6 @@ pub struct Models {
 /// Caps on what a pond keeps, so that one client cannot fill the daemon's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[expect(missing_docs, reason = "documented once, in KEYS")]
 pub struct Limits {
     pub clients: u64,
     pub tensors: u64,
@@ -134,7 +131,6 @@ impl Default for Limits {
 /// What was given on the command line, as text: each goes through the parser of its key, so that a
 /// flag, a variable and a line of a file mean the same.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "documented once, in KEYS")]
 pub struct ConfigOverrides {
     pub runtime_dir: Option<PathBuf>,
     pub driver: Option<String>,
@@ -143,12 +139,10 @@ pub struct ConfigOverrides {
     pub log_file: Option<String>,
     pub log_file_bytes: Option<String>,
     pub socket_group: Option<String>,
-    /// Each is `NAME=PATH`.
     pub load: Vec<String>,
     /// Each may itself be a list with commas.
     pub devices: Vec<String>,
     pub capacity: Option<String>,
-    /// Each is `UUID=capacity`.
     pub capacity_by_gpu: Vec<String>,
     pub recycle_bytes: Option<String>,
     pub drain_seconds: Option<String>,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartModel {
-    /// The model's name.
     pub name: String,
     /// Its checkpoint: a file or a folder.
     pub path: PathBuf,

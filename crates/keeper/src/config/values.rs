@@ -46,10 +46,8 @@ pub enum CapacityError {
     /// A share that is none.
     #[error("'{0}' is not a share above 0 and up to 1 (or 100%)")]
     Share(String),
-    /// Nothing.
     #[error("a capacity of 0 bytes is no pond")]
     Zero,
-    /// Not a size.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
@@ -114,7 +112,6 @@ impl fmt::Display for Capacity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum DeviceChoice {
-    /// By UUID.
     Uuid(GpuUuid),
     /// By the driver's index at the time of the start.
     Index(u32),
@@ -146,7 +143,6 @@ impl fmt::Display for DeviceChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
     #[default]
     Text,
     /// One JSON object a line.

@@ -18,7 +18,6 @@ use crate::handover::Launch;
 
 /// The argument that makes `millpond daemon` print one line of [`About`] and end.
 pub const CHECK_ARGUMENT: &str = "--check";
-/// What [`About::program`] says.
 pub const PROGRAM: &str = "millpond";
 /// How long a program may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,9 +27,7 @@ const ANSWER_BYTES: u64 = 4096;
 /// What a program says about itself, as one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// `millpond`.
     pub program: String,
-    /// Its version.
     pub version: String,
     /// Version of the protocol with clients.
     pub protocol: u16,

@@ -15,9 +15,7 @@ use crate::handover::HandoverError;
 /// Who serves a folder, as written in its lock file. For people: the lock decides, not the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderHolder {
-    /// The keeper.
     pub pid: u32,
-    /// Its user.
     pub user: u32,
     /// Since when, in seconds since 1970.
     pub started: u64,
@@ -39,7 +37,6 @@ pub enum KeeperError {
     /// Another keeper has the folder.
     #[error("the pond in '{}' is already served by {}", folder.display(), who(holder.as_ref()))]
     FolderInUse {
-        /// Which folder.
         folder: PathBuf,
         /// By whom, if it has written that already.
         holder: Option<FolderHolder>,
@@ -47,7 +44,6 @@ pub enum KeeperError {
     /// Somebody else could put something into the folder.
     #[error("the runtime folder '{}' {problem}", folder.display())]
     FolderUntrusted {
-        /// Which folder.
         folder: PathBuf,
         /// What is wrong with it.
         problem: String,
@@ -61,7 +57,6 @@ pub enum KeeperError {
     /// The folder of the user's session takes no pond.
     #[error("{} is '{}', which cannot be written", runtime_dir::SESSION, folder.display())]
     SessionUnwritable {
-        /// Which folder.
         folder: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -74,7 +69,6 @@ pub enum KeeperError {
     NotAdmitted {
         /// The socket or the folder.
         path: PathBuf,
-        /// The group's number.
         group: u32,
         /// What the system said.
         source: io::Error,
@@ -84,10 +78,7 @@ pub enum KeeperError {
     ConfigTooLarge(usize),
     /// The first daemon ended with an error before it served anybody; it has said why.
     #[error("the daemon could not start ({status})")]
-    NeverServed {
-        /// How it ended.
-        status: String,
-    },
+    NeverServed { status: String },
     /// The daemon that was to be adopted died before it had handed over what a pond needs.
     #[error("the daemon died while it handed over; '{missing}' is missing")]
     AdoptionIncomplete {
@@ -108,12 +99,7 @@ pub enum KeeperError {
     Key(#[from] KeyError),
     /// The system said no.
     #[error("{what}")]
-    Io {
-        /// Doing what.
-        what: String,
-        /// What it said.
-        source: io::Error,
-    },
+    Io { what: String, source: io::Error },
 }
 
 fn who(holder: Option<&FolderHolder>) -> String {

@@ -45,7 +45,6 @@ const FAILURE_PAUSE: Duration = Duration::from_millis(100);
 /// What a keeper needs to know.
 #[derive(Clone, Debug)]
 pub struct KeeperStart {
-    /// The settings.
     pub config: Config,
     /// How a daemon is started.
     pub daemon: Launch,

@@ -51,7 +51,6 @@ pub(super) enum Upgrade {
 
 /// A program on probation.
 pub(super) struct Trial {
-    /// What served before.
     back: Launch,
     deaths: u32,
     /// Until when it has to serve.

@@ -11,43 +11,21 @@ pub enum FromMover {
     /// The answer to `Start`: context and ring are there.
     Ready,
     /// The other answer to `Start`: no driver, no such GPU, no context. The mover exits.
-    Failed {
-        /// Why.
-        text: String,
-    },
+    Failed { text: String },
     /// The slab can be used in jobs.
-    Mapped {
-        /// Which.
-        slab: SlabId,
-    },
+    Mapped { slab: SlabId },
     /// The slab cannot be used.
-    MapFailed {
-        /// Which.
-        slab: SlabId,
-        /// Why.
-        text: String,
-    },
+    MapFailed { slab: SlabId, text: String },
     /// The mover does not hold the slab any more. Also the answer for one that it never held.
-    Unmapped {
-        /// Which.
-        slab: SlabId,
-    },
+    Unmapped { slab: SlabId },
     /// Every byte has landed.
     Done {
-        /// Which job.
         job: u64,
         /// One for each piece, in their order; none for other works.
         hashes: Vec<ContentHash>,
     },
     /// The job did not happen, or in part. Nothing of it goes on any more.
-    JobFailed {
-        /// Which job.
-        job: u64,
-        /// Whose fault.
-        why: Why,
-        /// In words.
-        text: String,
-    },
+    JobFailed { job: u64, why: Why, text: String },
 }
 
 /// Why a job failed.

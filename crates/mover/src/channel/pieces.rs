@@ -10,7 +10,6 @@ use super::ChannelError;
 pub struct Pieces {
     /// From where to where.
     pub kind: PiecesKind,
-    /// The slab.
     pub slab: SlabId,
     /// Where in the slab the move's tensor begins: the pieces' offsets count from here.
     pub base: u64,

@@ -9,11 +9,9 @@ use super::{ChannelError, TO_MOVER_BYTES, VERSIONS};
 /// What the daemon says to its mover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToMover {
-    /// The first message.
     Start {
         /// The daemon's epoch: a job of another one is refused.
         epoch: Epoch,
-        /// The GPU.
         device: GpuUuid,
         /// Threads that read and write files; 0 for [`crate::settings::default_threads`].
         threads: u16,
@@ -23,17 +21,9 @@ pub enum ToMover {
         depth: u8,
     },
     /// Map this slab whole, for reading and writing. Comes with its descriptor.
-    Map {
-        /// Which.
-        slab: SlabId,
-        /// Its size.
-        bytes: u64,
-    },
+    Map { slab: SlabId, bytes: u64 },
     /// Let go of this slab as soon as no job uses it.
-    Unmap {
-        /// Which.
-        slab: SlabId,
-    },
+    Unmap { slab: SlabId },
     /// Move bytes. Comes with the file's descriptor, if it is about a file.
     Job(Job),
     /// Finish what was asked, then exit with code 0.
@@ -47,7 +37,6 @@ pub struct Job {
     pub job: u64,
     /// The epoch of the daemon that wants it.
     pub epoch: Epoch,
-    /// What to do.
     pub work: Work,
 }
 
@@ -56,22 +45,18 @@ pub struct Job {
 pub enum Work {
     /// From a file to a slab.
     Put {
-        /// The slab.
         slab: SlabId,
         /// Where in the slab.
         offset: u64,
-        /// How many.
         bytes: u64,
         /// Where in the file.
         file_offset: u64,
     },
     /// From a slab to a file.
     Get {
-        /// The slab.
         slab: SlabId,
         /// Where in the slab.
         offset: u64,
-        /// How many.
         bytes: u64,
         /// Where in the file.
         file_offset: u64,
@@ -80,22 +65,15 @@ pub enum Work {
     Copy {
         /// The slab that is written.
         slab: SlabId,
-        /// Where in it.
         offset: u64,
-        /// How many.
         bytes: u64,
         /// The slab that is read.
         from: SlabId,
-        /// Where in it.
         from_offset: u64,
     },
-    /// Zeros.
     Zero {
-        /// The slab.
         slab: SlabId,
-        /// Where in it.
         offset: u64,
-        /// How many.
         bytes: u64,
     },
     /// Pieces, each with a hash in the answer.

@@ -16,7 +16,6 @@ use crate::driver::real;
 use crate::state::{self, State};
 use crate::types::{Status, status};
 
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
 const DESCRIPTOR: u32 = 1;
 
 /// The file that a descriptor is open on, as one number; `None` when it is closed.

@@ -85,7 +85,6 @@ pub(crate) unsafe fn cuGraphAddNode_v2(
 struct Needs {
     devices: u16,
     bytes: u64,
-    /// Allocations less frees.
     unfreed: i64,
 }
 

@@ -33,7 +33,6 @@ const ONE_OPEN: u64 = 1 << 46;
 const MOST_OPENS: u64 = 0x3ff;
 
 impl Opened {
-    /// Opened once.
     fn pack(self) -> u64 {
         MARK | ONE_OPEN
             | if self.shared { SHARED } else { 0 }

@@ -22,9 +22,7 @@ const BLOCK_UNITS: u32 = units_for(BLOCK);
 /// How an allocation is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By itself.
     Own = 1,
-    /// By its block.
     Small = 2,
 }
 

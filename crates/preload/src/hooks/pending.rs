@@ -23,7 +23,6 @@ const BUSY: usize = 1;
 const SEVERAL: usize = 2;
 /// Added to handles, so that they are none of the above.
 const FIRST: usize = 3;
-/// No device.
 const UNKNOWN: u8 = u8::MAX;
 
 impl Stream {
@@ -52,7 +51,6 @@ fn device_byte(ordinal: Option<c_int>) -> u8 {
 /// What somebody has waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waited {
-    /// One stream.
     Stream(Stream),
     /// An event: nobody knows of which stream.
     Event,

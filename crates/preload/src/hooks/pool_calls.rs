@@ -17,7 +17,6 @@ use crate::driver::{others, real};
 use crate::state::{self, Pool, State};
 use crate::types::{Location, PoolProperties, Status, status};
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
 const PINNED: u32 = 1;
 const USED_NOW: u32 = 7;
 const RELEASE_THRESHOLD: u32 = 4;

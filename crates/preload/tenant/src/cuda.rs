@@ -33,7 +33,6 @@ pub struct Location {
 }
 
 impl Location {
-    /// A device's memory.
     pub fn device(id: c_int) -> Self {
         Self { kind: 1, id }
     }
@@ -156,7 +155,6 @@ impl Library {
 /// Makes [`Cuda`] with a method for each function; each method looks its function up once.
 macro_rules! functions {
     ($($name:ident: $symbol:literal = $base:literal($($arg:ident: $type:ty),*);)*) => {
-        /// The driver.
         pub struct Cuda {
             library: Library,
             $($name: Cell<Handle>,)*

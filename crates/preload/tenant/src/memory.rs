@@ -8,11 +8,9 @@ use crate::cuda::{
     Location, PoolProps,
 };
 
-/// `CUDA_ERROR_INVALID_VALUE`.
 const INVALID_VALUE: u32 = 1;
 /// Rows of pitched memory.
 const ROW: usize = 64 << 10;
-/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`.
 const RELEASE_THRESHOLD: c_uint = 4;
 
 /// Memory that is held.
@@ -20,7 +18,6 @@ const RELEASE_THRESHOLD: c_uint = 4;
 pub enum Held {
     /// By `cuMemAlloc`, `cuMemAllocPitch`, `cuMemAllocManaged`.
     Pointer(u64),
-    /// From a pool.
     Async(u64),
     /// A handle of `cuMemCreate`.
     Physical(u64),
@@ -79,7 +76,6 @@ impl Memory {
         Ok(self.default_pool)
     }
 
-    /// Takes memory.
     pub fn take(&mut self, kind: &str, bytes: usize) -> Result<Held, Fault> {
         let mut pointer = 0;
         let out = &raw mut pointer;
@@ -211,7 +207,6 @@ impl Memory {
         Ok(Held::Opened(pointer))
     }
 
-    /// Gives memory back.
     pub fn give(&self, held: Held) -> Result<(), Fault> {
         let cuda = &self.cuda;
         // SAFETY: everything was made by this program and is given back once.

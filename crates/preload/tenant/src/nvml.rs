@@ -77,7 +77,6 @@ impl Nvml {
         Ok(list[..count].iter().find(|process| process.pid == me).map_or(0, |found| found.used))
     }
 
-    /// The device's name.
     pub fn name(&self) -> Result<String, Fault> {
         let mut text = [0_u8; 96];
         call!(self.library, "nvmlDeviceGetName"(

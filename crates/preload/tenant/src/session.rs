@@ -11,11 +11,8 @@ use crate::cuda::{Cuda, Fault, IpcHandle};
 use crate::memory::{Held, Memory};
 use crate::nvml::{Nvml, spelled};
 
-/// `CUDA_ERROR_INVALID_VALUE`.
 const INVALID_VALUE: u32 = 1;
-/// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: u32 = 2;
-/// `CU_LIMIT_STACK_SIZE`.
 const STACK: u32 = 0;
 
 /// How the program starts.
@@ -35,7 +32,6 @@ impl Default for Options {
     }
 }
 
-/// A running tenant.
 pub struct Session {
     memory: Memory,
     uuid: [u8; 16],

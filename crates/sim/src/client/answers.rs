@@ -12,7 +12,6 @@ const ONE_ANSWER: &str = "one answer for each request";
 
 /// What surrounds a client that reads.
 pub struct Around<'a> {
-    /// The observer.
     pub oracle: &'a mut Oracle,
     /// Whether the journal or the keeper may have refused something.
     pub faults: bool,

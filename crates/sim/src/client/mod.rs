@@ -45,24 +45,19 @@ pub struct Mapping {
 pub struct Kernel {
     /// Under which lease it was queued.
     pub lease: LeaseId,
-    /// What it writes.
     pub tensor: usize,
-    /// Where.
     pub memory: Rc<Memory>,
 }
 
 /// What a request is for, as far as the observer or the script has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A new tensor.
     Create(usize),
     /// A lease; of which tensor, if it was asked for by identity.
     Get(Option<usize>),
-    /// A publish.
     Publish(usize),
     /// Bytes into a tensor, or out of it.
     Move(usize, bool),
-    /// A delete.
     Delete(usize),
     /// Another name for a tensor.
     Rename(usize, String),
@@ -82,14 +77,12 @@ pub enum What {
     Commit(usize),
     /// Another version is to be current.
     Swap,
-    /// Anything else.
     Other,
 }
 
 /// A request without an answer.
 #[derive(Debug)]
 pub struct Asked {
-    /// What for.
     pub what: What,
     /// The file that goes along.
     pub fd: Option<Fd>,
@@ -108,14 +101,12 @@ struct Greeting {
     lies: BTreeSet<LeaseId>,
 }
 
-/// One process.
 #[derive(Debug)]
 pub struct Client {
     /// As the pond knows it.
     pub id: ClientId,
     /// As the kernel knows it.
     pub pid: u32,
-    /// Its user.
     pub user: u32,
     /// Not killed, not exited.
     pub alive: bool,

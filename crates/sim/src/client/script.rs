@@ -23,7 +23,6 @@ const COUNTED: u64 = 1 << 40;
 pub enum Sizes {
     /// Many in one slab.
     Small,
-    /// All classes.
     Mixed,
     /// Each its own slab.
     Large,
@@ -47,17 +46,12 @@ impl Sizes {
 
 /// What surrounds a client that acts.
 pub struct Stage<'a> {
-    /// The observer.
     pub oracle: &'a mut Oracle,
-    /// Chance.
     pub rng: &'a mut Rng,
-    /// The broken rule.
     pub mutation: Option<Mutation>,
-    /// Of this schedule.
     pub sizes: Sizes,
     /// Whether there are models.
     pub models: bool,
-    /// For whoever replays.
     pub trace: &'a Trace,
 }
 

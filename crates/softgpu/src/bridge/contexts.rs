@@ -15,7 +15,6 @@ use crate::engine::system::{to_u64, to_usize};
 /// What `cuCtxGetApiVersion` says since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
 
-/// `CUctxCreateParams`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct CreateParams {

@@ -17,7 +17,6 @@ use crate::engine::job::Job;
 use crate::engine::queue::LEGACY;
 use crate::engine::system::{to_u64, to_usize};
 
-/// `CU_GRAPH_NODE_TYPE_EMPTY`.
 const NODE_EMPTY: u32 = 5;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_*`: auto free, upload, device launch, node priority.
 const INSTANTIATE_FLAGS: u64 = 15;
@@ -28,7 +27,6 @@ const UPLOAD: u64 = 2;
 /// Graphs launched from the device itself do not exist here.
 const DEVICE_LAUNCH: u64 = 4;
 
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct RawInstantiate {

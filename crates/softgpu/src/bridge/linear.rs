@@ -15,7 +15,6 @@ const HOST_ALLOC_FLAGS: c_uint = 7;
 /// `CU_MEMHOSTREGISTER_*`: portable, device map, I/O memory, read-only.
 const HOST_REGISTER_FLAGS: c_uint = 15;
 
-/// `CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE`.
 const MEMPOOL_HANDLE: u32 = 17;
 
 fn allocate_host(

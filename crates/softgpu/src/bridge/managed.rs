@@ -11,7 +11,6 @@ use crate::engine::Engine;
 use crate::engine::physical::Origin;
 use crate::engine::system::{to_u64, to_usize};
 
-/// `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`.
 const ATTACH_GLOBAL: c_uint = 1;
 const ATTACH_HOST: c_uint = 2;
 

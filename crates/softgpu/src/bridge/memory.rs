@@ -16,7 +16,6 @@ use crate::engine::physical::{HANDLE_TYPE_FD, Origin};
 use crate::engine::system::{to_u64, to_usize};
 use std::sync::Arc;
 
-/// `CU_MEM_LOCATION_TYPE_DEVICE` and `CU_MEM_ALLOCATION_TYPE_PINNED`.
 const DEVICE: u32 = 1;
 const PINNED: u32 = 1;
 /// `CU_MEM_HANDLE_TYPE_FABRIC`, and the two of another operating system.
@@ -31,7 +30,6 @@ pub(super) struct RawLocation {
     pub(super) id: c_int,
 }
 
-/// `CUmemAllocationProp`, likewise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct RawProp {
@@ -45,7 +43,6 @@ struct RawProp {
     reserved: [u8; 4],
 }
 
-/// `CUmemAccessDesc`, likewise.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct RawAccess {

@@ -27,9 +27,7 @@ pub type Access = HostAccess;
 /// A part of one allocation, found by address.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The memory.
     pub allocation: Arc<Allocation>,
-    /// Where in it.
     pub offset: u64,
     /// How much of it.
     pub bytes: u64,
@@ -64,7 +62,6 @@ pub struct PointerInfo {
     pub start: u64,
     /// Size of its mapping.
     pub bytes: u64,
-    /// The memory.
     pub allocation: Arc<Allocation>,
     /// The context that made it, for linear memory.
     pub context: Option<u64>,
@@ -82,7 +79,6 @@ fn out_of_memory(_: io::Error) -> Status {
 }
 
 impl AddressSpace {
-    /// An empty one.
     pub fn new(strict: bool) -> Self {
         Self { tables: RwLock::default(), strict }
     }

@@ -28,15 +28,11 @@ const ALL_FLAGS: u32 = 0x1ff;
 pub struct Shape {
     /// Elements in a row.
     pub width: u64,
-    /// Rows.
     pub height: u64,
-    /// Slices or layers.
     pub depth: u64,
-    /// `CU_AD_FORMAT_*`.
     pub format: u32,
     /// Channels of an element.
     pub channels: u32,
-    /// `CUDA_ARRAY3D_*`.
     pub flags: u32,
 }
 
@@ -50,7 +46,6 @@ enum Element {
     Square(u64),
 }
 
-/// The format table.
 fn element(format: u32) -> Option<Element> {
     Some(match format {
         0x01 | 0x08 => Element::Channel(1),
@@ -177,7 +172,6 @@ impl Arrays {
         Ok(())
     }
 
-    /// `cuArrayCreate` and `cuArray3DCreate`.
     pub fn create(&self, context: Arc<Context>, shape: Shape) -> Result<u64, Status> {
         shape.check(context.device.profile)?;
         let id = ids::next();
@@ -209,7 +203,6 @@ impl Arrays {
         Ok(id)
     }
 
-    /// `cuMipmappedArrayGetLevel`.
     pub fn level(&self, id: u64, level: u32) -> Result<u64, Status> {
         match self.read().get(&id).map(|array| &array.kind) {
             Some(Kind::Mipmap(parts)) => usize::try_from(level)

@@ -24,9 +24,7 @@ pub enum StartError {
     /// The folder cannot be used.
     #[error("cannot use the folder '{folder}' (MILLPOND_SOFT_DIR): {source}")]
     Folder {
-        /// The folder.
         folder: String,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -35,11 +33,9 @@ pub enum StartError {
 /// One device as this process sees it.
 #[derive(Debug)]
 pub struct Device {
-    /// Its ordinal.
     pub index: usize,
     /// What it claims to be.
     pub profile: &'static Profile,
-    /// Its memory.
     pub registry: Registry,
     held: Mutex<BTreeMap<u64, usize>>,
 }
@@ -94,7 +90,6 @@ impl Device {
 /// All devices, and the settings under which this process opened them.
 #[derive(Debug)]
 pub struct Board {
-    /// The settings.
     pub config: Config,
     /// The devices by ordinal.
     pub devices: Vec<Arc<Device>>,

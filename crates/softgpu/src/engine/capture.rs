@@ -19,7 +19,6 @@ use super::graph::Graph;
 use super::ids;
 use super::queue::LEGACY;
 
-/// `CU_STREAM_CAPTURE_MODE_*`.
 const GLOBAL: u32 = 0;
 const THREAD_LOCAL: u32 = 1;
 const RELAXED: u32 = 2;
@@ -71,7 +70,6 @@ struct State {
 /// Where a stream's next node goes.
 #[derive(Debug)]
 pub struct Tip {
-    /// The graph.
     pub graph: Arc<Graph>,
     /// The nodes that come before it.
     pub after: Vec<u64>,
@@ -82,9 +80,7 @@ pub struct Tip {
 pub struct Info {
     /// Whether an error broke the capture.
     pub broken: bool,
-    /// The capture's number.
     pub id: u64,
-    /// Its graph.
     pub graph: u64,
     /// The nodes that the next one comes after, in memory that stays until the stream goes on.
     pub after: (*const u64, usize),
@@ -107,7 +103,6 @@ impl Captures {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// `cuStreamBeginCapture`.
     pub fn begin(
         &self,
         stream: u64,

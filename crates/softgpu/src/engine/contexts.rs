@@ -15,14 +15,11 @@ use super::physical::Allocation;
 use super::queue::Queue;
 use super::registry::CreateError;
 
-/// One context.
 #[derive(Debug)]
 pub struct Context {
     /// The number by which the program knows it.
     pub id: u64,
-    /// Its device.
     pub device: Arc<Device>,
-    /// Its streams' work.
     pub queue: Arc<Queue>,
     /// `CU_CTX_*`, as the program set them.
     pub flags: AtomicU32,
@@ -125,7 +122,6 @@ thread_local! {
 }
 
 impl Contexts {
-    /// None yet.
     pub fn new(space: Arc<AddressSpace>, adversarial: bool, bytes: u64, devices: usize) -> Self {
         let primaries =
             (0..devices).map(|_| Primary { id: ids::next(), ..Primary::default() }).collect();
@@ -178,7 +174,6 @@ impl Contexts {
         fault
     }
 
-    /// `cuDevicePrimaryCtxRetain`.
     pub fn retain_primary(&self, device: &Arc<Device>) -> Result<u64, Status> {
         let mut primaries = self.primaries();
         let primary = primaries.get_mut(device.index).ok_or(Status::INVALID_DEVICE)?;
@@ -193,7 +188,6 @@ impl Contexts {
         Ok(primary.id)
     }
 
-    /// `cuDevicePrimaryCtxRelease`.
     pub fn release_primary(&self, device: &Arc<Device>) -> Result<(), Status> {
         let mut primaries = self.primaries();
         let primary = primaries.get_mut(device.index).ok_or(Status::INVALID_DEVICE)?;
@@ -309,14 +303,12 @@ impl Contexts {
         Ok(())
     }
 
-    /// `cuCtxPushCurrent`.
     pub fn push(&self, id: u64) -> Result<(), Status> {
         self.find(id)?;
         STACK.with_borrow_mut(|stack| stack.push(id));
         Ok(())
     }
 
-    /// `cuCtxPopCurrent`.
     pub fn pop(&self) -> Result<u64, Status> {
         STACK.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT)
     }

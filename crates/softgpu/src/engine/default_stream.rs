@@ -10,7 +10,6 @@ use super::contexts::Context;
 use super::ids;
 use super::queue::LEGACY;
 
-/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`.
 const STREAM_LEGACY: u64 = 1;
 const STREAM_PER_THREAD: u64 = 2;
 

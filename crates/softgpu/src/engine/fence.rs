@@ -19,7 +19,6 @@ pub struct Fence {
 pub struct Spot<'a> {
     /// The streams of its context.
     pub queue: &'a Arc<Queue>,
-    /// Which of them.
     pub lane: u64,
 }
 

@@ -24,34 +24,24 @@ pub enum Work {
     Job(Job),
     /// Allocates memory of a device.
     Alloc {
-        /// Its addresses.
         at: u64,
         /// The bytes asked for.
         bytes: u64,
-        /// Whose memory.
         device: usize,
     },
     /// Frees what an allocation node of any graph allocated.
-    Free {
-        /// Its first address.
-        at: u64,
-        /// Whose memory.
-        device: usize,
-    },
+    Free { at: u64, device: usize },
 }
 
-/// One node.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The number by which the program knows it.
     pub id: u64,
-    /// What it does.
     pub work: Work,
     /// The nodes that come before it.
     pub after: Vec<u64>,
 }
 
-/// One graph.
 #[derive(Debug)]
 pub struct Graph {
     /// The number by which the program knows it.
@@ -93,7 +83,6 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// None yet.
     pub fn new(devices: &[Arc<Device>], space: &Arc<AddressSpace>, step: u64) -> Self {
         let memory = devices.iter().map(|device| GraphMemory::new(device, space, step)).collect();
         Self { memory, tables: RwLock::default() }
@@ -122,7 +111,6 @@ impl Graphs {
         self.memory.iter().find_map(|memory| memory.around(at))
     }
 
-    /// `cuGraphCreate`.
     pub fn create(&self) -> Arc<Graph> {
         let graph = Arc::new(Graph {
             id: ids::next(),
@@ -199,7 +187,6 @@ impl Graphs {
         Ok(())
     }
 
-    /// `cuGraphInstantiate`.
     pub fn instantiate(&self, graph: u64, auto_free: bool) -> Result<u64, Status> {
         let graph = self.find(graph)?;
         let nodes = graph.nodes().clone();

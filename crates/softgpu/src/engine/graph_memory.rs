@@ -16,7 +16,6 @@ use super::physical::{Allocation, Origin};
 use super::pool::Level;
 use crate::config::MAX_DEVICES;
 
-/// Memory.
 #[derive(Debug)]
 struct Piece {
     allocation: Arc<Allocation>,
@@ -44,7 +43,6 @@ struct Slot {
     after: Option<Fence>,
 }
 
-/// What changes.
 #[derive(Debug, Default)]
 pub struct State {
     slots: BTreeMap<u64, Slot>,
@@ -63,13 +61,11 @@ pub struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// None yet.
     pub fn new(device: &Arc<Device>, space: &Arc<AddressSpace>, step: u64) -> Self {
         let (device, space) = (Arc::clone(device), Arc::clone(space));
         Self { device, space, step, state: Mutex::default() }
     }
 
-    /// The changing part.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

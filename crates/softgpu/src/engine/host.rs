@@ -25,7 +25,6 @@ impl HostMemory {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `cuMemHostAlloc`: zeroed pages.
     pub fn allocate(&self, bytes: usize) -> Result<*mut u8, Status> {
         let layout = Layout::from_size_align(bytes, 4096).map_err(|_| Status::OUT_OF_MEMORY)?;
         if bytes == 0 {
@@ -40,7 +39,6 @@ impl HostMemory {
         Ok(pointer)
     }
 
-    /// `cuMemFreeHost`.
     pub fn free(&self, at: usize) -> Result<(), Status> {
         let mut blocks = self.lock();
         let layout = blocks.get(&at).and_then(|block| block.layout).ok_or(Status::INVALID_VALUE)?;
@@ -51,7 +49,6 @@ impl HostMemory {
         Ok(())
     }
 
-    /// `cuMemHostRegister`.
     pub fn register(&self, at: usize, bytes: usize) -> Result<(), Status> {
         let end =
             at.checked_add(bytes).filter(|_| at != 0 && bytes != 0).ok_or(Status::INVALID_VALUE)?;
@@ -63,7 +60,6 @@ impl HostMemory {
         Ok(())
     }
 
-    /// `cuMemHostUnregister`.
     pub fn unregister(&self, at: usize) -> Result<(), Status> {
         let mut blocks = self.lock();
         match blocks.get(&at) {

@@ -17,7 +17,6 @@ const CHUNK: usize = 1 << 20;
 /// One end of a copy.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A device address.
     Device(u64),
     /// An address of the program.
     Host(usize),
@@ -30,7 +29,6 @@ pub enum Place {
 pub struct Stamp(OnceLock<Instant>);
 
 impl Stamp {
-    /// When that was.
     pub fn time(&self) -> Option<Instant> {
         self.0.get().copied()
     }
@@ -39,25 +37,19 @@ impl Stamp {
 /// One piece of work.
 #[derive(Clone, Debug)]
 pub enum Job {
-    /// Moves bytes.
     Copy {
-        /// Where to.
         to: Place,
-        /// Where from.
         from: Place,
-        /// How many.
         bytes: u64,
     },
     /// Repeats a pattern of 1, 2 or 4 bytes.
     Fill {
-        /// Where to.
         to: u64,
         /// The pattern, little end first.
         pattern: Vec<u8>,
         /// How many bytes in all.
         bytes: u64,
     },
-    /// The kernel `millpond_touch`.
     Touch {
         /// What it reads, at its start and at its end.
         source: (u64, u64),
@@ -66,7 +58,6 @@ pub enum Job {
         /// How long it takes.
         time: Duration,
     },
-    /// Sets a stamp.
     Stamp(Arc<Stamp>),
     /// Frees linear memory, by its first address.
     FreeLinear(u64),
@@ -98,7 +89,6 @@ impl JobError {
 /// Where a job runs: the page table and the device whose access counts.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The page table.
     pub space: Arc<AddressSpace>,
     /// The ordinal of the device.
     pub device: usize,
@@ -136,7 +126,6 @@ impl Job {
         }
     }
 
-    /// Does the work.
     pub fn run(&self, site: &Site) -> Result<(), JobError> {
         match self {
             Self::Copy { to, from, bytes } => copy(site, to, from, *bytes),

@@ -89,7 +89,6 @@ pub struct AllocationSlot {
 pub const PART: u64 = 1 << 63;
 
 impl AllocationSlot {
-    /// Its size.
     pub fn size(&self) -> u64 {
         self.bytes.load(Relaxed) & !PART
     }
@@ -118,17 +117,14 @@ impl Layout {
         unsafe { self.view.get(at) }.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// The header.
     pub fn header(&self) -> io::Result<&Header> {
         self.part(0)
     }
 
-    /// A process slot.
     pub fn process(&self, index: usize) -> io::Result<&ProcessSlot> {
         self.part(PROCESSES_AT + index.min(PROCESS_SLOTS) * size_of::<ProcessSlot>())
     }
 
-    /// An allocation slot.
     pub fn allocation(&self, index: usize) -> io::Result<&AllocationSlot> {
         self.part(ALLOCATIONS_AT + index.min(ALLOCATION_SLOTS) * size_of::<AllocationSlot>())
     }

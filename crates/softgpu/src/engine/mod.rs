@@ -63,35 +63,24 @@ fn stage(at: usize, bytes: u64) -> Place {
 /// Everything that `cuInit` makes.
 #[derive(Debug)]
 pub struct Engine {
-    /// All devices.
     pub board: &'static Board,
     /// The devices that this process may use, by ordinal.
     pub visible: Vec<&'static Arc<Device>>,
     /// Handles to physical memory.
     pub handles: Handles,
-    /// Reservations and mappings.
     pub space: Arc<AddressSpace>,
-    /// Contexts.
     pub contexts: Contexts,
     /// Memory of other processes by legacy handles.
     pub ipc: Ipc,
-    /// Arrays.
     pub arrays: Arrays,
-    /// Streams.
     pub streams: Streams,
-    /// Events.
     pub events: Events,
-    /// Modules.
     pub modules: Modules,
-    /// Pinned host memory.
     pub host: HostMemory,
-    /// Memory pools.
     pub pools: Pools,
-    /// Pools between processes.
     pub shared_pools: SharedPools,
     /// Graphs and their memory.
     pub graphs: Graphs,
-    /// Streams that capture.
     pub captures: Captures,
     pid: u32,
 }
@@ -100,7 +89,6 @@ static ENGINE: OnceLock<Engine> = OnceLock::new();
 /// Held while one thread starts; why the last one could not.
 static STARTING: Mutex<Option<String>> = Mutex::new(None);
 
-/// `cuInit`.
 pub fn start() -> Result<(), Status> {
     let mut why = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if ENGINE.get().is_none() {
@@ -302,7 +290,6 @@ impl Engine {
         self.space.unmap_linear(at)
     }
 
-    /// `cuMemFreeHost`: waits likewise.
     pub fn free_host(&self, at: usize) -> Result<(), Status> {
         if at == 0 {
             return Ok(());

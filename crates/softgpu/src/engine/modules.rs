@@ -13,7 +13,6 @@ pub const TOUCH: (&str, usize) = ("millpond_touch", 5);
 /// A kernel of a loaded module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
     /// How many parameters it has.
     pub parameters: usize,

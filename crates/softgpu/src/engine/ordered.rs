@@ -16,14 +16,12 @@ use super::pool::Pool;
 /// Adversarial mode writes over freed blocks up to this size.
 const SCRIBBLE_BYTES: u64 = 16 << 20;
 
-/// What it writes.
 const SCRIBBLE: u8 = 0xdb;
 
 /// Rows of pitched memory begin at multiples of this.
 const PITCH: u64 = 512;
 
 impl Engine {
-    /// `cuMemAllocAsync` and `cuMemAllocFromPoolAsync`.
     pub fn allocate_ordered(
         &self,
         bytes: u64,

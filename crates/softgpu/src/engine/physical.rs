@@ -35,9 +35,7 @@ pub enum Origin {
 /// One piece of physical memory, held by this process while the value lives.
 #[derive(Debug)]
 pub struct Allocation {
-    /// Where it is.
     pub device: Arc<Device>,
-    /// Its size.
     pub bytes: u64,
     /// How this process came to it.
     pub origin: Origin,

@@ -42,25 +42,21 @@ const UNIT: u64 = 512;
 /// Bytes now and at most so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// Now.
     pub current: u64,
     /// At most, since it was last reset.
     pub high: u64,
 }
 
 impl Level {
-    /// More.
     pub fn add(&mut self, bytes: u64) {
         self.current += bytes;
         self.high = self.high.max(self.current);
     }
 
-    /// Less.
     pub fn sub(&mut self, bytes: u64) {
         self.current = self.current.saturating_sub(bytes);
     }
 
-    /// Forgets what was.
     pub fn reset(&mut self) {
         self.high = self.current;
     }
@@ -101,7 +97,6 @@ pub struct PoolSettings {
     pub step: u64,
 }
 
-/// One pool.
 #[derive(Debug)]
 pub struct Pool {
     /// The number by which the program knows it.
@@ -141,7 +136,6 @@ impl Pool {
         }
     }
 
-    /// The changing part.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -261,7 +255,6 @@ impl Pool {
         }
     }
 
-    /// `cuMemPoolTrimTo`.
     pub fn trim(&self, keep: u64) {
         self.shrink(&mut self.state(), keep);
     }

@@ -25,7 +25,6 @@ impl Tables {
     }
 }
 
-/// All pools.
 #[derive(Debug)]
 pub struct Pools {
     space: Arc<AddressSpace>,
@@ -52,7 +51,6 @@ impl Pools {
         self.tables.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `cuMemPoolCreate`.
     pub fn create(&self, device: &Arc<Device>, max_bytes: u64, handle_types: u32) -> u64 {
         let settings = PoolSettings { max_bytes, handle_types, step: self.step };
         let pool = Arc::new(Pool::new(device, &self.space, settings));
@@ -94,17 +92,14 @@ impl Pools {
         }
     }
 
-    /// `cuDeviceGetDefaultMemPool`.
     pub fn default_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
         self.read().defaults.get(device).cloned().ok_or(Status::INVALID_DEVICE)
     }
 
-    /// `cuDeviceGetMemPool`.
     pub fn current_of(&self, device: usize) -> Result<Arc<Pool>, Status> {
         self.read().current.get(device).cloned().ok_or(Status::INVALID_DEVICE)
     }
 
-    /// `cuDeviceSetMemPool`.
     pub fn set_current(&self, device: usize, id: u64) -> Result<(), Status> {
         let mut tables = self.write();
         let pool = tables.find(id)?;

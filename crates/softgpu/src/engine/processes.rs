@@ -11,7 +11,6 @@ use super::system::{self, Lock, to_u64, to_usize};
 /// What a process holds, for NVML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessReading {
-    /// Its process id.
     pub pid: u32,
     /// Bytes that it made and holds, its contexts' included.
     pub bytes: u64,
@@ -125,7 +124,6 @@ impl Processes {
         Ok(())
     }
 
-    /// Every living process.
     pub fn readings(&self, layout: &Layout) -> io::Result<Vec<ProcessReading>> {
         let mut readings = Vec::new();
         for index in self.living(layout)? {

@@ -33,7 +33,6 @@ const QUERIES: u32 = 100;
 /// A place in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The lane.
     pub lane: u64,
     /// The number of the item in it, from 1.
     pub number: u64,
@@ -113,7 +112,6 @@ impl Queue {
         &self.site
     }
 
-    /// Adds a stream.
     pub fn open(&self, lane: u64, blocking: bool) {
         self.lock().lanes.insert(lane, Lane { blocking, ..Lane::default() });
     }
@@ -214,7 +212,6 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// A stream's thread.
     fn work(&self, lane: u64) {
         let mut state = self.lock();
         loop {

@@ -39,7 +39,6 @@ pub enum CreateError {
 /// Where an allocation stands in the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// Its slot.
     pub slot: usize,
     /// Its id: a slot may be used again, an id never.
     pub id: u64,
@@ -48,7 +47,6 @@ pub struct Ticket {
 /// A process that offers memory to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exporter {
-    /// Its slot.
     pub slot: usize,
     /// Its process id: a slot may be used again.
     pub pid: u32,
@@ -57,7 +55,6 @@ pub struct Exporter {
 /// Bytes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// All of it.
     pub total: u64,
     /// Held by allocations and contexts.
     pub used: u64,

@@ -128,13 +128,11 @@ impl Engine {
         Ok(file)
     }
 
-    /// `cuMemPoolExportToShareableHandle`.
     pub fn export_pool(&self, pool: u64) -> Result<OwnedFd, Status> {
         let file = self.pool_file(&*self.pools.find(pool)?)?;
         file.as_fd().try_clone_to_owned().map_err(failed)
     }
 
-    /// `cuMemPoolImportFromShareableHandle`.
     pub fn import_pool(&self, fd: RawFd) -> Result<u64, Status> {
         let file = File::from(system::duplicate(fd).map_err(|_| Status::INVALID_VALUE)?);
         let words = read_words(&file, 0, HEADER_WORDS)?;
@@ -151,7 +149,6 @@ impl Engine {
         Ok(id)
     }
 
-    /// `cuMemPoolExportPointer`.
     pub fn export_pointer(&self, at: u64) -> Result<[u8; POINTER_BYTES], Status> {
         let (pool, bytes) = self.pools.owner_of(at).ok_or(Status::INVALID_VALUE)?;
         let file = self.pool_file(&pool)?;
@@ -180,7 +177,6 @@ impl Engine {
         Ok(data)
     }
 
-    /// `cuMemPoolImportPointer`.
     pub fn import_pointer(&self, pool: u64, data: &[u8; POINTER_BYTES]) -> Result<u64, Status> {
         let imported = self.shared_pools.lock().imported.get(&pool).cloned();
         let imported = imported.ok_or(Status::INVALID_VALUE)?;

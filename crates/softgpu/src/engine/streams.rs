@@ -10,9 +10,7 @@ use super::ids;
 use super::job::{Job, Stamp};
 use super::queue::Position;
 
-/// `CU_STREAM_NON_BLOCKING`.
 const NON_BLOCKING: u32 = 1;
-/// `CU_EVENT_BLOCKING_SYNC`, `CU_EVENT_DISABLE_TIMING`, `CU_EVENT_INTERPROCESS`.
 const EVENT_BLOCKING: u32 = 1;
 const EVENT_NO_TIMING: u32 = 2;
 const EVENT_INTERPROCESS: u32 = 4;
@@ -24,7 +22,6 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// `cuStreamCreate`.
     pub fn create(&self, context: Arc<Context>, flags: u32) -> Result<u64, Status> {
         if flags & !NON_BLOCKING != 0 {
             return Err(Status::INVALID_VALUE);
@@ -59,7 +56,6 @@ impl Streams {
 pub struct Record {
     /// The context whose queue the position is in.
     pub context: Arc<Context>,
-    /// The place.
     pub position: Position,
     stamp: Arc<Stamp>,
 }
@@ -78,7 +74,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// `cuEventCreate`.
     pub fn create(&self, context: Arc<Context>, flags: u32) -> Result<u64, Status> {
         if flags & !(EVENT_BLOCKING | EVENT_NO_TIMING | EVENT_INTERPROCESS) != 0 {
             return Err(Status::INVALID_VALUE);
@@ -98,7 +93,6 @@ impl Events {
         table.get(&id).cloned().ok_or(Status::INVALID_HANDLE)
     }
 
-    /// `cuEventDestroy`.
     pub fn destroy(&self, id: u64) -> Result<(), Status> {
         let removed = self.table.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
         removed.map(drop).ok_or(Status::INVALID_HANDLE)
@@ -122,7 +116,6 @@ impl Events {
         Ok(self.find(id)?.record.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    /// `cuEventElapsedTime` in milliseconds.
     pub fn elapsed(&self, start: u64, end: u64) -> Result<f32, Status> {
         let mut times = Vec::with_capacity(2);
         for id in [start, end] {

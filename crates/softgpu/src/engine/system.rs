@@ -34,11 +34,8 @@ fn check(result: libc::c_int) -> io::Result<()> {
 /// How a range of a file is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Together with others.
     Shared,
-    /// Alone.
     Exclusive,
-    /// Not any more.
     None,
 }
 
@@ -142,11 +139,8 @@ fn progress(result: isize) -> io::Result<usize> {
 /// What the host may do with a range of device addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HostAccess {
-    /// Nothing.
     None,
-    /// Read.
     Read,
-    /// Read and write.
     ReadWrite,
 }
 

@@ -3,7 +3,6 @@
 
 use super::Profile;
 
-/// The profile.
 pub const PROFILE: Profile = Profile {
     key: "a100",
     name: "NVIDIA A100-SXM4-80GB (software)",

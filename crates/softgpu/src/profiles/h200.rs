@@ -5,7 +5,6 @@
 
 use super::Profile;
 
-/// The profile.
 pub const PROFILE: Profile = Profile {
     key: "h200",
     name: "NVIDIA H200 (software)",

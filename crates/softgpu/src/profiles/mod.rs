@@ -18,7 +18,6 @@ pub fn is_software(name: &str) -> bool {
 pub struct Profile {
     /// How the environment names it.
     pub key: &'static str,
-    /// What `cuDeviceGetName` answers.
     pub name: &'static str,
     /// Bytes on the real card: the most that a device of this model can have.
     pub total_bytes: u64,

@@ -2,7 +2,6 @@
 
 use super::Profile;
 
-/// The profile.
 pub const PROFILE: Profile = Profile {
     key: "small",
     name: "Millpond Small (software)",

@@ -110,7 +110,6 @@ pub fn my_role() -> Option<String> {
     std::env::var("SOFTGPU_ROLE").ok()
 }
 
-/// Answers the parent.
 pub fn say(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "> {text}").unwrap();

@@ -12,10 +12,8 @@ use crate::shown;
 /// Why a checkpoint is refused. Nothing was allocated and nothing is open any more.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// The system refused.
     #[error("{}: {error}", .path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -25,20 +23,10 @@ pub enum CheckpointError {
     NotRegular(PathBuf),
     /// Not a safetensors file, or a damaged one.
     #[error("{}: {error}", .path.display())]
-    Header {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        error: HeaderError,
-    },
+    Header { path: PathBuf, error: HeaderError },
     /// A file, or a folder of files, in a format that is known and not read.
     #[error("{}: this is {}, not safetensors", .path.display(), .format.name())]
-    OtherFormat {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        format: OtherFormat,
-    },
+    OtherFormat { path: PathBuf, format: OtherFormat },
     /// Somebody wrote to a file since it was opened.
     #[error("{}: changed while it was read; load it again when it is complete", .0.display())]
     Changed(PathBuf),
@@ -50,49 +38,24 @@ pub enum CheckpointError {
     SeveralIndexes(PathBuf),
     /// The index cannot be read.
     #[error("{}: the index cannot be read: {error}", .path.display())]
-    Index {
-        /// The index.
-        path: PathBuf,
-        /// What is wrong.
-        error: String,
-    },
+    Index { path: PathBuf, error: String },
     /// The index names a file outside its folder.
     #[error("{}: the index names '{}', which is not a plain file name", .index.display(), shown(.shard))]
-    ShardName {
-        /// The index.
-        index: PathBuf,
-        /// What it names.
-        shard: String,
-    },
+    ShardName { index: PathBuf, shard: String },
     /// The index names a file that is not there.
     #[error("{}: the index names {}, which does not exist", .index.display(), .shard.display())]
-    MissingShard {
-        /// The index.
-        index: PathBuf,
-        /// The file.
-        shard: PathBuf,
-    },
+    MissingShard { index: PathBuf, shard: PathBuf },
     /// The index names a tensor that its file lacks.
     #[error("{}: the index says that tensor '{}' is in {}, where it is not", .index.display(), shown(.name), shown(.shard))]
-    NotInShard {
-        /// The index.
-        index: PathBuf,
-        /// The tensor.
-        name: String,
-        /// The file.
-        shard: String,
-    },
+    NotInShard { index: PathBuf, name: String, shard: String },
     /// One name in two files.
     #[error("tensor '{}' is in {} and in {}; name only the files that belong together", shown(.name), .first.display(), .second.display())]
     Duplicate {
-        /// The tensor.
         name: String,
         /// A file that has it.
         first: PathBuf,
-        /// Another one.
         second: PathBuf,
     },
-    /// More than [`limits::TENSORS_PER_VERSION`].
     #[error("the checkpoint has at least {count} tensors; at most {max} are possible", max = limits::TENSORS_PER_VERSION)]
     TooManyTensors {
         /// How many were seen.
@@ -104,7 +67,6 @@ pub enum CheckpointError {
         /// The file with which it is too much.
         path: PathBuf,
     },
-    /// Nothing to load.
     #[error("{}: there is no tensor in it", .path.display())]
     NoTensors {
         /// What was named first.

@@ -8,9 +8,7 @@ use std::os::unix::fs::FileExt;
 pub enum OtherFormat {
     /// What `torch.save` writes: a pickle, alone or in a zip archive.
     PyTorch,
-    /// llama.cpp's.
     Gguf,
-    /// Keras' and TensorFlow's.
     Hdf5,
     /// One array of numpy.
     Numpy,

@@ -20,7 +20,6 @@ const SUFFIX: &str = ".safetensors";
 /// What a path means.
 #[derive(Default)]
 pub(super) struct Found {
-    /// The safetensors files.
     pub files: Vec<PathBuf>,
     /// The index that named them.
     pub index: PathBuf,

@@ -32,7 +32,6 @@ pub struct Checkpoint {
 pub struct SourceTensor {
     /// Its name; no other tensor of the checkpoint has it.
     pub name: String,
-    /// Element type.
     pub dtype: Dtype,
     /// Extents; a dimension may be zero.
     pub shape: Shape,
@@ -40,7 +39,6 @@ pub struct SourceTensor {
     pub file: usize,
     /// Where, from the start of that file.
     pub file_offset: u64,
-    /// Its size.
     pub bytes: u64,
 }
 

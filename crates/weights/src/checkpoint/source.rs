@@ -16,7 +16,6 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// For reading at offsets; its position is not used.
     pub file: File,
-    /// Its size.
     pub bytes: u64,
     /// Where the header ends and the data begin.
     pub data_start: u64,

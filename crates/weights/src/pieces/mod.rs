@@ -60,7 +60,6 @@ pub fn slab_batches<'a>(
     Batches::new(planned, layout, most_bytes, |other| other == slab)
 }
 
-/// See [`batches`].
 #[derive(Debug)]
 pub struct Batches<'a> {
     planned: &'a [PlannedTensor],
@@ -92,7 +91,6 @@ struct TensorCursor {
     laid: usize,
     piece: usize,
     run: usize,
-    /// Of that run.
     taken: u64,
 }
 

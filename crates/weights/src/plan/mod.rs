@@ -30,9 +30,7 @@ struct Rule {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Action {
-    /// All of it.
     Replicate,
-    /// None of it.
     Skip,
     /// This rank's part of a dimension.
     Split(usize),
@@ -43,9 +41,7 @@ enum Action {
 /// A tensor as it will be in the version, and where its bytes are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTensor {
-    /// Its name.
     pub name: String,
-    /// Element type.
     pub dtype: Dtype,
     /// Extents of what is taken.
     pub shape: Shape,
@@ -66,7 +62,6 @@ pub enum PlanError {
     /// A rank that is not there.
     #[error("the plan is for rank {rank} of {world}; ranks go from 0 to world - 1")]
     Rank {
-        /// The rank.
         rank: u64,
         /// How many there are.
         world: u64,
@@ -76,7 +71,6 @@ pub enum PlanError {
     Pattern {
         /// Its place, from 1.
         rule: usize,
-        /// The pattern.
         pattern: String,
     },
     /// Both or none of split and slice.
@@ -87,60 +81,25 @@ pub enum PlanError {
     },
     /// A dimension that does not divide.
     #[error("tensor '{}' of shape {shape}: dimension {dimension} cannot be split for {world} ranks", shown(.name))]
-    Indivisible {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        shape: Shape,
-        /// Which dimension.
-        dimension: usize,
-        /// How many ranks.
-        world: u64,
-    },
+    Indivisible { name: String, shape: Shape, dimension: usize, world: u64 },
     /// A dimension that is not there.
     #[error("tensor '{}' of shape {shape} has no dimension {dimension} to cut; use \"split\": \"replicate\" for it", shown(.name))]
-    NoDimension {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        shape: Shape,
-        /// Which dimension.
-        dimension: usize,
-    },
+    NoDimension { name: String, shape: Shape, dimension: usize },
     /// A slice that is empty, or outside the tensor.
     #[error("tensor '{}' of shape {shape}: the slice [{start}, {end}] of dimension {dimension} is empty or not inside", shown(.name))]
     Slice {
-        /// The tensor.
         name: String,
-        /// Its shape.
         shape: Shape,
-        /// Which dimension.
         dimension: usize,
         /// Where the slice begins.
         start: u64,
-        /// Where it ends.
         end: u64,
     },
     /// A cut between two elements that share a byte.
     #[error("tensor '{}' of shape {shape}: its {dtype} elements share bytes, and this cut goes through one", shown(.name))]
-    InsideByte {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        shape: Shape,
-        /// Its dtype.
-        dtype: Dtype,
-    },
-    /// More than [`MOST_RUNS`].
+    InsideByte { name: String, shape: Shape, dtype: Dtype },
     #[error("tensor '{}' of shape {shape} would be read in {runs} runs; at most {MOST_RUNS}: cut it along an earlier dimension", shown(.name))]
-    TooManyRuns {
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        shape: Shape,
-        /// How many.
-        runs: u64,
-    },
+    TooManyRuns { name: String, shape: Shape, runs: u64 },
     /// Everything was left out.
     #[error("the plan takes none of the {0} tensors")]
     Nothing(usize),
@@ -190,7 +149,6 @@ enum Otherwise {
 }
 
 impl Plan {
-    /// Every tensor, whole.
     #[must_use]
     pub fn everything() -> Self {
         Self { rank: 0, world: 1, rules: Vec::new(), otherwise: Action::Replicate }

@@ -24,7 +24,6 @@ impl LayoutHasher {
         number(&mut self.0, offset);
     }
 
-    /// The hash.
     #[must_use]
     pub fn finish(self) -> ContentHash {
         ContentHash(self.0.finish_128().to_be_bytes())
@@ -42,7 +41,6 @@ impl ContentHasher {
         self.0.write(&hash.0);
     }
 
-    /// The hash.
     #[must_use]
     pub fn finish(self) -> ContentHash {
         ContentHash(self.0.finish_128().to_be_bytes())

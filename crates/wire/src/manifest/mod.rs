@@ -55,15 +55,12 @@ pub struct ManifestSlab {
 pub struct ManifestTensor {
     /// Its name, in the checkpoint's spelling.
     pub name: String,
-    /// Element type.
     pub dtype: Dtype,
     /// Extents; a dimension may be zero.
     pub shape: Shape,
-    /// Which slab.
     pub slab: usize,
     /// Where in that slab, a multiple of [`TENSOR_ALIGN`].
     pub offset: u64,
-    /// Its size.
     pub bytes: u64,
     /// The hash of its bytes.
     pub hash: ContentHash,
@@ -80,28 +77,15 @@ pub enum ManifestError {
     Format(u16),
     /// More of something than its cap.
     #[error("the manifest has {count} {what}; at most {max} are possible")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        count: u64,
-        /// The cap.
-        max: u64,
-    },
+    TooMany { what: &'static str, count: u64, max: u64 },
     /// Slabs that do not follow each other, or are no slabs.
     #[error("slab {slab} of the manifest {reason}")]
-    Slab {
-        /// Its place.
-        slab: usize,
-        /// What is wrong.
-        reason: &'static str,
-    },
+    Slab { slab: usize, reason: &'static str },
     /// A tensor that cannot be what it says.
     #[error("tensor '{name}' of the manifest {reason}")]
     Tensor {
         /// Its name, made printable.
         name: String,
-        /// What is wrong.
         reason: &'static str,
     },
     /// A shape that cannot be.
@@ -109,7 +93,6 @@ pub enum ManifestError {
     Shape {
         /// Its name, made printable.
         name: String,
-        /// What is wrong.
         error: ShapeError,
     },
     /// There is no tensor with this number.

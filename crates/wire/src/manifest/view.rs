@@ -70,7 +70,6 @@ impl<B: AsRef<[u8]>> ManifestView<B> {
         self.slabs.last().map_or(0, |slab| slab.arena_offset + slab.bytes)
     }
 
-    /// The bytes themselves.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()

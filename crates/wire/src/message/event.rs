@@ -7,7 +7,6 @@ use super::{RequestBody, small_enum};
 use crate::{LeaseTarget, TensorName};
 
 small_enum! {
-    /// What happened.
     EventKind {
         /// A tensor was made.
         1 TensorCreated "tensor_created",
@@ -23,9 +22,7 @@ small_enum! {
         6 ClientSilent "client_silent",
         /// A client that held something said goodbye, or its process is gone.
         7 ClientGone "client_gone",
-        /// The daemon recovered.
         8 Recovered "recovered",
-        /// The daemon stops.
         9 Draining "draining",
         /// The keeper was replaced.
         10 KeeperReplaced "keeper_replaced",
@@ -70,14 +67,11 @@ small_enum! {
     }
 }
 
-/// Something happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Counts events of one daemon.
     pub sequence: u64,
-    /// When.
     pub unix_ms: u64,
-    /// What.
     pub kind: EventKind,
     /// To what, if it happened to one thing.
     pub target: Option<LeaseTarget>,
@@ -85,7 +79,6 @@ pub struct Event {
     pub name: Option<TensorName>,
     /// By or to whom.
     pub user: Option<u32>,
-    /// Why, in words.
     pub text: String,
 }
 

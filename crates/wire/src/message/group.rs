@@ -16,7 +16,6 @@ pub(super) use info::{
 /// What all of a group may hold on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupLimit {
-    /// So many bytes.
     Bytes(u64),
     /// So many thousandths of the card.
     Part(u32),
@@ -62,7 +61,6 @@ fn read_name(name: Option<&str>) -> Read<Option<GroupName>> {
 /// A group that is made or changed. What is `None` stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupSet {
-    /// Which.
     pub group: GroupName,
     /// On this GPU; on all if absent.
     pub device: Option<GpuUuid>,

@@ -59,7 +59,6 @@ macro_rules! small_enum {
         }
 
         impl $name {
-            /// Every value.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
 
             /// The number that travels.
@@ -106,7 +105,6 @@ small_enum! {
     Mode {
         /// Read-only: protects from bugs, not from a hostile holder of the descriptor.
         1 ReadOnly "ro",
-        /// Readable and writable.
         2 ReadWrite "rw",
     }
 }

@@ -64,14 +64,11 @@ pub(super) fn read_start_report(report: fb::StartReportRef<'_>) -> Read<RequestB
     Ok(RequestBody::StartReport { loading, failed: text("failed", report.failed()?)? })
 }
 
-/// One client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientInfo {
-    /// Identity.
     pub client: ClientId,
     /// Process, as the daemon sees it.
     pub pid: u32,
-    /// User.
     pub user: u32,
     /// What it calls itself.
     pub program: String,
@@ -79,7 +76,6 @@ pub struct ClientInfo {
     pub since_unix_ms: u64,
     /// Lives, but has no connection: it keeps what it holds.
     pub silent: bool,
-    /// What it holds.
     pub leases: Vec<LeaseInfo>,
     /// The pond's own mover, not somebody's program.
     pub mover: bool,
@@ -114,7 +110,6 @@ pub(super) fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> R
 /// One GPU and its accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Identity.
     pub device: GpuUuid,
     /// Place in the pond's list; for people only.
     pub index: u32,
@@ -132,9 +127,7 @@ pub struct DeviceInfo {
     pub recycled_bytes: u64,
     /// The driver's own reading for the whole card.
     pub physical_used_bytes: Option<u64>,
-    /// How many slabs.
     pub slabs: u32,
-    /// How many tensors.
     pub tensors: u32,
     /// What the processes of groups are charged with.
     pub charged_bytes: Option<u64>,
@@ -185,9 +178,7 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
 /// A mover at work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoverInfo {
-    /// Its GPU.
     pub device: GpuUuid,
-    /// Its process.
     pub pid: u32,
     /// Moves that wait or run.
     pub moves: u32,
@@ -213,18 +204,14 @@ fn read_mover(mover: fb::MoverInfoRef<'_>) -> Read<MoverInfo> {
     })
 }
 
-/// The pond.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Which pond.
     pub pond: PondId,
     /// Which daemon of it.
     pub epoch: Epoch,
     /// Version of the daemon's program.
     pub daemon_version: String,
-    /// The daemon.
     pub daemon_pid: u32,
-    /// The keeper.
     pub keeper_pid: u32,
     /// Name and version of the driver.
     pub driver: String,
@@ -232,7 +219,6 @@ pub struct Status {
     pub driver_ready: bool,
     /// When this daemon started.
     pub started_unix_ms: u64,
-    /// GPUs.
     pub devices: Vec<DeviceInfo>,
     /// Clients that are known.
     pub clients: u32,
@@ -244,11 +230,9 @@ pub struct Status {
     pub journal_bytes: u64,
     /// The library that `millpond run` is to preload, where the daemon has found one.
     pub preload_library: Option<String>,
-    /// The runtime folder.
     pub runtime_dir: String,
     /// Records whose memory was gone at the last recovery.
     pub lost_tensors: u32,
-    /// Movers that run.
     pub movers: Vec<MoverInfo>,
     /// The file that the daemon runs from.
     pub program: String,

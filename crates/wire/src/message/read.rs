@@ -19,22 +19,10 @@ pub enum DecodeError {
     Missing(&'static str),
     /// More of something than the cap.
     #[error("field '{field}' has {count}; at most {max}")]
-    TooMany {
-        /// Which field.
-        field: &'static str,
-        /// How many.
-        count: usize,
-        /// The cap.
-        max: usize,
-    },
+    TooMany { field: &'static str, count: usize, max: usize },
     /// A number that means nothing.
     #[error("field '{field}' cannot be {value}")]
-    BadValue {
-        /// Which field.
-        field: &'static str,
-        /// The number.
-        value: u64,
-    },
+    BadValue { field: &'static str, value: u64 },
     /// A tensor or a version is meant, and both are named.
     #[error("a tensor and a version are named where one of them is meant")]
     TwoTargets,

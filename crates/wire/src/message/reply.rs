@@ -17,18 +17,14 @@ use crate::{ContentHash, Epoch, Failure, GroupName, LeaseId, VersionTag};
 pub struct Reply {
     /// The request's number; zero for events.
     pub number: u64,
-    /// The answer.
     pub body: ReplyBody,
 }
 
-/// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplyBody {
-    /// No, and why.
     Failure(Failure),
     /// Yes, and nothing more to say.
     Done,
-    /// To the hello.
     Welcome(Welcome),
     /// To a claim: those that were refused.
     Claimed {
@@ -38,14 +34,12 @@ pub enum ReplyBody {
     /// A tensor, and the lease on it if one was asked for. The slab's descriptor comes along with
     /// a lease.
     Tensor(TensorGrant),
-    /// To a publish.
     Published {
         /// The tensor's generation now.
         generation: u64,
     },
     /// To a move: every byte has landed.
     Moved {
-        /// So many.
         bytes: u64,
         /// One for each piece, if it was about pieces.
         hashes: Vec<ContentHash>,
@@ -54,9 +48,7 @@ pub enum ReplyBody {
     Collected {
         /// Tensors that were deleted.
         tensors: Vec<TensorInfo>,
-        /// Empty slabs.
         slabs: u32,
-        /// Their bytes.
         slab_bytes: u64,
     },
     /// To an upgrade: another daemon is about to take over from this one.
@@ -68,18 +60,12 @@ pub enum ReplyBody {
     },
     /// One tensor and its leases.
     Details {
-        /// The tensor.
         info: TensorInfo,
-        /// Who holds it.
         leases: Vec<LeaseInfo>,
     },
-    /// A listing.
     Tensors(Vec<TensorInfo>),
-    /// A listing.
     Clients(Vec<ClientInfo>),
-    /// The pond.
     Status(Box<Status>),
-    /// Something happened.
     Event(Event),
     /// A version, and the lease on it if one was asked for.
     Version(Box<VersionGrant>),
@@ -87,25 +73,20 @@ pub enum ReplyBody {
     Slabs {
         /// The first of them.
         first: u32,
-        /// How many.
         count: u32,
     },
     /// One version and its readers.
     VersionDetails(Box<VersionDetails>),
-    /// A listing.
     Models(Vec<ModelInfo>),
-    /// To a swap.
     Swapped {
         /// What is current now.
         current: Box<VersionInfo>,
         /// What was current before.
         previous: Option<VersionTag>,
     },
-    /// A listing.
     Groups(Vec<GroupInfo>),
     /// One group and its processes; also to a group that was set.
     GroupDetails(Box<GroupDetails>),
-    /// To a join.
     GroupJoined {
         /// Its name, also if nobody gave it one.
         name: GroupName,
@@ -116,7 +97,6 @@ pub enum ReplyBody {
     },
     /// The reply is in the memfd that came along.
     InMemfd {
-        /// Its length.
         bytes: u64,
     },
     /// A kind that this version does not know.

@@ -19,11 +19,9 @@ use crate::{GroupName, LeaseId, TensorId, TensorRef, Token, VersionId, VersionTa
 pub struct Request {
     /// Chosen by the client, unique on its connection, not zero.
     pub number: u64,
-    /// What is asked.
     pub body: RequestBody,
 }
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestBody {
     /// The first message of every connection.
@@ -32,7 +30,6 @@ pub enum RequestBody {
     Claim(Claim),
     /// The client has unmapped everything and goes.
     Goodbye,
-    /// Answered by `Done`.
     Ping,
     /// The pond, its GPUs and accounts.
     PondStatus,
@@ -48,7 +45,6 @@ pub enum RequestBody {
     TensorMove(TensorMove),
     /// No new leases; the memory goes when the last lease has ended.
     TensorDelete {
-        /// The tensor.
         tensor: TensorId,
     },
     /// Everything about one tensor.
@@ -60,7 +56,6 @@ pub enum RequestBody {
     },
     /// These leases are unmapped.
     LeaseRelease {
-        /// At most [`crate::limits::LEASES_PER_MESSAGE`].
         leases: Vec<LeaseId>,
     },
     /// Send events from now on.
@@ -95,7 +90,6 @@ pub enum RequestBody {
     VersionGet(VersionGet),
     /// More slabs of a version.
     VersionSlabs {
-        /// Which version.
         version: VersionId,
         /// The lease on it.
         lease: LeaseId,
@@ -107,7 +101,6 @@ pub enum RequestBody {
     /// A slab that a staged version shares becomes its own: a new one, without the bytes. Answered
     /// as [`RequestBody::VersionSlabs`].
     VersionPart {
-        /// Which version.
         version: VersionId,
         /// Which of its slabs.
         index: u32,
@@ -121,11 +114,9 @@ pub enum RequestBody {
     VersionInspect(VersionTarget),
     /// Another version of a model becomes current.
     ModelSwap {
-        /// Which model.
         model: TensorRef,
         /// `None` means the one that was current before.
         tag: Option<VersionTag>,
-        /// Recognises a repeat.
         token: Token,
     },
     /// Every model that is shared with the caller.
@@ -137,16 +128,13 @@ pub enum RequestBody {
     GroupSet(GroupSet),
     /// A program is about to run in a group.
     GroupJoin(GroupJoin),
-    /// Every group.
     GroupList,
     /// Everything about one group.
     GroupInspect {
-        /// Which.
         group: GroupName,
     },
     /// A group without processes goes, and its limit with it.
     GroupRemove {
-        /// Which.
         group: GroupName,
     },
     /// A tensor gets another name, or the model of a version does.

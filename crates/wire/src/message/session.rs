@@ -9,7 +9,6 @@ use crate::{ClientId, Epoch, LeaseId, LeaseTarget, PondId, TensorName, limits};
 /// The keyed hash that proves a lease to the next daemon.
 pub type LeaseToken = [u8; 16];
 
-/// Who connects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Version of the protocol.
@@ -18,9 +17,7 @@ pub struct Hello {
     pub capabilities: u64,
     /// The process, across its connections.
     pub client: ClientId,
-    /// Shown by `ps`.
     pub program: String,
-    /// Claims follow.
     pub claims: bool,
 }
 
@@ -52,7 +49,6 @@ pub(super) fn read_hello(hello: fb::HelloRef<'_>) -> Read<Hello> {
 /// Some of the leases that a process holds from earlier connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// At most [`crate::limits::LEASES_PER_MESSAGE`].
     pub leases: Vec<LeaseClaim>,
     /// No more claims follow: the client is not silent any longer.
     pub last: bool,
@@ -61,7 +57,6 @@ pub struct Claim {
 /// One lease, with the proof that it was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseClaim {
-    /// The lease.
     pub lease: LeaseId,
     /// What it is on.
     pub target: LeaseTarget,
@@ -127,7 +122,6 @@ pub(super) fn read_release(release: fb::LeaseReleaseRef<'_>) -> Read<RequestBody
     Ok(RequestBody::LeaseRelease { leases: leases.iter().map(LeaseId).collect() })
 }
 
-/// To the hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Welcome {
     /// Version of the protocol that will be spoken.
@@ -199,13 +193,9 @@ pub struct LeaseInfo {
     pub mode: Mode,
     /// The tensor's bytes, or those of the version's slabs.
     pub bytes: u64,
-    /// Since when.
     pub since_unix_ms: u64,
-    /// Who holds it.
     pub client: ClientId,
-    /// That client's process.
     pub pid: u32,
-    /// That client's program.
     pub program: String,
 }
 

@@ -37,7 +37,6 @@ small_enum! {
 pub enum Target {
     /// By name, as its user sees it.
     Name(TensorRef),
-    /// By identity.
     Id(TensorId),
 }
 
@@ -81,9 +80,7 @@ pub struct TensorCreate {
     pub tensor: TensorId,
     /// Without a name it is found by identity only.
     pub name: Option<TensorName>,
-    /// Element type.
     pub dtype: Dtype,
-    /// Extents.
     pub shape: Shape,
     /// The pond's first GPU if absent.
     pub device: Option<GpuUuid>,
@@ -102,7 +99,6 @@ pub struct TensorCreate {
 /// How long a tensor lives, beside being deleted. Every end only stops new leases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
-    /// From its creation.
     pub ttl_ms: Option<u64>,
     /// From the end of its last lease; before it ever had one, from its creation.
     pub linger_ms: Option<u64>,
@@ -152,9 +148,7 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
 /// A lease that is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorGet {
-    /// On what.
     pub target: Target,
-    /// The lease's number.
     pub lease: LeaseId,
     /// How it will be mapped.
     pub mode: Mode,
@@ -180,9 +174,7 @@ pub(super) fn read_get(get: fb::TensorGetRef<'_>) -> Read<TensorGet> {
 /// A tensor's bytes are complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorPublish {
-    /// The tensor.
     pub tensor: TensorId,
-    /// Recognises a repeat.
     pub token: Token,
     /// The name that it gets with this publish, if it had none.
     pub name: Option<TensorName>,
@@ -242,7 +234,6 @@ pub struct Rename {
     pub object: LeaseTarget,
     /// The new name, in the owner's part.
     pub name: TensorName,
-    /// Recognises a repeat.
     pub token: Token,
 }
 

@@ -15,7 +15,6 @@ pub struct TensorMove {
     pub tensor: TensorId,
     /// From this byte of it on.
     pub offset: u64,
-    /// So many.
     pub bytes: u64,
     /// From where, or to where.
     pub work: MoveWork,
@@ -24,24 +23,19 @@ pub struct TensorMove {
 /// What a move does. A put and a get come with the file's descriptor, and pieces of most kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveWork {
-    /// From a file.
     Put {
         /// Where in the file.
         file_offset: u64,
     },
-    /// To a file.
     Get {
         /// Where in the file.
         file_offset: u64,
     },
     /// From another tensor on the same GPU.
     Copy {
-        /// Which.
         from: TensorId,
-        /// Where in it.
         from_offset: u64,
     },
-    /// Zeroes.
     Zero,
     /// Pieces that are hashed on the way. The move's bytes are theirs together, its offset is zero.
     Pieces {

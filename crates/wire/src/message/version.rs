@@ -34,7 +34,6 @@ small_enum! {
 /// A slab of a version's arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartSpec {
-    /// Its size.
     pub bytes: u64,
     /// A part of another version, which is to be in this one as well; nothing is made then.
     pub shared: Option<TensorId>,
@@ -103,17 +102,12 @@ pub(super) fn read_stage(stage: fb::VersionStageRef<'_>) -> Read<VersionStage> {
 /// A version's bytes are complete. Comes with its manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionCommit {
-    /// Which.
     pub version: VersionId,
-    /// Recognises a repeat.
     pub token: Token,
     /// Hash of where everything lies.
     pub layout: ContentHash,
-    /// Hash of everything.
     pub content: ContentHash,
-    /// How many tensors.
     pub tensors: u32,
-    /// Their bytes.
     pub bytes: u64,
     /// It becomes the current one in the same step.
     pub activate: bool,
@@ -199,9 +193,7 @@ fn read_tag(tag: Option<&str>) -> Read<Option<VersionTag>> {
 /// A lease on a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionGet {
-    /// Which.
     pub target: VersionTarget,
-    /// The lease's number.
     pub lease: LeaseId,
     /// How it will be mapped; read-write only by who stages it.
     pub mode: Mode,

@@ -5,24 +5,17 @@ use millpond_schema::record as fb;
 use super::{Read, id, uuid};
 use crate::{ClientId, limits, message};
 
-/// A client process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientRecord {
-    /// Identity.
     pub client: ClientId,
-    /// Process.
     pub pid: u32,
-    /// User.
     pub user: u32,
-    /// Primary group.
     pub group: u32,
-    /// Other groups.
     pub groups: Vec<u32>,
     /// The tenant whose socket it used.
     pub tenant: String,
     /// What it calls itself.
     pub program: String,
-    /// Since when.
     pub since_unix_ms: u64,
     /// A mover of the daemon that wrote this; it may have anything mapped.
     pub mover: bool,

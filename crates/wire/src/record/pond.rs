@@ -25,7 +25,6 @@ pub(super) fn read_opened(opened: fb::OpenedRef<'_>) -> Read<Record> {
 /// A GPU, as the driver described it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRecord {
-    /// Identity.
     pub device: GpuUuid,
     /// Place in the driver's list.
     pub index: u32,

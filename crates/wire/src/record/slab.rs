@@ -5,22 +5,15 @@ use millpond_schema::record as fb;
 use super::{Read, id, uuid};
 use crate::{Audience, Backing, GpuUuid, SlabId, backing, limits, message};
 
-/// A slab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlabRecord {
-    /// Identity.
     pub slab: SlabId,
-    /// Where.
     pub device: GpuUuid,
-    /// Size.
     pub bytes: u64,
     /// Class, by the daemon's numbering.
     pub class: u8,
-    /// Owner's tenant.
     pub tenant: String,
-    /// Owner.
     pub user: u32,
-    /// Owner's primary group.
     pub group: u32,
     /// With whom it is shared.
     pub audience: Audience,

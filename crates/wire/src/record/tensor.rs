@@ -8,34 +8,23 @@ use crate::{
     ClientId, Dtype, LeaseId, LeaseTarget, Mode, Shape, SlabId, TensorId, TensorName, Token,
 };
 
-/// A tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorRecord {
-    /// Identity.
     pub tensor: TensorId,
-    /// Name.
     pub name: Option<TensorName>,
-    /// Element type.
     pub dtype: Dtype,
-    /// Extents.
     pub shape: Shape,
     /// Its slab, which also says owner, audience and GPU.
     pub slab: SlabId,
     /// Where in the slab.
     pub offset: u64,
-    /// Its bytes.
     pub bytes: u64,
-    /// Published.
     pub ready: bool,
-    /// Counts publishes.
     pub generation: u64,
     /// Ends with its creator.
     pub ephemeral: bool,
-    /// Who made it.
     pub creator: ClientId,
-    /// When.
     pub created_unix_ms: u64,
-    /// The last publish.
     pub published: Option<Token>,
     /// Deleted, with leases left.
     pub deleted: bool,
@@ -47,7 +36,6 @@ pub struct TensorRecord {
     pub accesses_left: Option<u64>,
     /// A slab of a version's arena: it lives as long as a version has it.
     pub part: bool,
-    /// The last rename.
     pub renamed: Option<Token>,
 }
 
@@ -128,9 +116,7 @@ pub(super) fn read_published(published: fb::TensorPublishedRef<'_>) -> Read<Reco
 /// A lease that a counted get was answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedLease {
-    /// Whose.
     pub client: ClientId,
-    /// Which.
     pub lease: LeaseId,
     /// How it is mapped.
     pub mode: Mode,

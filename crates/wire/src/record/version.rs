@@ -13,25 +13,17 @@ use crate::{
 /// A version of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionRecord {
-    /// Identity.
     pub version: VersionId,
-    /// Its model.
     pub model: TensorName,
-    /// Its tag.
     pub tag: VersionTag,
-    /// Owner's tenant.
     pub tenant: String,
-    /// Owner.
     pub user: u32,
-    /// Owner's primary group.
     pub group: u32,
-    /// Where.
     pub device: GpuUuid,
     /// With whom it is shared.
     pub audience: Audience,
     /// The slabs of its arena, in order.
     pub parts: Vec<TensorId>,
-    /// Who stages it.
     pub creator: ClientId,
     /// When it was begun.
     pub created_unix_ms: u64,
@@ -74,21 +66,15 @@ pub(super) fn read_staged(staged: fb::VersionStagedRef<'_>) -> Read<VersionRecor
 /// What a version is, once it is complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyRecord {
-    /// Which.
     pub version: VersionId,
-    /// By which commit.
     pub token: Token,
     /// Hash of where everything lies.
     pub layout: ContentHash,
-    /// Hash of everything.
     pub content: ContentHash,
-    /// How many tensors.
     pub tensors: u32,
-    /// Their bytes.
     pub bytes: u64,
     /// Where it came from.
     pub source: String,
-    /// When.
     pub ready_unix_ms: u64,
     /// It became the current one in the same step.
     pub current: bool,

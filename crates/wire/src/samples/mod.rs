@@ -20,10 +20,8 @@ use crate::{GpuUuid, HANDLE_BYTES, Transport};
 pub use manifest::manifests;
 pub use record::records;
 
-/// A named sample.
 pub type Sample<T> = (&'static str, T);
 
-/// Every request.
 #[must_use]
 pub fn requests() -> Vec<Sample<RequestBody>> {
     let mut all = pond::requests();
@@ -33,7 +31,6 @@ pub fn requests() -> Vec<Sample<RequestBody>> {
     all
 }
 
-/// Every reply.
 #[must_use]
 pub fn replies() -> Vec<Sample<ReplyBody>> {
     let mut all = pond::replies();

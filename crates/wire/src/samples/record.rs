@@ -10,7 +10,6 @@ use crate::{
     TensorId, TensorName, Token, Transport, VersionId, VersionTag,
 };
 
-/// Every record.
 #[must_use]
 pub fn records() -> Vec<Sample<Record>> {
     let slab = SlabId(id(9));

@@ -25,7 +25,6 @@ struct Said {
     done: bool,
 }
 
-/// One process.
 #[derive(Debug)]
 struct Member {
     child: Child,
@@ -36,7 +35,6 @@ struct Member {
     listener: JoinHandle<()>,
 }
 
-/// All of them.
 #[derive(Debug)]
 pub(super) struct Crew<'a> {
     pond: &'a TestPond,

@@ -69,7 +69,6 @@ pub(crate) fn client() -> Result<(), Trouble> {
     client::run()
 }
 
-/// The siege itself.
 pub(crate) fn main(options: &[&str]) -> ExitCode {
     let plan = match Plan::parse(options) {
         Ok(plan) => plan,

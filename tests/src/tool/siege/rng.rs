@@ -1,6 +1,5 @@
 //! Numbers from a seed, the same on every machine.
 
-/// SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
@@ -17,12 +16,10 @@ impl Rng {
         word ^ (word >> 31)
     }
 
-    /// One of `0..end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// One of `range`.
     pub(crate) fn within(&mut self, range: std::ops::Range<u64>) -> u64 {
         range.start + self.below(range.end - range.start)
     }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::rng::Rng;
 
-/// Who is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     Worker,

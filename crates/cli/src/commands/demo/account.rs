@@ -13,9 +13,7 @@ pub struct Account {
     pub slab_bytes: u64,
     /// Bytes of the tensors in them.
     pub tensor_bytes: u64,
-    /// Tensors.
     pub tensors: u64,
-    /// Leases.
     pub leases: u64,
 }
 
@@ -31,7 +29,6 @@ impl Account {
         }
     }
 
-    /// Nothing at all.
     pub const EMPTY: Self = Self { slab_bytes: 0, tensor_bytes: 0, tensors: 0, leases: 0 };
 
     /// The same with fewer leases.

@@ -45,7 +45,6 @@ impl Demo<'_> {
         Ok(())
     }
 
-    /// Kills the daemon.
     pub fn kill_the_daemon(&mut self) -> Outcome {
         let (before, status) = (self.account()?, self.status()?);
         self.story.step(format_args!("kill -9 of the daemon (pid {})", status.daemon_pid))?;

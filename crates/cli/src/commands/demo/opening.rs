@@ -16,7 +16,6 @@ const MAPPING_COST_BYTES: u64 = 32 << 20;
 const SETTLE: Duration = Duration::from_secs(5);
 
 impl Demo<'_> {
-    /// Starts the pond.
     pub fn start_the_pond(&mut self) -> Outcome {
         let kind = if self.card.soft { ": host memory, no GPU" } else { "" };
         let text = format!("{}, {}{kind}", self.card.name, self.card.driver);

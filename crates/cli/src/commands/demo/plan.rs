@@ -14,12 +14,9 @@ const LEAST: u64 = SMALL * SMALL_COUNT + 32 * MIB;
 /// Sizes are a multiple of the driver's pages, so that slabs hold nothing but tensors.
 const PAGE: u64 = 2 * MIB;
 
-/// One tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// Its name.
     pub name: String,
-    /// Its bytes.
     pub bytes: u64,
     /// What they are made from.
     pub seed: u64,
@@ -46,12 +43,10 @@ impl Plan {
         Ok(Self(all.map(|((name, bytes), seed)| Planned { name, bytes, seed }).collect()))
     }
 
-    /// The tensors.
     pub fn tensors(&self) -> &[Planned] {
         &self.0
     }
 
-    /// Their names.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|tensor| tensor.name.clone()).collect()
     }
@@ -61,7 +56,6 @@ impl Plan {
         self.0.iter().map(|tensor| tensor.bytes).sum()
     }
 
-    /// How many.
     pub fn count(&self) -> u64 {
         self.0.len() as u64
     }

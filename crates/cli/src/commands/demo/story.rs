@@ -20,7 +20,6 @@ pub struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    /// Nothing told yet.
     pub fn new(printer: &'a Printer) -> Self {
         Self { printer, started: Instant::now(), step: 0, claims: Vec::new(), step_start: 0 }
     }
@@ -73,7 +72,6 @@ impl<'a> Story<'a> {
         self.claims.iter().all(|claim| claim.ok)
     }
 
-    /// The claims.
     pub fn claims(&self) -> &[ClaimJson] {
         &self.claims
     }

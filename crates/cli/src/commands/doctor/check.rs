@@ -24,7 +24,6 @@ impl Verdict {
         }
     }
 
-    /// How it looks.
     pub const fn tone(self) -> Tone {
         match self {
             Verdict::Ok => Tone::Good,
@@ -39,11 +38,8 @@ impl Verdict {
 pub struct Check {
     /// What was looked at.
     pub name: String,
-    /// How it is.
     pub verdict: Verdict,
-    /// What was found.
     pub found: String,
-    /// What to do.
     pub advice: Option<String>,
 }
 

@@ -9,7 +9,6 @@ use millpond_wire::process::Process;
 
 /// One descriptor for each slab and each client, here and in the keeper.
 const DESCRIPTORS: u64 = 65_536;
-/// Linux's own default.
 const MAPPINGS: u64 = 65_530;
 
 /// Everything about the kernel.

@@ -82,7 +82,6 @@ impl Alone {
         infos.filter(|info| info.processes > 0 || info.broken).collect()
     }
 
-    /// One of them.
     pub fn inspect(&self, name: &GroupName) -> Result<GroupDetails, CommandError> {
         if !self.is_left(name) {
             return Err(unknown(name));
@@ -90,7 +89,6 @@ impl Alone {
         Ok(self.details(name, &cards()))
     }
 
-    /// Changes a limit.
     pub fn set(&self, set: &GroupSet) -> Result<GroupDetails, CommandError> {
         if !self.has(&set.group) {
             return Err(unknown(&set.group));

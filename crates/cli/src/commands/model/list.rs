@@ -11,7 +11,6 @@ use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units};
 
-/// Lists models.
 pub fn list(args: &ModelsArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     watch::run(args.watch, printer, |printer| {
@@ -83,7 +82,6 @@ pub mod samples {
 
     use super::*;
 
-    /// A ready version.
     pub fn version(tag: &str) -> VersionInfo {
         VersionInfo {
             version: VersionId::random(),

@@ -9,7 +9,6 @@ use crate::printer::Printer;
 use crate::progress::Bar;
 use crate::{output, pond, units};
 
-/// Saves a version.
 pub fn save(args: &SaveArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     let options =

@@ -43,14 +43,12 @@ impl Inventory {
         versions.filter(same).filter(live).count()
     }
 
-    /// All of it.
     pub fn objects(self) -> Vec<Object> {
         let versions = self.models.into_iter().flat_map(|model| model.versions);
         versions.map(Object::Version).chain(self.tensors.into_iter().map(Object::Tensor)).collect()
     }
 }
 
-/// A word, read.
 pub struct Word<'a> {
     text: &'a str,
     kind: Option<Kind>,

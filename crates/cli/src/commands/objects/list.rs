@@ -13,7 +13,6 @@ use crate::printer::Printer;
 use crate::table::{Side, Table};
 use crate::{pond, units};
 
-/// Lists everything.
 pub fn list(args: &ListArgs, global: &Global, printer: &Printer) -> Outcome {
     let pattern = glob(&args.pattern)?;
     let mut objects = Inventory::read(&pond::connect(global)?)?.objects();

@@ -7,12 +7,10 @@ use millpond_wire::TensorState;
 use crate::commands::model::{shown, shown_model, state};
 use crate::commands::tensor::shown_name;
 
-/// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A version of a model.
     Model,
-    /// A tensor.
     Tensor,
 }
 
@@ -29,14 +27,12 @@ impl Kind {
 /// A tensor, or a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
-    /// A tensor.
     Tensor(TensorInfo),
     /// A version of a model.
     Version(VersionInfo),
 }
 
 impl Object {
-    /// What it is.
     pub fn kind(&self) -> Kind {
         match self {
             Object::Tensor(_) => Kind::Tensor,
@@ -63,7 +59,6 @@ impl Object {
         }
     }
 
-    /// Its identity.
     pub fn id(&self) -> String {
         match self {
             Object::Tensor(info) => info.tensor.to_string(),
@@ -71,7 +66,6 @@ impl Object {
         }
     }
 
-    /// Its owner.
     pub fn user(&self) -> u32 {
         match self {
             Object::Tensor(info) => info.user,
@@ -88,7 +82,6 @@ impl Object {
         }
     }
 
-    /// Leases on it.
     pub fn users(&self) -> u32 {
         match self {
             Object::Tensor(info) => info.leases,
@@ -105,7 +98,6 @@ impl Object {
         }
     }
 
-    /// As data.
     pub fn view(&self) -> view::Object {
         view::Object {
             kind: self.kind().name(),

@@ -19,7 +19,6 @@ pub fn remove(args: &RemoveArgs, global: &Global, printer: &Printer) -> Outcome 
     run(&args.names, None, args.consent, global, printer)
 }
 
-/// Deletes tensors.
 pub fn remove_tensors(args: &RmArgs, global: &Global, printer: &Printer) -> Outcome {
     run(&args.names, Some(Kind::Tensor), args.consent, global, printer)
 }

@@ -31,17 +31,9 @@ pub struct Membership {
 #[derive(Debug)]
 pub enum Account {
     /// In a group that is there: of the pond, or of this user's programs without one.
-    Folder {
-        /// The group's folder.
-        folder: PathBuf,
-    },
+    Folder { folder: PathBuf },
     /// In a group that the first process with the same limit makes.
-    Alone {
-        /// The limit.
-        limit: Size,
-        /// The group's name.
-        group: Option<GroupName>,
-    },
+    Alone { limit: Size, group: Option<GroupName> },
 }
 
 /// Joins the group that the command line means.

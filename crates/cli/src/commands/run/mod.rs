@@ -15,7 +15,6 @@ use crate::error::{Outcome, Report};
 use crate::exit::Code;
 use crate::printer::Printer;
 
-/// Becomes the program.
 pub fn run(args: &RunArgs, global: &Global, printer: &Printer) -> Outcome {
     let Some((name, rest)) = args.program.split_first() else {
         return Err(Report::new(Code::Usage, "no program to run")

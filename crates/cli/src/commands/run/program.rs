@@ -89,7 +89,6 @@ fn is_executable(file: &Path) -> bool {
 pub struct Escape {
     /// The file: the program, or the interpreter of the script that it is.
     pub file: PathBuf,
-    /// Why.
     pub reason: Reason,
 }
 

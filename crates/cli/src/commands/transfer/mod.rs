@@ -32,7 +32,6 @@ pub fn put(args: &PutArgs, global: &Global, printer: &Printer) -> Outcome {
     put_from(&pond, spec, source, args.name.as_str(), printer)
 }
 
-/// Copies a tensor.
 pub fn copy(args: &CopyArgs, global: &Global, printer: &Printer) -> Outcome {
     let pond = pond::connect(global)?;
     let from = pond.lease(pond::target(&pond, &args.from)?, GetOptions::read_only());

@@ -19,7 +19,6 @@ use crate::pond;
 use crate::printer::Printer;
 use crate::progress::Bar;
 
-/// Saves a tensor.
 pub fn get(args: &GetArgs, global: &Global, printer: &Printer) -> Outcome {
     let to_stdout = is_stdout(&args.output);
     if to_stdout && io::stdout().is_terminal() {

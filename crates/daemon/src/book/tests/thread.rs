@@ -7,7 +7,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::super::{Ask, Cards, start};
 use super::*;
 
-/// Hang guard only.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Requests that wait at any time.
 const WAITING: u64 = 5000;

@@ -14,7 +14,6 @@ use crate::policy::owner::{Caller, Owner};
 /// and a few hundred kilobytes with the longest names.
 const KEPT: usize = 1024;
 
-/// An end.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Ended {
     /// On the clock that never jumps.
@@ -25,7 +24,6 @@ pub(in crate::policy) struct Ended {
     audience: Audience,
 }
 
-/// The last ends.
 #[derive(Debug, Default)]
 pub(super) struct EndedNames {
     by_name: BTreeMap<NameKey, Ended>,

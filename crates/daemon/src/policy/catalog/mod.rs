@@ -24,7 +24,6 @@ pub(super) use tensor::Tensor;
 /// answer.
 const TOMBSTONES: usize = 65_536;
 
-/// All tensors.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     tensors: BTreeMap<TensorId, Tensor>,
@@ -68,7 +67,6 @@ impl Catalog {
         self.tensors.contains_key(&TensorId(id))
     }
 
-    /// Every tensor.
     pub(super) fn iter(&self) -> impl Iterator<Item = (TensorId, &Tensor)> {
         self.tensors.iter().map(|(id, tensor)| (*id, tensor))
     }

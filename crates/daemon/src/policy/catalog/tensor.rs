@@ -23,7 +23,6 @@ pub(super) enum State {
 /// What a tensor ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// With a delete.
     Lasting,
     /// With its creator's process.
     Ephemeral,

@@ -29,7 +29,6 @@ use making::Making;
 pub(super) use making::MakingKey;
 use version::{Model, Version, lost, retired};
 
-/// All models.
 #[derive(Debug)]
 pub(super) struct Models<F> {
     versions: BTreeMap<VersionId, Version<F>>,

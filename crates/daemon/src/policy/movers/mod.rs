@@ -52,7 +52,6 @@ enum Stage {
     Absent,
     /// It has been asked for, and may hang before it says anything.
     Starting,
-    /// It works.
     Ready,
     /// It was told to stop, or killed, or has hung up; its pidfd says when it is gone.
     Ending,
@@ -102,7 +101,6 @@ impl<F> Mover<F> {
     }
 }
 
-/// All movers.
 #[derive(Debug)]
 pub(super) struct Movers<F> {
     by_device: BTreeMap<GpuUuid, Mover<F>>,

@@ -49,13 +49,9 @@ impl SlabSize {
 /// What slabs must have in common to be exchangeable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::policy) struct SlabClass {
-    /// Where.
     pub device: GpuUuid,
-    /// Whose.
     pub owner: Owner,
-    /// Shared with whom.
     pub audience: Audience,
-    /// For which tensors.
     pub size: SlabSize,
 }
 

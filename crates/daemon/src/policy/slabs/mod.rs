@@ -29,7 +29,6 @@ pub(super) struct Slab<F> {
     pub fd: Option<F>,
     /// Tensors in it, deleted ones with leases included.
     pub tensors: u32,
-    /// Their bytes.
     pub tensor_bytes: u64,
     /// A lease on it ended by death: nothing new goes into it.
     pub tainted: bool,
@@ -91,7 +90,6 @@ impl<F> Slab<F> {
     }
 }
 
-/// All slabs.
 #[derive(Debug)]
 pub(super) struct Slabs<F> {
     slabs: BTreeMap<SlabId, Slab<F>>,

@@ -28,7 +28,6 @@ impl PendingSlab {
     }
 }
 
-/// All of them.
 #[derive(Debug, Default)]
 pub(in crate::policy) struct PendingSlabs {
     slabs: BTreeMap<SlabId, PendingSlab>,

@@ -229,7 +229,7 @@ fn events_say_why() {
         [
             "100 bytes; its slab has other tensors",
             "100 bytes; its slab is given back, because a process died with it",
-            "41943040 bytes; its slab is kept for its owner",
+            "41,943,040 bytes; its slab is kept for its owner",
         ]
     );
     assert!(play.told(EventKind::ClientSilent)[0].ends_with("hung up and keeps its 1 lease"));

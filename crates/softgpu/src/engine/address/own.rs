@@ -14,7 +14,6 @@ use crate::engine::board::GRANULARITY;
 pub type AccessList = [Access; MAX_DEVICES];
 
 impl AddressSpace {
-    /// Takes addresses.
     pub fn reserve_own(&self, bytes: u64) -> Result<u64, Status> {
         let start = system::reserve(bytes, GRANULARITY).map_err(out_of_memory)?;
         self.write().own.insert(start, bytes);

@@ -34,7 +34,6 @@ impl Fixture {
         self.captures.begin(stream, &self.context, mode, self.graphs.create()).unwrap();
     }
 
-    /// Writes work down.
     fn work(&self, stream: u64) -> Result<(), Status> {
         let tip = self.captures.tip(stream, &self.context)?.ok_or(Status::NOT_FOUND)?;
         let node = self.graphs.add(&tip.graph, Work::Job(Job::Nothing), &tip.after)?;

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use crate::engine::fence::{Fence, Spot};
 
-/// One block.
 #[derive(Clone, Debug)]
 enum State {
     /// Given to the program, which asked for so many bytes.
@@ -52,9 +51,7 @@ impl ReusePolicy {
 /// A free block that may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where it is.
     pub at: u64,
-    /// Its size.
     pub bytes: u64,
     /// How well it serves, 0 is best.
     pub rank: u8,
@@ -67,7 +64,6 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// One free block.
     pub fn new(bytes: u64) -> Self {
         let whole = Block { bytes, state: State::Free(None) };
         Self { table: BTreeMap::from([(0, whole)]) }

@@ -51,7 +51,6 @@ impl Fixture {
         fence
     }
 
-    /// `cuStreamSynchronize`.
     fn wait(&self, lane: u64) {
         let end = self.queue.end(lane);
         self.queue.wait(end).unwrap();

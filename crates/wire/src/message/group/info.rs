@@ -11,7 +11,6 @@ use crate::{GpuUuid, GroupName, limits};
 /// A group on one GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDevice {
-    /// Which GPU.
     pub device: GpuUuid,
     /// What was asked for; `None` means no limit.
     pub limit_bytes: Option<u64>,
@@ -67,10 +66,8 @@ fn read_device(device: fb::GroupDeviceRef<'_>) -> Read<GroupDevice> {
     })
 }
 
-/// A group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupInfo {
-    /// Name.
     pub name: GroupName,
     /// Where its ledger and its limits are.
     pub folder: String,
@@ -80,7 +77,6 @@ pub struct GroupInfo {
     pub owner: Option<u32>,
     /// Whose memory in the pond is charged to it.
     pub users: Vec<u32>,
-    /// Its processes.
     pub processes: u32,
     /// Members hold more than they say.
     pub lying: bool,
@@ -88,7 +84,6 @@ pub struct GroupInfo {
     pub stuck: bool,
     /// Its files are not what they should be.
     pub broken: bool,
-    /// By GPU.
     pub devices: Vec<GroupDevice>,
 }
 
@@ -126,7 +121,6 @@ fn read_info(info: fb::GroupInfoRef<'_>, entries: &Entries) -> Read<GroupInfo> {
 /// A process on one GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberDevice {
-    /// Which GPU.
     pub device: GpuUuid,
     /// What it is charged with.
     pub charged_bytes: u64,
@@ -160,13 +154,10 @@ pub struct MemberInfo {
     pub pid: u32,
     /// As the daemon sees it, if it can.
     pub host_pid: Option<u32>,
-    /// What it runs.
     pub program: String,
-    /// Since when.
     pub started_unix_ms: Option<u64>,
     /// Whether it lives; one that does not is about to be forgotten.
     pub alive: bool,
-    /// By GPU.
     pub devices: Vec<MemberDevice>,
 }
 
@@ -227,9 +218,7 @@ fn read_member(member: fb::MemberInfoRef<'_>, entries: &Entries) -> Read<MemberI
 /// Everything about one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {
-    /// The group.
     pub info: GroupInfo,
-    /// Its processes.
     pub members: Vec<MemberInfo>,
 }
 

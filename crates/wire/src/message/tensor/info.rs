@@ -11,23 +11,16 @@ use crate::{Backing, Dtype, GpuUuid, LeaseId, Shape, SlabId, TensorId, TensorNam
 /// What is known about a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorInfo {
-    /// Identity.
     pub tensor: TensorId,
     /// Name inside its owner's part.
     pub name: Option<TensorName>,
-    /// Element type.
     pub dtype: Dtype,
-    /// Extents.
     pub shape: Shape,
-    /// Where it lies.
     pub device: GpuUuid,
-    /// Its bytes.
     pub bytes: u64,
     /// Writing, ready or deleted.
     pub state: TensorState,
-    /// Counts publishes.
     pub generation: u64,
-    /// Owner.
     pub user: u32,
     /// With whom it is shared.
     pub audience: Audience,
@@ -37,7 +30,6 @@ pub struct TensorInfo {
     pub created_unix_ms: u64,
     /// The slab it lies in.
     pub slab: SlabId,
-    /// That slab's bytes.
     pub slab_bytes: u64,
     /// Where in the slab it begins.
     pub offset: u64,
@@ -101,7 +93,6 @@ pub(in super::super) fn read_info(info: fb::TensorInfoRef<'_>) -> Read<TensorInf
 /// A tensor with or without a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorGrant {
-    /// The tensor.
     pub info: TensorInfo,
     /// The lease that was asked for, with its proof.
     pub lease: Option<(LeaseId, Mode, LeaseToken)>,

@@ -15,17 +15,12 @@ use crate::{
 /// What is known about a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionInfo {
-    /// Identity.
     pub version: VersionId,
-    /// Its model.
     pub model: TensorName,
-    /// Its tag.
     pub tag: VersionTag,
     /// Staging, ready or draining.
     pub state: VersionState,
-    /// Where it lies.
     pub device: GpuUuid,
-    /// Owner.
     pub user: u32,
     /// With whom it is shared.
     pub audience: Audience,
@@ -35,9 +30,7 @@ pub struct VersionInfo {
     pub slab_bytes: u64,
     /// The part of them that other versions have as well.
     pub shared_bytes: u64,
-    /// How many slabs.
     pub slabs: u32,
-    /// How many tensors.
     pub tensors: u32,
     /// Hash of where everything lies, once it is ready.
     pub layout: Option<ContentHash>,
@@ -47,7 +40,6 @@ pub struct VersionInfo {
     pub created_unix_ms: u64,
     /// When it was complete.
     pub ready_unix_ms: Option<u64>,
-    /// Leases on it.
     pub readers: u32,
     /// It is the model's current version.
     pub current: bool,
@@ -123,7 +115,6 @@ fn read_info(info: fb::VersionInfoRef<'_>) -> Read<VersionInfo> {
 pub struct PartInfo {
     /// For moves, and for sharing it.
     pub tensor: TensorId,
-    /// Its size.
     pub bytes: u64,
     /// How it is reached.
     pub backing: Backing,
@@ -146,7 +137,6 @@ fn read_part(part: fb::PartInfoRef<'_>) -> Read<PartInfo> {
 /// A version with or without a lease. With descriptors: the manifest if there is one, then slabs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionGrant {
-    /// The version.
     pub info: VersionInfo,
     /// Its slabs, in the order of the arena.
     pub parts: Vec<PartInfo>,
@@ -198,11 +188,9 @@ pub(in super::super) fn read_grant(
 /// One version and its readers. With the manifest if it is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionDetails {
-    /// The version.
     pub info: VersionInfo,
     /// Its slabs, in the order of the arena.
     pub parts: Vec<PartInfo>,
-    /// Who holds it.
     pub leases: Vec<LeaseInfo>,
 }
 
@@ -225,12 +213,10 @@ pub(in super::super) fn read_details(
     })
 }
 
-/// A model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
     /// Its name inside its owner's part.
     pub name: TensorName,
-    /// Owner.
     pub user: u32,
     /// In the order in which they were begun.
     pub versions: Vec<VersionInfo>,
