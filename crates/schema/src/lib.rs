@@ -5,7 +5,7 @@
 //! compile them again. Nothing written by hand belongs here; caps and checks are the reader's, in
 //! `millpond-wire`.
 
-#![allow(clippy::all, clippy::pedantic, clippy::restriction)]
+#![allow(rustdoc::all, clippy::all, clippy::pedantic, clippy::restriction)]
 
 #[rustfmt::skip]
 #[path = "generated/journal.rs"]

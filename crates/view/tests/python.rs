@@ -1,5 +1,7 @@
 //! The stubs of the Python package name the fields and words that are defined here.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::collections::BTreeSet;
 
 use millpond_view::{
