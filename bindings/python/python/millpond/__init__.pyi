@@ -160,9 +160,6 @@ class Retired(Error):
 class InUse(Error):
     """Processes use it; end them and repeat."""
 
-class Unsupported(Error):
-    """Memory of a kind that this program cannot use."""
-
 class DriverError(Error):
     """The GPU driver is missing, or refused."""
 
