@@ -108,7 +108,8 @@ table() {
             busy[$7] += $5; cpu[$7] += $6; all += $6
             if ($8 + $5 > ends[$7]) ends[$7] = $8 + $5
             if ($5 > longest[$7]) { longest[$7] = $5; name[$7] = $1 }
-            if (ends[$7] > ends[last]) last = $7
+            # What comes after all lanes decides nothing; without lanes there is nothing else.
+            if (last == "" || last == "main" || ($7 != "main" && ends[$7] > ends[last])) last = $7
         }
         END {
             for (each in busy) printf "%-12s ends at %d s: %d s in steps, %d s of CPU\n", each, ends[each], busy[each], cpu[each]
