@@ -1,0 +1,107 @@
+"""H2 and L14: connections of B carry descriptors that B does not read.
+
+The kernel counts descriptors in flight for each sending user against its limit of open files, unless the sender has a
+capability that the shipped unit drops. So the pond runs with what the unit leaves, and with a small limit."""
+
+import time
+import uuid
+
+import client
+from actor import kept
+from harness import A, B, MIB, worked
+
+NOFILE = 4096
+SLABS = 127
+CONNECTIONS = 40
+
+
+def stage():
+    """A version of many slabs, ready to be read."""
+    connection = client.Connection()
+    version = uuid.uuid4()
+    parts = [client.table("PartSpec", bytes=2 * MIB) for _ in range(SLABS)]
+    connection.ask("VersionStage", version=version, model="many", audience=client.USER, parts=parts, lease=1).close()
+    kept.append(connection)
+    import manifests
+    manifests.commit(connection, version, [2 * MIB] * SLABS, activate=True).close()
+
+
+def ask_and_do_not_read(model, connections):
+    """How many connections were opened and asked; the refusal of the first that was not."""
+    for made in range(connections):
+        try:
+            connection = client.Connection(timeout=5)
+        except (client.Failure, client.Closed, OSError) as error:
+            return made, getattr(error, "kind", type(error).__name__)
+        kept.append(connection)
+        if model:
+            connection.send("VersionGet", model=model, lease=1, mode=client.RO)
+        else:
+            connection.send("TensorGet", name="bait", lease=1, mode=client.RO)
+    return connections, None
+
+
+def bait():
+    connection = client.Connection()
+    connection.create("bait")
+    kept.append(connection)
+
+
+def unread():
+    return sum(each.readable() for each in kept)
+
+
+def work(seconds=5):
+    """Hello, create, get: the kind of the first failure."""
+    def all_of_it():
+        connection = client.Connection(timeout=seconds)
+        connection.create("mine")
+        connection.get("mine").close()
+        connection.close()
+    return client.refused(all_of_it)
+
+
+def greet(path):
+    return client.refused(client.Connection, path, timeout=5)
+
+
+def descriptors_that_one_user_does_not_read_stop_nobody(pond, report):
+    pond = pond(unit=True, nofile=NOFILE)
+    a, b, root = pond.actor(A), pond.actor(B), pond.actor(0)
+    keeper = pond.admin().keeperPid
+    b.call(stage)
+    made, refusal = b.call(ask_and_do_not_read, "many", CONNECTIONS)
+    time.sleep(0.5)
+    report.note("connections of B that asked and read nothing", f"{made}, then {refusal}" if refusal else made)
+    report.note("of those with an answer on the way", b.call(unread))
+    failure = a.call(work)
+    report.check(failure is None, "A says hello, creates and gets", failure or "done")
+    for path in (client.SOCK, client.ADMIN):
+        failure = root.call(greet, path)
+        report.check(failure is None, f"root is let in on `{path.rsplit('/', 1)[1]}`", failure or "welcome")
+    time.sleep(2.5)
+    log = pond.log()
+    report.check("replacing it" not in log and "no new keeper" not in log, "the keeper is not given up",
+                 next((line[-90:] for line in log.split("\n") if "keeper" in line and ("replac" in line or "no new" in line)), "kept"))
+    b.kill()
+    try:
+        status = pond.admin()
+        report.check(status.keeperPid == keeper, "it is the same keeper at the end", f"{keeper}, then {status.keeperPid}")
+    except OSError as error:
+        report.check(False, "the pond answers when B has ended", error)
+    failure = a.call(work)
+    report.check(failure is None, "A is served when B has ended", failure or "done")
+
+
+def unread_descriptors_cost_no_work(pond, report):
+    pond = pond()
+    b = pond.actor(B)
+    daemon = pond.daemon()
+    b.call(bait)
+    made, refusal = b.call(ask_and_do_not_read, None, 3000)
+    report.note("connections of B with an unread descriptor", f"{made}, then {refusal}" if refusal else made)
+    time.sleep(1)
+    before = worked(daemon)
+    time.sleep(2)
+    share = (worked(daemon) - before) / 2e9
+    report.check(share < 0.02, "the daemon rests while they are there: of a core less than 2 %", f"{share:.1%}")

@@ -1,0 +1,72 @@
+"""H6: B has many leases on one tensor and inspects it on many connections at once.
+
+What counts is the work between: how many of B's inspects are answered before a ping of A that was sent after them."""
+
+import time
+
+import client
+import unread_replies
+from actor import kept
+from harness import A, B
+
+LEASES = 12000
+CONNECTIONS = 100
+# Messages that may be ahead of A's: a turn of the loop has some.
+AHEAD = 25
+
+
+def prepare():
+    """A tensor with many leases of this process; how many."""
+    made, _ = unread_replies.leases(1, LEASES)
+    for _ in range(CONNECTIONS):
+        kept.append(client.Connection())
+    return made
+
+
+def inspect(request):
+    for each in kept[-CONNECTIONS:]:
+        if request == "TensorInspect":
+            each.send(request, name="leased")
+        else:
+            each.send(request, dry_run=True, unleased_for_ms=0)
+    return time.monotonic()
+
+
+def answered():
+    """When each answer came is not known; how many are there, is."""
+    return sum(each.readable() for each in kept[-CONNECTIONS:])
+
+
+def drain():
+    for each in kept[-CONNECTIONS:]:
+        each.socket.settimeout(30)
+        each.receive().close()
+
+
+def greet():
+    kept.append(client.Connection(timeout=30))
+
+
+def ping():
+    """Seconds of a round trip."""
+    begun = time.monotonic()
+    kept[-1].ask("Ping")
+    return time.monotonic() - begun
+
+
+def a_large_answer_is_made_in_slices(pond, report):
+    pond = pond()
+    a, b = pond.actor(A), pond.actor(B)
+    report.note("leases of B on one tensor", b.call(prepare))
+    a.call(greet)
+    alone = min(a.call(ping) for _ in range(20))
+    # B's count is taken by a process of its own, so that nothing waits for B.
+    b.call(inspect, "TensorInspect")
+    took = a.call(ping)
+    before = b.call(answered)
+    report.note("round trip of A's ping, ms: alone, then behind the inspects", f"{alone * 1000:.1f}, {took * 1000:.0f}")
+    report.check(before <= AHEAD, f"of B's {CONNECTIONS} inspects at most {AHEAD} are answered before A's ping", before)
+    b.call(drain)
+    b.call(inspect, "TensorInspect")
+    report.check(a.call(ping) is not None, "A is answered again")
+    b.call(drain)
