@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 # One account for each user.
 CLIENTS_PER_USER = 300  # silent ones included
-CONNECTIONS_PER_USER = 400
+CONNECTIONS_PER_USER = 1000
 DESCRIPTORS_IN_FLIGHT_PART = 4  # one user's and all users' together: at most this part of the daemon's open files
 REPLY_BYTES_PER_USER = 16 * MIB  # until they are read
 WAITS_PER_USER = 2048

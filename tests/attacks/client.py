@@ -8,6 +8,7 @@ templates, which are patched instead of built because a message of thousands mus
 import array
 import fcntl
 import importlib
+import keyword
 import mmap
 import os
 import select
@@ -64,11 +65,11 @@ def camel(name):
     return first + "".join(word.capitalize() for word in rest)
 
 
-def table(kind, **fields):
+def table(kind, /, **fields):
     """A table of the schema; UUIDs become `Id`."""
     made = getattr(generated(kind), kind + "T")()
     for name, value in fields.items():
-        name = camel(name)
+        name = camel(name) + "_" * keyword.iskeyword(name)
         if not hasattr(made, name):
             raise AttributeError(f"{kind} has no field {name}")
         if isinstance(value, uuid.UUID):
@@ -81,7 +82,7 @@ def table(kind, **fields):
     return made
 
 
-def encode(number, kind, **fields):
+def encode(number, kind, /, **fields):
     request = generated("Request").RequestT()
     request.number, request.bodyType, request.body = number, getattr(RequestBody, kind), table(kind, **fields)
     builder = flatbuffers.Builder(256)
@@ -103,7 +104,7 @@ class Template:
 
     NUMBER = 0x7A7B7C7D7E7F6A6B
 
-    def __init__(self, kind, varies=(), **fields):
+    def __init__(self, kind, varies=(), /, **fields):
         marks = {name: uuid.uuid4() if isinstance(fields[name], uuid.UUID) else 0x6162636465666700 + at for at, name in enumerate(varies)}
         self.bytes = bytearray(encode(self.NUMBER, kind, **{**fields, **marks}))
         raw = {name: id_bytes(mark) if isinstance(mark, uuid.UUID) else struct.pack("<Q", mark) for name, mark in marks.items()}
@@ -163,9 +164,9 @@ class Connection:
         answer.close()
         return self.welcome
 
-    def send(self, kind, fds=(), **fields):
+    def send(self, request, fds=(), **fields):
         self.next += 1
-        self.put(encode(self.next, kind, **fields), fds)
+        self.put(encode(self.next, request, **fields), fds)
         return self.next
 
     def put(self, data, fds=()):
@@ -202,8 +203,8 @@ class Connection:
             raise Failure(got.body)
         return got
 
-    def ask(self, kind, fds=(), **fields):
-        return self.answer_to(self.send(kind, fds, **fields))
+    def ask(self, request, fds=(), **fields):
+        return self.answer_to(self.send(request, fds, **fields))
 
     def readable(self, seconds=0):
         poll = select.poll()

@@ -13,6 +13,7 @@ from harness import A, B, MIB, worked
 NOFILE = 4096
 SLABS = 127
 CONNECTIONS = 40
+SECONDS = 3  # Every answer here takes milliseconds.
 
 
 def stage():
@@ -30,14 +31,16 @@ def ask_and_do_not_read(model, connections):
     """How many connections were opened and asked; the refusal of the first that was not."""
     for made in range(connections):
         try:
-            connection = client.Connection(timeout=5)
+            connection = client.Connection(timeout=SECONDS)
         except (client.Failure, client.Closed, OSError) as error:
             return made, getattr(error, "kind", type(error).__name__)
         kept.append(connection)
         if model:
             connection.send("VersionGet", model=model, lease=1, mode=client.RO)
         else:
+            # The second answer waits until the first is read.
             connection.send("TensorGet", name="bait", lease=1, mode=client.RO)
+            connection.send("TensorGet", name="bait", lease=2, mode=client.RO)
     return connections, None
 
 
@@ -51,7 +54,7 @@ def unread():
     return sum(each.readable() for each in kept)
 
 
-def work(seconds=5):
+def work(seconds):
     """Hello, create, get: the kind of the first failure."""
     def all_of_it():
         connection = client.Connection(timeout=seconds)
@@ -61,25 +64,37 @@ def work(seconds=5):
     return client.refused(all_of_it)
 
 
+def greeted():
+    kept.append(client.Connection(timeout=20))
+
+
+def large():
+    """On a connection that was there before: tensors that each need a slab, which the keeper has to hold."""
+    return [client.refused(kept[-1].create, f"large{at}", size=33 * MIB) for at in range(2)]
+
+
 def greet(path):
-    return client.refused(client.Connection, path, timeout=5)
+    return client.refused(client.Connection, path, timeout=SECONDS)
 
 
 def descriptors_that_one_user_does_not_read_stop_nobody(pond, report):
     pond = pond(unit=True, nofile=NOFILE)
     a, b, root = pond.actor(A), pond.actor(B), pond.actor(0)
     keeper = pond.admin().keeperPid
+    a.call(greeted)
     b.call(stage)
     made, refusal = b.call(ask_and_do_not_read, "many", CONNECTIONS)
     time.sleep(0.5)
     report.note("connections of B that asked and read nothing", f"{made}, then {refusal}" if refusal else made)
     report.note("of those with an answer on the way", b.call(unread))
-    failure = a.call(work)
+    failure = a.call(work, SECONDS)
     report.check(failure is None, "A says hello, creates and gets", failure or "done")
     for path in (client.SOCK, client.ADMIN):
         failure = root.call(greet, path)
         report.check(failure is None, f"root is let in on `{path.rsplit('/', 1)[1]}`", failure or "welcome")
-    time.sleep(2.5)
+    failures = a.call(large)
+    report.check(failures == [None, None], "creates of A on a connection that it had before are answered", failures)
+    time.sleep(1)
     log = pond.log()
     report.check("replacing it" not in log and "no new keeper" not in log, "the keeper is not given up",
                  next((line[-90:] for line in log.split("\n") if "keeper" in line and ("replac" in line or "no new" in line)), "kept"))
@@ -89,7 +104,7 @@ def descriptors_that_one_user_does_not_read_stop_nobody(pond, report):
         report.check(status.keeperPid == keeper, "it is the same keeper at the end", f"{keeper}, then {status.keeperPid}")
     except OSError as error:
         report.check(False, "the pond answers when B has ended", error)
-    failure = a.call(work)
+    failure = a.call(work, SECONDS)
     report.check(failure is None, "A is served when B has ended", failure or "done")
 
 

@@ -52,6 +52,11 @@ class Actor:
         self.process.kill()
         self.process.wait()
 
+    def last(self):
+        """What the function of a process that was ended had returned, if it had."""
+        line = self.process.stdout.readline()
+        return json.loads(line).get("result", line[:200]) if line else "was still at it"
+
 
 class Pond:
     """A pond of root's in /run/millpond, on the software driver."""

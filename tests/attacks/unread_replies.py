@@ -10,7 +10,7 @@ from actor import kept
 from harness import A, B, MIB, resident
 
 TENSORS = 12000
-CONNECTIONS = 40
+CONNECTIONS = 100
 
 
 def fill(tensors):
