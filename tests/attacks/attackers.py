@@ -42,13 +42,15 @@ def silent(seconds):
 def descriptors(seconds):
     """versions that are asked for and not read"""
     descriptors_in_flight.stage()
+    # The others come first: where these stop a pond, nothing else can be seen.
+    time.sleep(seconds / 2)
 
     def step():
         connection = client.Connection(timeout=5)
         kept.append(connection)
         connection.send("VersionGet", model="many", lease=1, mode=client.RO)
         time.sleep(0.05 if len(kept) > 80 else 0)
-    return until(seconds, step)
+    return until(seconds / 2, step)
 
 
 def replies(seconds):

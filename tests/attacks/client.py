@@ -143,8 +143,10 @@ class Connection:
     def __init__(self, path=SOCK, client=None, program="attack", claims=False, proof=None, hello=True, timeout=10):
         self.client, self.proof, self.next, self.waiting = client or uuid.uuid4(), proof, 0, {}
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(timeout)
+        # A socket that does not block is refused while the queue of the listening one is full; this one waits.
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", timeout, 0))
         self.socket.connect(path)
+        self.socket.settimeout(timeout)
         self.welcome = None
         if hello:
             try:

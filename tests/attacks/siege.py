@@ -4,7 +4,6 @@ import time
 
 import attackers
 import bounds
-import client
 import work
 from harness import A, B, MIB, descriptors, resident, wait_until
 
@@ -18,7 +17,7 @@ def snapshot(pond):
     status = pond.admin()
     devices = status.devices or []
     return {"clients": status.clients, "silent clients": status.silentClients, "leases": status.leases, "slabs": sum(each.slabs for each in devices),
-            "slab MiB": sum(each.slabBytes for each in devices) // MIB, "moves": sum(each.moves for each in status.movers or []),
+            "slab MiB": sum(each.slabBytes for each in devices) // MIB, "tensors": sum(each.tensors for each in devices), "moves": sum(each.moves for each in status.movers or []),
             "descriptors": descriptors(status.daemonPid)}
 
 
@@ -66,12 +65,13 @@ def all_attacks_at_once_cost_the_others_nothing(pond, report):
                  f"{before['descriptors']}, then {open_files}")
     # What B made under names lives without it; that much B takes away again, as its user would.
     rest = pond.actor(B).call(attackers.tidy)
+    a.call(work.tidy)
     report.note("named things of B that were removed afterwards", rest)
     wait_until(lambda: settled(snapshot(pond), before), None, PATIENCE)
     took, after = time.monotonic() - begun, snapshot(pond)
-    report.check(settled(after, before) and took <= SETTLED_SECONDS + PATIENCE / 2, "everything is as it was",
+    report.check(settled(after, before), "everything is as it was",
                  ", ".join(f"{name} {before[name]} then {after[name]}" for name in before if after[name] != before[name]) or None)
-    report.note("seconds until then", f"{took:.2f}")
+    report.note(f"seconds until then, of which there should be {SETTLED_SECONDS}", f"{took:.2f}")
     create_after = a.call(work.cost, daemon)
     report.check(create_after <= 5 * max(create_alone, 20), "no waiting request is left: the daemon's work for a create, in µs",
                  f"{create_alone:.0f}, then {create_after:.0f}")
