@@ -1,4 +1,5 @@
-"""M6: B was first in /dev/shm. A card is needed for this lock; the software driver's library counts as one."""
+"""M6: B was first where locks of cards may be: in /dev/shm, and in /run/lock, where on some systems everybody can write. A card is
+needed for this lock; the software driver's library counts as one."""
 
 import fcntl
 import os
@@ -11,7 +12,7 @@ import time
 from actor import kept
 from harness import B, wait_until
 
-FOLDER = pathlib.Path("/dev/shm")
+FOLDERS = [pathlib.Path("/dev/shm"), pathlib.Path("/run/lock")]
 
 
 def plant(kind, path):
@@ -52,7 +53,8 @@ def nobody_keeps_a_card_from_roots_pond(pond, report):
     pond = pond(driver=library)
     device = bytes(pond.admin().devices[0].device).hex()
     name = f"millpond-GPU-{device[:8]}-{device[8:12]}-{device[12:16]}-{device[16:20]}-{device[20:]}.lock"
-    path, b = FOLDER / name, pond.actor(B)
+    paths, b = [folder / name for folder in FOLDERS], pond.actor(B)
+    path = paths[0]
     report.note("the lock in /dev/shm", f"mode {oct(path.stat().st_mode & 0o777)}" if path.exists() else "there is none")
     if path.exists():
         could = b.call(rewrite, str(path))
@@ -65,19 +67,20 @@ def nobody_keeps_a_card_from_roots_pond(pond, report):
     for kind in ("a fifo", "a folder", "a link", "a socket", "a file that B has locked"):
         pond.keeper.send_signal(signal.SIGTERM)
         pond.keeper.wait(15)
-        subprocess.run(["rm", "-rf", path], check=True)
-        (pond.actor(B) if "locked" in kind else b).call(plant, kind, str(path))
+        subprocess.run(["rm", "-rf", *paths], check=True)
+        planter = pond.actor(B)
+        for each in paths:
+            planter.call(plant, kind, str(each))
         pond.keeper = pond.serve()
         begun = time.monotonic()
         serves = wait_until(lambda: pond.keeper.poll() is not None or served(pond), None, 5) and pond.keeper.poll() is None
         said = [line for line in pond.log().split("\n") if "lock" in line or "already served" in line]
-        report.check(serves, f"root's pond serves the card although B left {kind} in /dev/shm",
+        report.check(serves, f"root's pond serves the card although B left {kind} at the name of its lock",
                      f"serves after {time.monotonic() - begun:.1f} s" if serves else said[-1][28:140] if said else "it does not")
         if pond.keeper.poll() is not None:
             # Without what B left there, the next one begins as this one did.
-            subprocess.run(["rm", "-rf", path], check=True)
-            for actor in pond.actors[1:]:
-                actor.kill()
+            subprocess.run(["rm", "-rf", *paths], check=True)
+            planter.kill()
             pond.start()
 
 

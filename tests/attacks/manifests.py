@@ -2,9 +2,11 @@
 
 import fcntl
 import os
+import struct
 import uuid
 
 import flatbuffers
+import xxhash
 from millpond.manifest.Hash import HashT
 from millpond.manifest.Manifest import ManifestT
 from millpond.manifest.Slab import SlabT
@@ -17,27 +19,39 @@ from harness import B, MIB
 SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
-def number(value=0):
+BYTES = 1024
+
+
+def number(value):
+    return struct.pack("<Q", value)
+
+
+def hash_table(digest):
     made = HashT()
-    made.high = made.low = value
+    made.high, made.low = struct.unpack(">QQ", digest)
     return made
 
 
 def manifest(slab_bytes):
-    """One tensor of bytes in each slab."""
-    made, offset = ManifestT(), 0
+    """One tensor of zeroes in each slab; the manifest, and the hashes of layout and content."""
+    made, offset, digest = ManifestT(), 0, xxhash.xxh3_128_digest(bytes(BYTES))
+    layout = xxhash.xxh3_128(number(len(slab_bytes)) + b"".join(map(number, slab_bytes)))
+    content = xxhash.xxh3_128()
     made.format, made.slabs, made.tensors, made.metadata, made.source = 1, [], [], [], "attack"
     for index, size in enumerate(slab_bytes):
         slab, tensor = SlabT(), TensorT()
-        slab.arenaOffset, slab.bytes, slab.hash = offset, size, number()
-        tensor.name, tensor.dtype, tensor.shape = f"t{index:05}", client.U8, [1024]
-        tensor.slab, tensor.offset, tensor.bytes, tensor.hash = index, 0, 1024, number(index)
+        slab.arenaOffset, slab.bytes, slab.hash = offset, size, hash_table(xxhash.xxh3_128_digest(digest))
+        tensor.name, tensor.dtype, tensor.shape = f"t{index:05}", client.U8, [BYTES]
+        tensor.slab, tensor.offset, tensor.bytes, tensor.hash = index, 0, BYTES, hash_table(digest)
+        described = number(len(tensor.name)) + tensor.name.encode() + number(client.U8) + number(1) + number(BYTES)
+        layout.update(described + number(index) + number(0))
+        content.update(described + digest)
         made.slabs.append(slab)
         made.tensors.append(tensor)
         offset += size
     builder = flatbuffers.Builder(1024)
     builder.Finish(made.Pack(builder))
-    return bytes(builder.Output())
+    return bytes(builder.Output()), layout.digest(), content.digest()
 
 
 def sealed(data):
@@ -48,8 +62,9 @@ def sealed(data):
 
 
 def commit(connection, version, slab_bytes, data=None, **more):
-    memfd = sealed(manifest(slab_bytes) if data is None else data)
-    fields = {"layout": bytes(16), "content": bytes(16), "tensors": len(slab_bytes), "bytes": 1024 * len(slab_bytes), **more}
+    written, layout, content = manifest(slab_bytes)
+    memfd = sealed(written if data is None else data)
+    fields = {"layout": layout, "content": content, "tensors": len(slab_bytes), "bytes": BYTES * len(slab_bytes), **more}
     try:
         return connection.ask("VersionCommit", [memfd], version=version, token=uuid.uuid4(), source="attack", **fields)
     finally:

@@ -31,9 +31,8 @@ def ended():
     """Answers of moves that are there."""
     count = 0
     while kept[-1].readable():
-        answer = kept[-1].receive()
-        assert answer.kind == "Moved", client.Failure(answer.body)
-        count += 1
+        # One that was refused was no work.
+        count += kept[-1].receive().kind == "Moved"
     return count
 
 

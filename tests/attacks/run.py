@@ -26,6 +26,9 @@ def inside(name, out):
     """In the namespaces: one attack."""
     for folder in ("/run", "/dev/shm"):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777" if folder == "/dev/shm" else "mode=755", "tmpfs", folder], check=True)
+    # As Debian has it: everybody can write there.
+    os.mkdir("/run/lock")
+    os.chmod("/run/lock", 0o1777)
     report, ponds = harness.Report(), []
 
     def pond(**named):
