@@ -22,6 +22,12 @@ def a_group_of_one_user_takes_no_name_from_another(pond, report):
     report.check(refusal is None, "A makes a group 'train' of its own", refusal or "made")
 
 
+def greet(program):
+    connection = client.Connection(program=program)
+    connection.create(lease=1).close()
+    kept.append(connection)
+
+
 def make(names):
     connection = client.Connection()
     return [client.refused(connection.create, name) for name in names]
@@ -29,9 +35,16 @@ def make(names):
 
 def names_that_look_the_same_are_refused(pond, report):
     hidden = ["\u202e", "\u200b", "\ufeff", "\u00ad", "\U000e0041", "\u2066", "\u200d"]
-    a = pond().actor(A)
+    pond = pond()
+    a = pond.actor(A)
     for character, refusal in zip(hidden, a.call(make, [f"na{each}me" for each in hidden])):
         what = f"U+{ord(character):04X} {unicodedata.name(character)}"
         report.check(refusal == "invalid", f"a name with {what} is invalid", refusal or "made")
+    b = pond.actor(B)
+    b.call(greet, "pro\u009bgram\u200b\ufeff")
+    for arguments, hidden in ((["ps", "--json"], "\u009b"), (["ps"], "\u009b\u200b\ufeff")):
+        said = pond.cli(*arguments)[1]
+        raw = [f"U+{ord(each):04X}" for each in hidden if each in said]
+        report.check("gram" in said and not raw, f"`millpond {' '.join(arguments)}` escapes them in a program's name", ", ".join(raw) or None)
     for name, refusal in zip(("größe/名前", "a.b-c_d"), a.call(make, ["größe/名前", "a.b-c_d"])):
         report.check(refusal is None, f"'{name}' is a name", refusal or "made")
