@@ -1,5 +1,7 @@
-"""What processes of B do at the same time, each for so many seconds; for the siege."""
+"""What attackers do at the same time, each up to a time on the clock that all processes share; for
+the siege."""
 
+import itertools
 import os
 import random
 import socket
@@ -9,16 +11,15 @@ import uuid
 import client
 import descriptors_in_flight
 import unread_replies
-import waiters
 from actor import kept
 from harness import MIB
 
 REFUSED = (client.Failure, client.Closed, OSError)
 
 
-def until(seconds, step):
+def until(end, step):
     """Repeats a step, whatever is refused; how often it was done and refused."""
-    done, refused, end = 0, {}, time.monotonic() + seconds
+    done, refused = 0, {}
     while time.monotonic() < end:
         try:
             step()
@@ -30,63 +31,63 @@ def until(seconds, step):
     return done, refused
 
 
-def silent(seconds):
+def silent(end):
     """clients that get a lease and hang up"""
     def step():
         connection = client.Connection()
         connection.create(lease=1).close()
         connection.close()
-    return until(seconds, step)
+    return until(end, step)
 
 
-def descriptors(seconds):
+def descriptors(end):
     """versions that are asked for and not read"""
-    descriptors_in_flight.stage()
-    # The others come first: where these stop a pond, nothing else can be seen.
-    time.sleep(seconds / 2)
+    turns = itertools.cycle(kept[-60:])
 
     def step():
-        connection = client.Connection(timeout=5)
-        kept.append(connection)
-        connection.send("VersionGet", model="many", lease=1, mode=client.RO)
-        time.sleep(0.05 if len(kept) > 80 else 0)
-    return until(seconds / 2, step)
+        next(turns).send("VersionGet", model="many", lease=1, mode=client.RO)
+        time.sleep(0.02)
+    return until(end, step)
 
 
-def replies(seconds):
+def replies(end):
     """listings that are asked for and not read"""
-    unread_replies.fill(5000)
+    turns = itertools.cycle(kept[-30:])
 
     def step():
-        connection = client.Connection(timeout=5)
-        kept.append(connection)
-        connection.send("TensorList", prefix="")
-        time.sleep(0.1)
-    return until(seconds, step)
+        next(turns).send("TensorList", prefix="")
+        time.sleep(0.02)
+    return until(end, step)
 
 
-def waits(seconds):
+def waits(end):
     """requests that wait for ever"""
-    return until(seconds, lambda: (waiters.wait(1, 1000), time.sleep(0.5)))
+    get = client.Template("TensorGet", ("lease",), name="never", lease=1, mode=client.RO, wait_ms=client.FOREVER)
+    numbers, turns = itertools.count(1), itertools.cycle(kept[-20:])
+
+    def step():
+        connection = next(turns)
+        for number in itertools.islice(numbers, 50):
+            connection.put(get.fill(number, lease=number))
+        while connection.readable():
+            connection.receive().close()
+        time.sleep(0.02)
+    return until(end, step)
 
 
-def inspects(seconds):
+def inspects(end):
     """inspects of a tensor with many leases"""
-    unread_replies.leases(1, 2000)
-    for _ in range(30):
-        kept.append(client.Connection(timeout=30))
-
     def step():
         for each in kept[-30:]:
             each.send("TensorInspect", name="leased")
         for each in kept[-30:]:
             each.receive().close()
-    return until(seconds, step)
+    return until(end, step)
 
 
-def moves(seconds):
+def moves(end):
     """moves without end"""
-    connection = client.Connection(timeout=30)
+    connection = kept[-1]
     tensor = client.identity(connection.create(size=32 * MIB).body.info.tensor)
     file = os.memfd_create("bytes")
     os.truncate(file, 32 * MIB)
@@ -96,10 +97,10 @@ def moves(seconds):
         while len(waiting) < 100:
             waiting.append(connection.send("TensorMove", [file], token=uuid.uuid4(), kind=client.PUT, tensor=tensor, bytes=32 * MIB))
         connection.answer_to(waiting.pop(0))
-    return until(seconds, step)
+    return until(end, step)
 
 
-def nonsense(seconds):
+def nonsense(end):
     """connections without a hello, and messages that are none"""
     def step():
         one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -108,10 +109,10 @@ def nonsense(seconds):
         one.send(random.randbytes(random.randrange(1, 2000)))
         one.close()
         time.sleep(0.001)
-    return until(seconds, step)
+    return until(end, step)
 
 
-def thieves(seconds):
+def thieves(end):
     """identities of others, and their names under `public/`"""
     def step():
         connection = client.Connection()
@@ -121,16 +122,43 @@ def thieves(seconds):
         client.refused(connection.create, "public/work/bait", audience=client.EVERYBODY)
         connection.close()
         time.sleep(0.02)
-    return until(seconds, step)
+    return until(end, step)
 
 
-def events(seconds):
+def events(end):
     """creates that fill the events"""
-    connection = client.Connection()
-    return until(seconds, lambda: connection.create(size=64))
+    return until(end, lambda: kept[-1].create(size=64))
 
 
-ALL = [silent, descriptors, replies, waits, inspects, moves, nonsense, thieves, events]
+def connect(count):
+    for _ in range(count):
+        kept.append(client.Connection(timeout=5))
+
+
+def stage_and_connect():
+    descriptors_in_flight.stage()
+    connect(60)
+
+
+def fill_and_connect():
+    unread_replies.fill(5000)
+    connect(30)
+
+
+def lease_and_connect():
+    unread_replies.leases(1, 2000)
+    connect(30)
+
+
+def connect_some():
+    connect(20)
+
+
+# What is done beforehand, one after the other: under attack, B's own account would be used up before all of them have begun.
+PREPARED = {descriptors: stage_and_connect, replies: fill_and_connect, inspects: lease_and_connect, waits: connect_some, moves: connect_some,
+            events: connect_some}
+# When each begins, as a part of the time: those that stop a pond altogether come last, so that the others are seen as well.
+ALL = {silent: 0, nonsense: 0.2, thieves: 0.2, events: 0.2, moves: 0.25, waits: 0.3, inspects: 0.4, replies: 0.5, descriptors: 0.6}
 
 
 def tidy():

@@ -131,7 +131,7 @@ class Pond:
         if self.keeper and self.keeper.poll() is None:
             self.keeper.send_signal(signal.SIGTERM)
             try:
-                self.keeper.wait(5)
+                self.keeper.wait(2)
             except subprocess.TimeoutExpired:
                 self.keeper.kill()
 

@@ -77,7 +77,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="findings, by comma")
     parser.add_argument("--json", help="file for everything that was measured")
-    parser.add_argument("--jobs", type=int, default=2, help="attacks at the same time")
+    parser.add_argument("--jobs", type=int, default=3, help="attacks at the same time")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -1,4 +1,6 @@
-"""All attacks of B at once, while A does its work; then B's processes end, and everything is as it was."""
+"""All attacks at once, while A does its work; then the attackers' processes end, and everything is as it was.
+
+Once by B alone, and once each by a user of its own: what one user is refused for one attack keeps it from the others too."""
 
 import time
 
@@ -7,10 +9,9 @@ import bounds
 import work
 from harness import A, B, MIB, descriptors, resident, wait_until
 
-SECONDS = 20
-NOFILE = 8192
+NOFILE = 6144
 SETTLED_SECONDS = 1
-PATIENCE = 10  # How long the rest is looked for, to say how long it took.
+PATIENCE = 5  # How long the rest is looked for, to say how long it took.
 
 
 def snapshot(pond):
@@ -27,6 +28,14 @@ def settled(now, before):
 
 
 def all_attacks_at_once_cost_the_others_nothing(pond, report):
+    besiege(pond, report, list(range(B, B + len(attackers.ALL))), 18)
+
+
+def all_attacks_of_one_user_at_once_cost_the_others_nothing(pond, report):
+    besiege(pond, report, [B] * len(attackers.ALL), 8)
+
+
+def besiege(pond, report, users, seconds):
     pond = pond(settings={**bounds.SETTINGS, "recycle_bytes": 0}, unit=True, nofile=NOFILE, memory="4G")
     a, root = pond.actor(A), pond.actor(0)
     a.call(work.prepare)
@@ -35,25 +44,30 @@ def all_attacks_at_once_cost_the_others_nothing(pond, report):
     rested, epoch, keeper = resident(daemon), pond.admin().epoch, pond.admin().keeperPid
     alone = a.call(work.rounds, 2)
     create_alone = a.call(work.cost, daemon)
-    a.start(work.rounds, SECONDS)
-    under_attack = [pond.actor(B) for _ in attackers.ALL]
-    for actor, attack in zip(under_attack, attackers.ALL):
-        actor.start(attack, SECONDS - 2)
-    root.start(work.looks, SECONDS)
-    end, memory, open_files = time.monotonic() + SECONDS, 0, 0
-    while time.monotonic() < end:
+    under_attack = {attack: pond.actor(user) for attack, user in zip(attackers.ALL, users)}
+    for attack, preparation in attackers.PREPARED.items():
+        under_attack[attack].call(preparation)
+    a.start(work.rounds, seconds)
+    root.start(work.looks, seconds)
+    begun, memory, open_files, waiting = time.monotonic(), 0, 0, dict(attackers.ALL)
+    while time.monotonic() < begun + seconds:
+        for attack in [each for each, at in waiting.items() if time.monotonic() >= begun + at * seconds]:
+            del waiting[attack]
+            under_attack[attack].start(attack, begun + seconds - 1)
         try:
             memory, open_files = max(memory, resident(daemon)), max(open_files, descriptors(daemon))
         except OSError:
             break
         time.sleep(0.1)
     served, looked = a.result(), root.result()
-    for actor, attack in zip(under_attack, attackers.ALL):
+    # What a round that broke off still holds ends with its process.
+    a.kill()
+    a = pond.actor(A)
+    for attack, actor in under_attack.items():
         # Those who are stuck are ended all the same.
         actor.kill()
         report.note(f"attack: {attack.__doc__.split(chr(10))[0]}", actor.last())
-    begun = time.monotonic()
-    report.note("requests of A that were answered: alone in 2 s, then in 20 s", f"{alone['answered']}, {served['answered']}")
+    report.note(f"requests of A that were answered: alone in 2 s, then in {seconds} s", f"{alone['answered']}, {served['answered']}")
     for name in ("median", "p99", "longest"):
         report.note(f"round trip of A, {name} in ms: alone, then under attack", f"{alone[name]:.2f}, {served[name]:.1f}")
     report.check(not served["failures"], "nothing of A is refused", served["failures"] or None)
@@ -63,10 +77,11 @@ def all_attacks_at_once_cost_the_others_nothing(pond, report):
                  f"{rested // MIB} MiB, then {memory // MIB} MiB")
     report.check(open_files <= bounds.DESCRIPTORS_UNDER_ATTACK, f"and its descriptors under {bounds.DESCRIPTORS_UNDER_ATTACK}",
                  f"{before['descriptors']}, then {open_files}")
-    # What B made under names lives without it; that much B takes away again, as its user would.
-    rest = pond.actor(B).call(attackers.tidy)
+    begun = time.monotonic()
+    # What attackers made under names lives without them; that much they take away again, as users do.
+    rest = sum(pond.actor(user).call(attackers.tidy) for user in sorted(set(users)))
     a.call(work.tidy)
-    report.note("named things of B that were removed afterwards", rest)
+    report.note("named things of attackers that were removed afterwards", rest)
     wait_until(lambda: settled(snapshot(pond), before), None, PATIENCE)
     took, after = time.monotonic() - begun, snapshot(pond)
     report.check(settled(after, before), "everything is as it was",

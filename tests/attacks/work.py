@@ -10,6 +10,7 @@ import waiters
 from harness import MIB
 
 BYTES = MIB
+PATIENCE = 5  # Of A and of the operator, for one answer.
 
 
 def prepare():
@@ -26,7 +27,7 @@ def prepare():
 def one_round(timed):
     """Everything once, on a new connection."""
     name, token = f"work/{uuid.uuid4()}", uuid.uuid4()
-    connection = timed("hello", client.Connection, timeout=15)
+    connection = timed("hello", client.Connection, timeout=PATIENCE)
     file = os.memfd_create("bytes")
     try:
         os.pwrite(file, name.encode(), 0)
@@ -51,7 +52,7 @@ def one_round(timed):
 
 def tidy():
     """A round that broke off has left its tensor."""
-    connection = client.Connection(timeout=15)
+    connection = client.Connection(timeout=PATIENCE)
     for each in connection.ask("TensorList", prefix="work/").body.tensors or []:
         connection.ask("TensorDelete", tensor=client.identity(each.tensor))
     connection.ask("Goodbye")
@@ -88,7 +89,7 @@ def looks(seconds):
     while time.monotonic() < end:
         for path in (client.ADMIN, client.SOCK):
             def look():
-                connection = client.Connection(path, timeout=15)
+                connection = client.Connection(path, timeout=PATIENCE)
                 connection.status()
                 connection.close()
             refusal = client.refused(look)
