@@ -15,6 +15,10 @@ passed=0 failed=0
 pass() { passed=$((passed + 1)); echo "ok      $1"; }
 fail() { failed=$((failed + 1)); echo "FAILED  $1"; }
 
+expect() { # what, found, expected
+    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1: '$2' instead of '$3'"; fi
+}
+
 command -v flatc >/dev/null || {
     sudo=""
     [ "$(id -u)" = 0 ] || sudo=sudo
@@ -70,17 +74,16 @@ for block in "$work"/block-*; do
                 tail -n 20 "$work/log"
             fi ;;
         text)
-            if diff <(same "$work/typed") <(same "$work/said"); then pass "what the page says they print"; else fail "what the page says they print"; fi ;;
+            diff <(same "$work/typed") <(same "$work/said")
+            expect "what the page says they print" "$?" 0 ;;
     esac
 done
 
-expect() { # what, found, expected
-    if [ "$2" = "$3" ]; then pass "$1"; else fail "$1: '$2' instead of '$3'"; fi
-}
 hashes() { "$MILLPOND_BIN" inspect "$1" | sed -n 's/^content hash *//p; s/^layout hash *//p'; }
 "$MILLPOND_BIN" verify example-model >/dev/null 2>&1
 expect "its version is as its manifest says" "$?" 0
-"$MILLPOND_BIN" save example-model "$work/saved.safetensors" >/dev/null 2>&1 && "$MILLPOND_BIN" load again "$work/saved.safetensors" >/dev/null 2>&1
+saved=$work/saved.safetensors
+"$MILLPOND_BIN" save example-model "$saved" >/dev/null 2>&1 && "$MILLPOND_BIN" load again "$saved" >/dev/null 2>&1
 expect "it can be saved and loaded" "$?" 0
 expect "with the same hashes of layout and content" "$(hashes again)" "$(hashes example-model)"
 left() { "$MILLPOND_BIN" status --json | sed -n 's/^ *"leases": \([0-9]*\),*$/\1/p' | head -n 1; }

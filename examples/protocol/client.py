@@ -249,7 +249,8 @@ def commit_version(client, model):
     manifest = os.memfd_create("manifest", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
     os.write(manifest, data)
     fcntl.fcntl(manifest, fcntl.F_ADD_SEALS, SEALS)
-    ready, fds = client.ask("VersionCommit", [manifest], version=version, token=to_id(uuid.uuid4()), layout=list(layout), content=list(content),
+    ready, fds = client.ask("VersionCommit", [manifest], version=version, token=to_id(uuid.uuid4()), layout=list(layout),
+                            content=list(content),
                             tensors=len(tensors), bytes=sum(len(each[4]) for each in tensors), activate=True, source="examples/protocol")
     for each in [manifest, *fds]:
         os.close(each)

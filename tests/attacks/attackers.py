@@ -155,7 +155,8 @@ def connect_some():
 
 
 # What is done beforehand, one after the other: under attack, B's own account would be used up before all of them have begun.
-PREPARED = {descriptors: stage_and_connect, replies: fill_and_connect, inspects: lease_and_connect, waits: connect_some, moves: connect_some,
+PREPARED = {descriptors: stage_and_connect, replies: fill_and_connect, inspects: lease_and_connect, waits: connect_some,
+            moves: connect_some,
             events: connect_some}
 # When each begins, as a part of the time: those that stop a pond altogether come last, so that the others are seen as well.
 ALL = {silent: 0, nonsense: 0.2, thieves: 0.2, events: 0.2, moves: 0.25, waits: 0.3, inspects: 0.4, replies: 0.5, descriptors: 0.6}

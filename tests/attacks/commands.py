@@ -7,7 +7,7 @@ import struct
 import subprocess
 import time
 
-from harness import A, MIB, wait_until
+from harness import MIB, wait_until
 
 BYTES = 192 * MIB
 
@@ -30,7 +30,8 @@ def a_save_that_was_killed_leaves_nothing(pond, report):
     path.write_bytes(b"old")
     appeared = 0
     for _ in range(4):
-        saving = subprocess.Popen([pond.program, "save", "--force", "model", path], env=pond.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        saving = subprocess.Popen([pond.program, "save", "--force", "model", path], env=pond.environment, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
         # Killed as soon as there is a file of its own, or after its work.
         wait_until(lambda: saving.poll() is not None or len(os.listdir(out)) > 1, None, 20)
         appeared += len(os.listdir(out)) > 1
@@ -46,7 +47,8 @@ def a_save_that_was_killed_leaves_nothing(pond, report):
 def a_wait_that_ended_while_the_daemon_was_away_is_a_timeout(pond, report):
     pond = pond()
     status = pond.admin()
-    waiting = subprocess.Popen([pond.program, "tensor", "get", "--wait", "1s", "--output", pond.folder / "file", "never"], env=pond.environment,
+    waiting = subprocess.Popen([pond.program, "tensor", "get", "--wait", "1s", "--output", pond.folder / "file", "never"],
+                               env=pond.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     time.sleep(0.4)
     os.kill(status.keeperPid, signal.SIGSTOP)
@@ -54,4 +56,5 @@ def a_wait_that_ended_while_the_daemon_was_away_is_a_timeout(pond, report):
     time.sleep(1.5)
     os.kill(status.keeperPid, signal.SIGCONT)
     said, _ = waiting.communicate(timeout=30)
-    report.check(waiting.returncode == 17, "a command whose time ran out exits with 17, timeout", f"{waiting.returncode}: {said.strip().split(chr(10))[0][:100]}")
+    report.check(waiting.returncode == 17, "a command whose time ran out exits with 17, timeout",
+                 f"{waiting.returncode}: {said.strip().split(chr(10))[0][:100]}")

@@ -1,7 +1,5 @@
 """L4: B makes private tensors, whose events A does not see and should not lose others for."""
 
-import uuid
-
 import client
 from harness import A, B
 from unread_replies import fill
@@ -35,4 +33,5 @@ def one_user_does_not_push_out_the_events_of_another(pond, report):
     report.check(a.call(read, sequence) == [1, sequence], "A reads its event again")
     b.call(fill, CREATES)
     kind, found = a.call(read, sequence)
-    report.check(kind == 1 and found == sequence, f"also after {CREATES} private creates of B", "the event" if kind == 1 else "a gap" if kind == 11 else kind)
+    report.check(kind == 1 and found == sequence, f"also after {CREATES} private creates of B",
+                 "the event" if kind == 1 else "a gap" if kind == 11 else kind)

@@ -56,7 +56,8 @@ def a_bare_name_is_the_callers_own(pond, report):
     pond.actor(B).call(offer, ["acts/x", "rw/x"], "llama")
     for actor, wish in zip(waiting, wishes):
         came = actor.result()
-        report.check(came == "timeout", f"a wait for '{wish[0]}' ({('', 'ro', 'rw')[wish[1]]}) is not answered with what B made", owner(came))
+        report.check(came == "timeout", f"a wait for '{wish[0]}' ({('', 'ro', 'rw')[wish[1]]}) is not answered with what B made",
+                     owner(came))
     a = pond.actor(A)
     for wish in wishes:
         came = a.call(ask, *wish)

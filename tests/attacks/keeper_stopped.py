@@ -77,6 +77,7 @@ def a_silent_process_keeps_nothing_that_it_never_had(pond, report):
     a.call(delete, tensor)
     held = lambda: sum(each.slabBytes for each in pond.admin().devices)
     freed = wait_until(lambda: held() < 33 * MIB, None, 2)
-    report.check(freed, "what A deletes after a restart is freed, although a process of B is silent that never had it", f"{held() // MIB} MiB held")
+    report.check(freed, "what A deletes after a restart is freed, although a process of B is silent that never had it",
+                 f"{held() // MIB} MiB held")
     b.kill()
     report.check(wait_until(lambda: held() < 33 * MIB, None, 5), "it is freed when that process has ended")

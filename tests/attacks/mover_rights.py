@@ -85,7 +85,8 @@ def the_mover_has_the_callers_rights(pond, report):
     a.call(set_user, str(program))
     refusal, _ = b.call(write, str(program), 4096, None)
     mode = program.stat().st_mode
-    report.check(refusal or not mode & 0o4000, "a write for B takes the set-uid bit from A's file, as one of B's own does", refusal or oct(mode & 0o7777))
+    report.check(refusal or not mode & 0o4000, "a write for B takes the set-uid bit from A's file, as one of B's own does",
+                 refusal or oct(mode & 0o7777))
     disk = small_disk(pond.folder)
     if disk is None:
         report.note("SKIPPED: reserved blocks", "no loop device here")
@@ -93,10 +94,12 @@ def the_mover_has_the_callers_rights(pond, report):
         try:
             b.call(fill, str(disk / "filler"))
             refusal, size = b.call(write, str(disk / "more"), 8 * MIB, None)
-            report.check(refusal and size < MIB, "a disk that is full for B is full for the mover", f"{refusal or 'done'}, {size} bytes written")
+            report.check(refusal and size < MIB, "a disk that is full for B is full for the mover",
+                         f"{refusal or 'done'}, {size} bytes written")
         finally:
             subprocess.run(["umount", "-l", disk], check=False)
     refusal, size = b.call(write, str(shared / "large"), 8 * MIB, MIB)
     report.note("with B's own limit of 1 MiB for a file", f"{refusal or 'done'}, {size} bytes written")
-    caps = [line for line in pathlib.Path(f"/proc/{pond.admin().movers[0].pid}/status").read_text().split("\n") if line.startswith("CapEff")]
+    status = pathlib.Path(f"/proc/{pond.admin().movers[0].pid}/status").read_text()
+    caps = [line for line in status.split("\n") if line.startswith("CapEff")]
     report.check(int(caps[0].split()[1], 16) & ~CHANGE_USER == 0, "the mover has no capability but to take the caller's place", caps[0])

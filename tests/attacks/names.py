@@ -45,6 +45,7 @@ def names_that_look_the_same_are_refused(pond, report):
     for arguments, hidden in ((["ps", "--json"], "\u009b"), (["ps"], "\u009b\u200b\ufeff")):
         said = pond.cli(*arguments)[1]
         raw = [f"U+{ord(each):04X}" for each in hidden if each in said]
-        report.check("gram" in said and not raw, f"`millpond {' '.join(arguments)}` escapes them in a program's name", ", ".join(raw) or None)
+        report.check("gram" in said and not raw, f"`millpond {' '.join(arguments)}` escapes them in a program's name",
+                     ", ".join(raw) or None)
     for name, refusal in zip(("größe/名前", "a.b-c_d"), a.call(make, ["größe/名前", "a.b-c_d"])):
         report.check(refusal is None, f"'{name}' is a name", refusal or "made")

@@ -17,8 +17,10 @@ PATIENCE = 5  # How long the rest is looked for, to say how long it took.
 def snapshot(pond):
     status = pond.admin()
     devices = status.devices or []
-    return {"clients": status.clients, "silent clients": status.silentClients, "leases": status.leases, "slabs": sum(each.slabs for each in devices),
-            "slab MiB": sum(each.slabBytes for each in devices) // MIB, "tensors": sum(each.tensors for each in devices), "moves": sum(each.moves for each in status.movers or []),
+    return {"clients": status.clients, "silent clients": status.silentClients, "leases": status.leases,
+            "slabs": sum(each.slabs for each in devices),
+            "slab MiB": sum(each.slabBytes for each in devices) // MIB, "tensors": sum(each.tensors for each in devices),
+            "moves": sum(each.moves for each in status.movers or []),
             "descriptors": descriptors(status.daemonPid)}
 
 
@@ -73,7 +75,8 @@ def besiege(pond, report, users, seconds):
     report.check(not served["failures"], "nothing of A is refused", served["failures"] or None)
     report.check(served["answered"] > 0, "A is served", served["answered"])
     report.check(not looked["failures"], "the operator is never refused", looked["failures"] or looked["answered"])
-    report.check(memory <= bounds.RESIDENT_BYTES_UNDER_ATTACK, f"the daemon's memory stays under {bounds.RESIDENT_BYTES_UNDER_ATTACK // MIB} MiB",
+    report.check(memory <= bounds.RESIDENT_BYTES_UNDER_ATTACK,
+                 f"the daemon's memory stays under {bounds.RESIDENT_BYTES_UNDER_ATTACK // MIB} MiB",
                  f"{rested // MIB} MiB, then {memory // MIB} MiB")
     report.check(open_files <= bounds.DESCRIPTORS_UNDER_ATTACK, f"and its descriptors under {bounds.DESCRIPTORS_UNDER_ATTACK}",
                  f"{before['descriptors']}, then {open_files}")
@@ -90,7 +93,9 @@ def besiege(pond, report, users, seconds):
     create_after = a.call(work.cost, daemon)
     report.check(create_after <= 5 * max(create_alone, 20), "no waiting request is left: the daemon's work for a create, in µs",
                  f"{create_alone:.0f}, then {create_after:.0f}")
-    report.check(resident(daemon) <= rested + bounds.RESIDENT_BYTES_KEPT, f"the daemon keeps at most {bounds.RESIDENT_BYTES_KEPT // MIB} MiB more",
+    report.check(resident(daemon) <= rested + bounds.RESIDENT_BYTES_KEPT,
+                 f"the daemon keeps at most {bounds.RESIDENT_BYTES_KEPT // MIB} MiB more",
                  f"{rested // MIB} MiB, then {resident(daemon) // MIB} MiB")
     status = pond.admin()
-    report.check((status.epoch, status.keeperPid) == (epoch, keeper), "no daemon and no keeper was replaced", f"epoch {status.epoch}, keeper {status.keeperPid}")
+    report.check((status.epoch, status.keeperPid) == (epoch, keeper), "no daemon and no keeper was replaced",
+                 f"epoch {status.epoch}, keeper {status.keeperPid}")

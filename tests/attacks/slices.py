@@ -67,5 +67,6 @@ def a_large_answer_is_made_in_slices(pond, report):
     shown = b.call(drain)
     report.note("round trip of A's ping, ms: alone, then behind the inspects", f"{alone * 1000:.1f}, {took * 1000:.0f}")
     # Answers that show few leases cost little, and all of them may come first.
-    report.check(before <= AHEAD or shown <= SHOWN, f"of B's {CONNECTIONS} inspects at most {AHEAD} are answered before A's ping, or each shows few leases",
+    report.check(before <= AHEAD or shown <= SHOWN,
+                 f"of B's {CONNECTIONS} inspects at most {AHEAD} are answered before A's ping, or each shows few leases",
                  f"{before} answered, {shown} leases shown")

@@ -17,7 +17,8 @@ def fill(tensors):
     """Tiny tensors of the caller's own."""
     connection = client.Connection()
     kept.append(connection)
-    create = client.Template("TensorCreate", ("tensor",), tensor=uuid.uuid4(), dtype=client.U8, shape=[64], audience=client.USER, ephemeral=True)
+    create = client.Template("TensorCreate", ("tensor",), tensor=uuid.uuid4(), dtype=client.U8, shape=[64], audience=client.USER,
+                             ephemeral=True)
     pipeline(connection, tensors, lambda number: create.fill(number, tensor=uuid.uuid4()))
 
 
@@ -89,7 +90,8 @@ def replies_count_until_they_are_read(pond, report):
     waiting, refusals, unread = b.call(on_the_way)
     report.note("answers on the way, refusals among them", f"{waiting}, {refusals}")
     # One may go beyond: it is counted when it is made.
-    report.check(unread <= 2 * bounds.REPLY_BYTES_PER_USER, f"unread answers of B have at most {2 * bounds.REPLY_BYTES_PER_USER // MIB} MiB",
+    report.check(unread <= 2 * bounds.REPLY_BYTES_PER_USER,
+                 f"unread answers of B have at most {2 * bounds.REPLY_BYTES_PER_USER // MIB} MiB",
                  f"{unread / MIB:.0f} MiB")
 
 
@@ -133,7 +135,8 @@ def leases_are_counted_for_each_user(pond, report):
     a, b = pond.actor(A), pond.actor(B)
     most = bounds.LEASES_PER_CLIENT
     made, refusal = b.call(leases, 3, most)
-    report.check(made <= bounds.LEASES_PER_USER and refusal == "too_many", f"B is refused as too_many at {bounds.LEASES_PER_USER} leases",
+    report.check(made <= bounds.LEASES_PER_USER and refusal == "too_many",
+                 f"B is refused as too_many at {bounds.LEASES_PER_USER} leases",
                  f"{made} leases, {refusal or 'no refusal'}")
     made, refusal = a.call(leases, 1, 100)
     report.check(refusal is None, "A gets leases", refusal or made)

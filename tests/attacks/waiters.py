@@ -74,7 +74,8 @@ def requests_that_wait_are_counted_and_cost_others_nothing(pond, report):
     for request in kinds:
         (before, round_trip), (behind, slower) = alone[request], work(daemon, a, request)
         report.note(f"round trip of a {request} of A, median in ms", f"{round_trip:.2f}, then {slower:.2f}")
-        report.check(behind <= GROWTH * max(before, 20), f"a {request} of A is no more work for the daemon, in µs", f"{before:.0f}, then {behind:.0f}")
+        report.check(behind <= GROWTH * max(before, 20), f"a {request} of A is no more work for the daemon, in µs",
+                     f"{before:.0f}, then {behind:.0f}")
     b.kill()
     time.sleep(0.5)
     for request in kinds:

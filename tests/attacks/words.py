@@ -2,11 +2,9 @@
 
 import os
 import pathlib
-import time
 import uuid
 
 import client
-from actor import kept
 from fill_run import join
 from harness import A, B, wait_until
 
@@ -34,12 +32,13 @@ def a_broken_ledger_is_named(pond, report):
     pond = pond()
     b = pond.actor(B)
     b.call(damage, b.call(join))
-    broken = lambda: [line for line in pond.log().split("\n") if "ledger" in line and "broken" in line or "'mine'" in line and "broken" in line]
+    broken = lambda: [line for line in pond.log().split("\n") if "broken" in line and ("ledger" in line or "'mine'" in line)]
     answer = b.call(ask)
     wait_until(broken, None, 4)
     said = broken()
     report.note("an answer about the group", answer)
-    report.check(said and all("mine" in line for line in said), "the log says which group's file is broken", said[0][28:160] if said else "nothing was logged")
+    report.check(said and all("mine" in line for line in said), "the log says which group's file is broken",
+                 said[0][28:160] if said else "nothing was logged")
 
 
 def nonsense():
