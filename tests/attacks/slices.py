@@ -9,7 +9,7 @@ import unread_replies
 from actor import kept
 from harness import A, B
 
-LEASES = 12000
+LEASES = 8000
 CONNECTIONS = 100
 # Messages that may be ahead of A's: a turn of the loop has some.
 AHEAD = 25

@@ -9,7 +9,7 @@ import client
 from actor import kept
 from harness import A, B, MIB, resident
 
-TENSORS = 12000
+TENSORS = 8000
 CONNECTIONS = 100
 
 

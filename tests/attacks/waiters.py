@@ -10,7 +10,7 @@ from harness import A, B, worked
 
 CONNECTIONS = 50
 EACH = 1000
-ROUNDS = 200
+ROUNDS = 100
 # The work for a request may grow so much; a walk over all waiting requests is beyond it by far.
 GROWTH = 5
 
