@@ -221,7 +221,7 @@ impl Play {
             6 => FromMover::JobFailed { job, why: Why::Range, text: text() },
             7 => FromMover::JobFailed { job, why: Why::Driver, text: text() },
             8 => FromMover::JobFailed { job, why: Why::Epoch, text: text() },
-            9 => FromMover::MapFailed { slab, text: text() },
+            9 => FromMover::MapFailed { slab, why: Why::Unsupported, text: text() },
             10 => FromMover::Failed { text: text() },
             _ => FromMover::Ready,
         };

@@ -113,8 +113,8 @@ impl Mover {
     fn serve(mut self) -> Result<(), MoverError> {
         loop {
             match self.channel.receive()? {
-                (ToMover::Map { slab, bytes }, Some(fd)) => {
-                    let answer = self.slabs.map(slab, &fd, bytes);
+                (ToMover::Map { slab, bytes, backing }, fd) => {
+                    let answer = self.slabs.map(slab, &backing, fd, bytes);
                     self.channel.send(&answer)?;
                 }
                 (ToMover::Unmap { slab }, _) => {

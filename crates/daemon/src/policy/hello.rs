@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
@@ -114,7 +114,7 @@ impl<P: Ports> Pond<P> {
             }
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
-        ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
+        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use millpond_keeper::channel::{ChannelError, HoldKey, Message};
+use millpond_keeper::channel::{ChannelError, HoldKey, Holding, Message};
 use millpond_keeper::daemon_side;
 use millpond_wire::socket::{self, SocketError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -129,7 +129,9 @@ impl Server {
     }
 
     fn start_keeper(&mut self) -> Result<u32, String> {
-        let holds = self.world.held.iter().map(|(key, fd)| (key.clone(), fd.as_fd()));
+        let holds = self.world.held.iter().map(|(key, (backing, fd))| {
+            (Holding { key: key.clone(), backing: *backing }, fd.as_fd())
+        });
         let mut started = daemon_side::spawn_keeper(&self.keeper, self.epoch, &self.config, holds)
             .map_err(|error| error.in_full())?;
         let pid = started.child.id();
@@ -162,7 +164,7 @@ impl Server {
                 self.announced = false;
                 return;
             }
-            if let Some(before) = self.world.held.remove(&HoldKey::handover()) {
+            if let Some((_, before)) = self.world.held.remove(&HoldKey::handover()) {
                 // The keeper says so too; it may be dead.
                 let _ = socket::send(&*before, b"serving", &[], false);
             }

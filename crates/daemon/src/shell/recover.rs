@@ -9,7 +9,8 @@ use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::Config;
 use millpond_keeper::daemon_side::DaemonStart;
-use millpond_wire::{Epoch, runtime_dir};
+use millpond_wire::record::Record;
+use millpond_wire::{Backing, Epoch, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
@@ -44,13 +45,13 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let threads = (driver, book);
-    let held: BTreeMap<HoldKey, SharedFd> =
-        held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
+    let mut held: BTreeMap<HoldKey, (Backing, SharedFd)> =
+        held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
     let mut listeners = Vec::new();
     let mut objects: HashMap<Held, SharedFd> = HashMap::new();
     let mut journal = None;
     let mut page = None;
-    for (key, fd) in &held {
+    for (key, (_, fd)) in &held {
         match key.view() {
             KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
             KeyView::Listen(name) => {
@@ -77,6 +78,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
             let read = records.len();
+            take_backings(&mut held, &records);
             let mut world = world(journal, channel, held, threads, &config, movers)?;
             let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
             if world.journal.is_large() {
@@ -129,10 +131,22 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
 }
 
+/// The journal decides what a slab is made of: a keeper of the first version of the channel was told
+/// nothing about it, and the next one is.
+fn take_backings(held: &mut BTreeMap<HoldKey, (Backing, SharedFd)>, records: &[Record]) {
+    for record in records {
+        if let Record::SlabMade(made) = record
+            && let Some((backing, _)) = held.get_mut(&HoldKey::slab(made.slab))
+        {
+            *backing = made.backing;
+        }
+    }
+}
+
 fn world(
     journal: Journal,
     channel: millpond_keeper::channel::Channel,
-    held: BTreeMap<HoldKey, SharedFd>,
+    held: BTreeMap<HoldKey, (Backing, SharedFd)>,
     threads: (DriverThread, BookThread),
     config: &Config,
     movers: MoverLaunch,

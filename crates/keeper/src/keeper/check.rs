@@ -126,7 +126,13 @@ mod tests {
         let other = said.replace("\"millpond\"", "\"pond\"");
         assert_eq!(judge(good, &other).unwrap_err(), "it is not a millpond");
         let newer = serde_json::to_string(&about(newest + 1)).unwrap();
-        assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 2"));
+        assert!(judge(good, &newer).unwrap_err().starts_with("version 9.9.9 speaks version 3"));
+    }
+
+    #[test]
+    fn a_program_of_the_first_version_of_the_channel_is_spoken_to_in_it() {
+        let said = serde_json::to_string(&about(1)).unwrap();
+        assert_eq!(judge(ExitStatus::from_raw(0), &said), Ok((about(1), 1)));
     }
 
     #[test]

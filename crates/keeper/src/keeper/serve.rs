@@ -217,7 +217,7 @@ impl Keeper {
             }
         };
         match message {
-            Message::Hold { keys } => self.holds.extend(keys.into_iter().zip(fds)),
+            Message::Hold { holdings } => self.holds.extend(holdings.into_iter().zip(fds)),
             Message::Drop { keys } => {
                 for key in &keys {
                     self.holds.remove(key);

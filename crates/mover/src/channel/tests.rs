@@ -1,6 +1,8 @@
 use std::fs::File;
 
-use millpond_wire::{ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, socket};
+use millpond_wire::{
+    Backing, ContentHash, Epoch, GpuUuid, HANDLE_BYTES, Piece, Run, SlabId, Transport, socket,
+};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -55,6 +57,16 @@ fn pieces() -> impl Strategy<Value = Pieces> {
     )
 }
 
+fn backing() -> impl Strategy<Value = Backing> {
+    let data = || any::<u8>().prop_map(|byte| [byte; HANDLE_BYTES]);
+    let transport = prop_oneof![
+        Just(Transport::Vmm),
+        data().prop_map(Transport::Mempool),
+        data().prop_map(Transport::Ipc),
+    ];
+    (transport, any::<bool>()).prop_map(|(transport, adopted)| Backing { transport, adopted })
+}
+
 fn to_mover() -> impl Strategy<Value = ToMover> {
     let start = (any::<u64>(), any::<[u8; 16]>(), any::<u16>(), any::<u32>(), any::<u8>());
     prop_oneof![
@@ -65,7 +77,11 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
             block_bytes,
             depth
         }),
-        (slab(), any::<u64>()).prop_map(|(slab, bytes)| ToMover::Map { slab, bytes }),
+        (slab(), any::<u64>(), backing()).prop_map(|(slab, bytes, backing)| ToMover::Map {
+            slab,
+            bytes,
+            backing
+        }),
         slab().prop_map(|slab| ToMover::Unmap { slab }),
         (any::<u64>(), any::<u64>(), work()).prop_map(|(job, epoch, work)| ToMover::Job(Job {
             job,
@@ -77,19 +93,26 @@ fn to_mover() -> impl Strategy<Value = ToMover> {
 }
 
 fn from_mover() -> impl Strategy<Value = FromMover> {
-    let why = prop_oneof![Just(Why::Epoch), Just(Why::Range), Just(Why::File), Just(Why::Driver)];
+    let why = || {
+        let all = [Why::Epoch, Why::Range, Why::File, Why::Driver, Why::Unsupported];
+        proptest::sample::select(all.to_vec())
+    };
     prop_oneof![
         Just(FromMover::Ready),
         text().prop_map(|text| FromMover::Failed { text }),
         slab().prop_map(|slab| FromMover::Mapped { slab }),
-        (slab(), text()).prop_map(|(slab, text)| FromMover::MapFailed { slab, text }),
+        (slab(), why(), text()).prop_map(|(slab, why, text)| FromMover::MapFailed {
+            slab,
+            why,
+            text
+        }),
         slab().prop_map(|slab| FromMover::Unmapped { slab }),
         (any::<u64>(), proptest::collection::vec(any::<[u8; 16]>(), 0..20)).prop_map(
             |(job, hashes)| {
                 FromMover::Done { job, hashes: hashes.into_iter().map(ContentHash).collect() }
             }
         ),
-        (any::<u64>(), why, text()).prop_map(|(job, why, text)| FromMover::JobFailed {
+        (any::<u64>(), why(), text()).prop_map(|(job, why, text)| FromMover::JobFailed {
             job,
             why,
             text
@@ -229,7 +252,13 @@ fn descriptors_are_counted_on_both_sides() {
     let (ours, theirs) = DaemonEnd::pair().unwrap();
     let theirs = MoverEnd::new(theirs);
     let null = File::open("/dev/null").unwrap();
-    let map = ToMover::Map { slab: SlabId::random(), bytes: 1 };
+    let map_of = |transport| {
+        let backing = Backing { transport, adopted: false };
+        ToMover::Map { slab: SlabId::random(), bytes: 1, backing }
+    };
+    assert_eq!(map_of(Transport::Mempool([1; HANDLE_BYTES])).descriptors(), 1);
+    assert_eq!(map_of(Transport::Ipc([1; HANDLE_BYTES])).descriptors(), 0);
+    let map = map_of(Transport::Vmm);
     assert!(matches!(ours.send(&map, None), Err(ChannelError::Descriptors { .. })));
     let stop = ToMover::Stop;
     assert!(matches!(ours.send(&stop, Some(null.as_fd())), Err(ChannelError::Descriptors { .. })));

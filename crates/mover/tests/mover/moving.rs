@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use millpond_mover::channel::{FromMover, ToMover, Work};
 use millpond_mover::raw::{RawRing, raw_get, raw_put};
 
+use millpond_wire::Backing;
+
 use crate::world::{BLOCK, MIB, Mover, get, in_own_world, pattern, put};
 
 #[test]
@@ -144,7 +146,10 @@ fn a_slab_is_let_go_after_its_last_job_and_can_come_again() {
         }
         mover.say(&ToMover::Unmap { slab: slab.id }, None);
         assert_eq!(mover.hear(), FromMover::Unmapped { slab: slab.id }, "also when not mapped");
-        mover.say(&ToMover::Map { slab: slab.id, bytes: slab.bytes }, Some(slab.fd.as_fd()));
+        mover.say(
+            &ToMover::Map { slab: slab.id, bytes: slab.bytes, backing: Backing::default() },
+            Some(slab.fd.as_fd()),
+        );
         assert_eq!(mover.hear(), FromMover::Mapped { slab: slab.id });
     });
 }

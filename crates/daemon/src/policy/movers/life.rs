@@ -108,9 +108,9 @@ impl<P: Ports> Pond<P> {
                 self.mover_not_started(ports, device, &text);
             }
             FromMover::Mapped { .. } | FromMover::Unmapped { .. } => {}
-            FromMover::MapFailed { slab, text } => {
+            FromMover::MapFailed { slab, why, text } => {
                 // Its jobs fail one by one, each with its own answer; this one says why.
-                tracing::error!(%slab, "the mover of {device} cannot map a slab: {text}");
+                tracing::error!(%slab, ?why, "the mover of {device} cannot map a slab: {text}");
             }
             FromMover::Done { job, hashes } => {
                 if let Some(moving) = mover.sent.remove(&job) {
@@ -129,6 +129,7 @@ impl<P: Ports> Pond<P> {
                     let kind = match why {
                         Why::File => ErrorKind::File,
                         Why::Range => ErrorKind::Driver,
+                        Why::Unsupported => ErrorKind::Unsupported,
                         Why::Epoch | Why::Driver => ErrorKind::Internal,
                     };
                     self.let_job_go(ports, device, &moving, false);
