@@ -4,7 +4,8 @@ use millpond_keeper::channel::{HoldKey, Holding, Message};
 use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{Reply, Request};
 use millpond_wire::{
-    Backing, ClientId, ContentHash, Epoch, GpuUuid, HANDLE_BYTES, Piece, Run, SlabId, Transport, samples,
+    Backing, ClientId, ContentHash, Epoch, GpuUuid, HANDLE_BYTES, Piece, Run, SlabId, Transport,
+    samples,
 };
 use planus::Builder;
 use uuid::Uuid;

@@ -303,8 +303,8 @@ impl Play {
                     all += 1;
                     *tensors.entry(user).or_default() += usize::from(!made.part);
                     if let Some(name) = made.name.as_ref().filter(|_| !made.deleted) {
-                        let part = (!name.is_public()).then_some(user);
-                        assert!(names.insert((part, name)), "two tensors are '{name}'");
+                        let scope = (!name.is_public()).then_some(user);
+                        assert!(names.insert((scope, name)), "two tensors are '{name}'");
                     }
                 }
                 _ => {}
@@ -386,8 +386,8 @@ fn check_models(books: &[Record]) {
         match record {
             Record::VersionStaged(staged) => {
                 kept.extend(staged.parts.iter().copied());
-                let part = (!staged.model.is_public()).then_some(staged.user);
-                models.insert(staged.version, (part, staged.model.clone()));
+                let scope = (!staged.model.is_public()).then_some(staged.user);
+                models.insert(staged.version, (scope, staged.model.clone()));
             }
             Record::VersionReady(it) => {
                 ready.insert(it.version);

@@ -1,6 +1,6 @@
 //! Fields of messages, in little-endian order; a text has its length in front.
 
-use millpond_wire::limits::TEXT_BYTES;
+use millpond_wire::caps::TEXT_BYTES;
 use millpond_wire::message::DecodeError;
 use millpond_wire::{Backing, Epoch, HANDLE_BYTES, SlabId, Transport};
 use uuid::Uuid;

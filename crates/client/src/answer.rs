@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use millpond_wire::message::{Reply, ReplyBody};
-use millpond_wire::{limits, memfd};
+use millpond_wire::{caps, memfd};
 
 use crate::{Error, Result};
 
@@ -21,7 +21,7 @@ pub(crate) fn unwrap(what: &'static str, mut answer: Answer) -> Result<Answer> {
             return Err(Error::Protocol("no descriptor came with a memfd reply".to_owned()));
         }
         // Those that the answer itself comes with are behind it.
-        let contents = memfd::read_sealed(answer.fds.remove(0), bytes, limits::MEMFD_BYTES)
+        let contents = memfd::read_sealed(answer.fds.remove(0), bytes, caps::MEMFD_BYTES)
             .map_err(|error| Error::Protocol(format!("its answer to {what}: {error}")))?;
         answer.body = Reply::decode(&contents)?.body;
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use millpond_wire::{Dtype, Shape, ShapeError, limits};
+use millpond_wire::{Dtype, Shape, ShapeError, caps};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
@@ -66,7 +66,7 @@ pub enum HeaderError {
     #[error("tensor '{}' is there twice", shown(.0))]
     Duplicate(String),
     /// A name that cannot be kept.
-    #[error("tensor '{}' has a name of {} bytes; 1 to {max} are possible", shown(.0), .0.len(), max = limits::NAME_BYTES)]
+    #[error("tensor '{}' has a name of {} bytes; 1 to {max} are possible", shown(.0), .0.len(), max = caps::NAME_BYTES)]
     Name(String),
     /// A dtype that is not in the table.
     #[error("tensor '{}' has the unknown dtype '{}'", shown(.name), shown(.dtype))]
@@ -178,7 +178,7 @@ struct RawInfo {
 impl RawTensor {
     fn check(self) -> Result<HeaderTensor, HeaderError> {
         let Self { name, info } = self;
-        if name.is_empty() || name.len() > limits::NAME_BYTES {
+        if name.is_empty() || name.len() > caps::NAME_BYTES {
             return Err(HeaderError::Name(name));
         }
         // Other spellings are for people; a file has safetensors' own.
@@ -231,8 +231,8 @@ impl<'de> Visitor<'de> for RawVisitor {
                 raw.metadata = metadata.map(|texts| texts.0).unwrap_or_default();
                 continue;
             }
-            if raw.tensors.len() == limits::TENSORS_PER_VERSION {
-                let most = limits::TENSORS_PER_VERSION;
+            if raw.tensors.len() == caps::TENSORS_PER_VERSION {
+                let most = caps::TENSORS_PER_VERSION;
                 return Err(A::Error::custom(format!("there are more than {most} tensors")));
             }
             let wrong = |error| A::Error::custom(format!("tensor '{}': {error}", shown(&name)));
@@ -243,7 +243,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 }
 
-type Metadata = UniqueTexts<{ limits::METADATA_ENTRIES }, { limits::METADATA_BYTES }>;
+type Metadata = UniqueTexts<{ caps::METADATA_ENTRIES }, { caps::METADATA_BYTES }>;
 
 /// An object of texts in which no key is there twice, with at most so many entries and bytes.
 #[derive(Debug)]

@@ -98,7 +98,7 @@ impl PiecesKind {
     }
 }
 
-/// A part of a tensor that is hashed by itself: at most [`crate::limits::PIECE_BYTES`].
+/// A part of a tensor that is hashed by itself: at most [`crate::caps::PIECE_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Where it lies, from the start of the tensor that the move is about.

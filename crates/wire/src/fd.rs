@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::limits;
+use crate::caps;
 
 /// Who connected, as the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    let mut groups = vec![0u32; limits::GROUPS];
-    let mut length = socklen::<[u32; limits::GROUPS]>();
+    let mut groups = vec![0u32; caps::GROUPS];
+    let mut length = socklen::<[u32; caps::GROUPS]>();
     // SAFETY: the buffer holds `length` bytes.
     let result = unsafe {
         libc::getsockopt(

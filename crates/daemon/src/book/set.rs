@@ -149,7 +149,7 @@ impl Shelf {
         let units = match limit {
             GroupLimit::Unlimited => return Ok(NO_LIMIT),
             GroupLimit::Bytes(limit) => limit / UNIT,
-            GroupLimit::Part(part) => {
+            GroupLimit::Permille(part) => {
                 let cards =
                     self.cards.iter().filter(|card| device.is_none_or(|it| it == card.uuid));
                 let total = cards.map(|card| card.card.total).min().ok_or_else(no_driver_yet)?;
@@ -340,7 +340,7 @@ pub(super) fn not_written(name: &GroupName, error: LedgerError) -> Failure {
 fn words(set: &GroupSet) -> String {
     let limit = set.limit.map(|limit| match limit {
         GroupLimit::Bytes(limit) => format!("limit {}", format_bytes(limit)),
-        GroupLimit::Part(part) => format!("limit {}.{} %", part / 10, part % 10),
+        GroupLimit::Permille(part) => format!("limit {}.{} %", part / 10, part % 10),
         GroupLimit::Unlimited => "no limit".to_owned(),
     });
     let min = set.min_bytes.map(|min| format!("min {}", format_bytes(min)));

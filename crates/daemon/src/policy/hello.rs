@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
@@ -48,7 +48,7 @@ impl<P: Ports> Pond<P> {
             self.claims_complete(ports, hello.client);
         }
         let page = ports.page();
-        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let slots = if page.is_some() { caps::PAGE_SLOTS } else { 0 };
         let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,

@@ -80,7 +80,7 @@ pub trait Ports {
     /// # Errors
     /// What is wrong with it.
     fn manifest_ok(&self, fd: &Self::Fd) -> Result<(), String>;
-    /// Sends a reply or an event, with at most [`millpond_wire::limits::MESSAGE_FDS`] descriptors.
+    /// Sends a reply or an event, with at most [`millpond_wire::caps::MESSAGE_FDS`] descriptors.
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<Self::Fd>);
     /// Messages to this connection that could not be sent yet.
     fn backlog(&self, conn: ConnId) -> usize;

@@ -23,7 +23,7 @@ use crate::journal::Journal;
 use crate::policy::{Caps, Held, MoverLimits, Pond};
 
 /// Everything that a server is made of.
-pub(super) struct Parts {
+pub(super) struct Recovered {
     pub pond: Pond<World>,
     pub world: World,
     /// Each with whether it is the operator's.
@@ -33,7 +33,7 @@ pub(super) struct Parts {
     pub epoch: Epoch,
 }
 
-pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
+pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let DaemonStart { channel, epoch, config, keeper_pid, keeper_pidfd, held } = start;
     let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
@@ -73,14 +73,14 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
         }
     }
-    let limits = caps(&config);
+    let caps = caps(&config);
     let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
             let read = records.len();
             take_backings(&mut held, &records);
             let mut world = world(journal, channel, held, threads, &config, movers)?;
-            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
+            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, caps)?;
             if world.journal.is_large() {
                 world.journal.estimate(pond.snapshot().len(), read);
             }
@@ -99,7 +99,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
             let mut world = world(journal, channel, held, threads, &config, movers)?;
-            let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
+            let pond = Pond::new(&mut world, random_key(), epoch, caps)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
             (pond, world)
@@ -128,7 +128,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     pond.about.log_file =
         config.log_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
     pond.about.service = millpond_keeper::service();
-    Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
+    Ok(Recovered { pond, world, listeners, keeper_pidfd, config, epoch })
 }
 
 /// The journal decides what a slab is made of: a keeper of the first version of the channel was told

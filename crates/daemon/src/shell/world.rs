@@ -9,7 +9,7 @@ use millpond_keeper::channel::{Channel, ChannelError, HoldKey, Holding, Message}
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::Reply;
 use millpond_wire::record::Record;
-use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, limits, memfd};
+use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, caps, memfd};
 use rustix::process::Signal;
 
 use super::conn::{Conn, Flushed};
@@ -315,7 +315,7 @@ impl Ports for World {
     }
 
     fn manifest_ok(&self, fd: &SharedFd) -> Result<(), String> {
-        memfd::check_sealed(fd, limits::MANIFEST_BYTES).map_err(|error| error.to_string())
+        memfd::check_sealed(fd, caps::MANIFEST_BYTES).map_err(|error| error.to_string())
     }
 
     fn reply(&mut self, conn: ConnId, reply: Reply, fds: Vec<SharedFd>) {

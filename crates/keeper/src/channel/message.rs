@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{Epoch, limits};
+use millpond_wire::{Epoch, caps};
 
 use super::{ChannelError, HoldKey, Holding, VERSIONS};
 
@@ -12,7 +12,7 @@ pub const CONFIG_BYTES: usize = 48 * 1024;
 /// Keys, and therefore descriptors, in one message; a datagram takes 128.
 pub const KEYS_PER_MESSAGE: usize = 100;
 /// Longest path of a program, and longest reason.
-pub const TEXT_BYTES: usize = limits::TEXT_BYTES;
+pub const TEXT_BYTES: usize = caps::TEXT_BYTES;
 /// The version of a first message that names none: programs before versions were named speak it.
 const UNNAMED: u32 = 1;
 /// The first version whose `Hold` and `Held` say what a slab is made of.
@@ -204,7 +204,7 @@ impl Message {
 }
 
 impl Frame for Message {
-    const MAX_BYTES: usize = limits::MESSAGE_BYTES;
+    const MAX_BYTES: usize = caps::MESSAGE_BYTES;
 
     fn fds(&self) -> usize {
         self.descriptors()

@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use millpond_wire::{Backing, Epoch, HANDLE_BYTES, SlabId, Transport, limits, socket};
+use millpond_wire::{Backing, Epoch, HANDLE_BYTES, SlabId, Transport, caps, socket};
 use proptest::prelude::*;
 
 use super::*;
@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read(message in messages()) {
         let bytes = message.encode().unwrap();
-        prop_assert!(bytes.len() <= limits::MESSAGE_BYTES);
+        prop_assert!(bytes.len() <= caps::MESSAGE_BYTES);
         prop_assert_eq!(Message::decode(&bytes).unwrap(), message);
     }
 

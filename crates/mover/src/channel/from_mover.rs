@@ -1,7 +1,7 @@
 //! What the mover says.
 
 use millpond_channel::{Frame, Reader, Writer};
-use millpond_wire::{ContentHash, SlabId, limits};
+use millpond_wire::{ContentHash, SlabId, caps};
 
 use super::{ChannelError, FROM_MOVER_BYTES, VERSIONS};
 
@@ -111,7 +111,7 @@ impl FromMover {
             kind::UNMAPPED => FromMover::Unmapped { slab: reader.slab()? },
             kind::DONE => {
                 let (job, count) = (reader.u64()?, reader.count()?);
-                if count > limits::PIECES_PER_MOVE {
+                if count > caps::PIECES_PER_MOVE {
                     return Err(ChannelError::Malformed("more hashes than a move has pieces"));
                 }
                 let hash = |_| reader.array().map(ContentHash);

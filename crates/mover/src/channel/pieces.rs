@@ -1,7 +1,7 @@
 //! Pieces of a tensor that are moved and hashed one by one.
 
 use millpond_channel::{Reader, Writer};
-use millpond_wire::{Piece, PiecesKind, Run, SlabId, limits};
+use millpond_wire::{Piece, PiecesKind, Run, SlabId, caps};
 
 use super::ChannelError;
 
@@ -41,17 +41,17 @@ impl Pieces {
     /// # Errors
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.pieces.len() > limits::PIECES_PER_MOVE {
+        if self.pieces.len() > caps::PIECES_PER_MOVE {
             return Err("a move has too many pieces");
         }
-        if self.runs.len() > limits::RUNS_PER_MOVE {
+        if self.runs.len() > caps::RUNS_PER_MOVE {
             return Err("a move has too many runs");
         }
         let end = |start: u64, piece: &Piece| {
             start.checked_add(piece.offset).and_then(|at| at.checked_add(piece.bytes))
         };
         for piece in &self.pieces {
-            if piece.bytes > limits::PIECE_BYTES {
+            if piece.bytes > caps::PIECE_BYTES {
                 return Err("a piece is too large");
             }
             if end(self.base, piece).is_none() {
@@ -59,7 +59,7 @@ impl Pieces {
             }
         }
         let bytes = self.bytes();
-        if bytes > limits::MOVE_BYTES {
+        if bytes > caps::MOVE_BYTES {
             return Err("the pieces of a move are too large together");
         }
         let mut in_runs = 0_u64;
@@ -89,7 +89,7 @@ impl Pieces {
         let kind = kind.ok_or(ChannelError::Malformed("unknown kind of pieces"))?;
         let (slab, base) = (reader.slab()?, reader.u64()?);
         let (pieces, runs) = (reader.count()?, reader.count()?);
-        if pieces > limits::PIECES_PER_MOVE || runs > limits::RUNS_PER_MOVE {
+        if pieces > caps::PIECES_PER_MOVE || runs > caps::RUNS_PER_MOVE {
             return Err(ChannelError::Malformed("a move has too many pieces or runs"));
         }
         // Before room is made for them.

@@ -13,7 +13,7 @@ fn slab() -> impl Strategy<Value = SlabId> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["\\PC{0,100}", Just("x".repeat(limits::TEXT_BYTES))]
+    prop_oneof!["\\PC{0,100}", Just("x".repeat(caps::TEXT_BYTES))]
 }
 
 fn work() -> impl Strategy<Value = Work> {
@@ -45,7 +45,7 @@ fn work() -> impl Strategy<Value = Work> {
 
 fn pieces() -> impl Strategy<Value = Pieces> {
     let kinds = [PiecesKind::Load, PiecesKind::HashFile, PiecesKind::Hash, PiecesKind::Save];
-    let places = proptest::collection::vec((0_u64..1 << 40, 0_u64..=limits::PIECE_BYTES), 0..20);
+    let places = proptest::collection::vec((0_u64..1 << 40, 0_u64..=caps::PIECE_BYTES), 0..20);
     (proptest::sample::select(kinds.to_vec()), slab(), 0_u64..1 << 40, places).prop_map(
         |(kind, slab, base, places)| {
             let piece = |&(offset, bytes): &(u64, u64)| Piece { offset, bytes };
@@ -173,15 +173,15 @@ fn the_largest_move_and_its_answer_travel() {
     let (ours, theirs) = DaemonEnd::pair().unwrap();
     let theirs = MoverEnd::new(theirs);
     let null = File::open("/dev/null").unwrap();
-    let bytes = limits::MOVE_BYTES / limits::PIECES_PER_MOVE as u64;
-    let pieces = vec![Piece { offset: 0, bytes }; limits::PIECES_PER_MOVE];
-    let bytes = limits::MOVE_BYTES / limits::RUNS_PER_MOVE as u64;
-    let runs = vec![Run { file_offset: u64::MAX >> 2, bytes }; limits::RUNS_PER_MOVE];
+    let bytes = caps::MOVE_BYTES / caps::PIECES_PER_MOVE as u64;
+    let pieces = vec![Piece { offset: 0, bytes }; caps::PIECES_PER_MOVE];
+    let bytes = caps::MOVE_BYTES / caps::RUNS_PER_MOVE as u64;
+    let runs = vec![Run { file_offset: u64::MAX >> 2, bytes }; caps::RUNS_PER_MOVE];
     let job = pieces_job(load(pieces, runs));
     assert!(job.encode().len() <= TO_MOVER_BYTES);
     ours.send(&job, Some(null.as_fd())).unwrap();
     assert!(theirs.receive().unwrap().0 == job);
-    let hashes = vec![ContentHash([1; 16]); limits::PIECES_PER_MOVE];
+    let hashes = vec![ContentHash([1; 16]); caps::PIECES_PER_MOVE];
     let done = FromMover::Done { job: 1, hashes };
     assert!(done.encode().len() <= FROM_MOVER_BYTES);
     theirs.send(&done).unwrap();
@@ -192,7 +192,7 @@ fn the_largest_move_and_its_answer_travel() {
 fn moves_beyond_the_caps_are_refused() {
     let piece = |offset, bytes| Piece { offset, bytes };
     let run = |file_offset, bytes| Run { file_offset, bytes };
-    let full = limits::PIECE_BYTES;
+    let full = caps::PIECE_BYTES;
     let good = load(vec![piece(0, 5), piece(7, 5)], vec![run(0, 10)]);
     assert_eq!(good.check(), Ok(()));
     for (bad, expected) in [
@@ -235,10 +235,10 @@ fn pieces_take_a_file_unless_they_stay_in_their_slab() {
 
 #[test]
 fn a_long_text_is_cut_between_characters_and_a_longer_one_refused() {
-    let text = "ä".repeat(limits::TEXT_BYTES);
+    let text = "ä".repeat(caps::TEXT_BYTES);
     let bytes = FromMover::Failed { text }.encode();
     let FromMover::Failed { text } = FromMover::decode(&bytes).unwrap() else { panic!() };
-    assert_eq!(text, "ä".repeat(limits::TEXT_BYTES / 2));
+    assert_eq!(text, "ä".repeat(caps::TEXT_BYTES / 2));
     let mut long = vec![33];
     long.extend(4097_u16.to_le_bytes());
     long.extend([b'x'; 4097]);

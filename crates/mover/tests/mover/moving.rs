@@ -66,10 +66,10 @@ fn many_jobs_in_flight_end_once_each() {
         let mut ended = [0; 3];
         while ended[2] < 64 {
             let FromMover::Done { job, .. } = mover.hear() else { panic!() };
-            let (stage, at) = waiting.remove(&job).expect("each job ends once");
-            ended[stage] += 1;
+            let (step, at) = waiting.remove(&job).expect("each job ends once");
+            ended[step] += 1;
             let from = slab.id;
-            let next = match stage {
+            let next = match step {
                 0 => {
                     let slab = back.id;
                     let copy = Work::Copy { slab, offset: at, bytes: part, from, from_offset: at };
@@ -78,7 +78,7 @@ fn many_jobs_in_flight_end_once_each() {
                 1 => mover.begin(get(&back, at, part, at), Some(&target)),
                 _ => continue,
             };
-            waiting.insert(next, (stage + 1, at));
+            waiting.insert(next, (step + 1, at));
         }
         assert!(waiting.is_empty());
         assert_eq!(ended, [64; 3]);

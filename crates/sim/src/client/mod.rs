@@ -23,7 +23,7 @@ use crate::rng::Rng;
 use crate::socket::{SharedSocket, Socket};
 
 pub use answers::Around;
-pub use script::{Sizes, Stage};
+pub use script::{Scene, Sizes};
 
 /// What is mapped under a lease.
 #[derive(Debug)]

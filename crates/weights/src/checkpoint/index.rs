@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use millpond_wire::limits;
+use millpond_wire::caps;
 use serde::Deserialize;
 
 use super::error::CheckpointError;
@@ -74,7 +74,7 @@ pub(super) fn resolve(path: &Path) -> Result<Found, CheckpointError> {
 #[derive(Deserialize)]
 struct Index {
     // The size of the index caps its bytes.
-    weight_map: UniqueTexts<{ limits::TENSORS_PER_VERSION }, { usize::MAX }>,
+    weight_map: UniqueTexts<{ caps::TENSORS_PER_VERSION }, { usize::MAX }>,
 }
 
 fn by_index(index: PathBuf) -> Result<Found, CheckpointError> {

@@ -3,7 +3,7 @@
 mod cut;
 mod glob;
 
-use millpond_wire::{Dtype, Run, Shape, limits};
+use millpond_wire::{Dtype, Run, Shape, caps};
 use serde::Deserialize;
 
 use crate::checkpoint::{Checkpoint, SourceTensor};
@@ -216,7 +216,7 @@ impl Rule {
             (Some(SplitText::Row), None) => Action::Split(1),
             (Some(SplitText::Replicate), None) => Action::Replicate,
             (Some(SplitText::Skip), None) => Action::Skip,
-            (None, Some(slices)) if slices.len() <= limits::DIMENSIONS => Action::Slice(slices),
+            (None, Some(slices)) if slices.len() <= caps::DIMENSIONS => Action::Slice(slices),
             _ => return Err(PlanError::Action { rule }),
         };
         Ok(Self { glob, action })

@@ -7,7 +7,7 @@ use super::read::{self, Read, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
 use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
-use crate::{ClientId, Epoch, GpuUuid, PondId, limits};
+use crate::{ClientId, Epoch, GpuUuid, PondId, caps};
 
 pub(super) fn write_collect(unleased_for_ms: Option<u64>, dry_run: bool) -> fb::Collect {
     fb::Collect { unleased_for_ms, dry_run }
@@ -42,7 +42,7 @@ pub(super) fn write_upgrade(program: &str) -> fb::Upgrade {
 }
 
 pub(super) fn read_upgrade(upgrade: fb::UpgradeRef<'_>) -> Read<RequestBody> {
-    let program = read::text_up_to("program", upgrade.program()?, limits::PATH_BYTES)?;
+    let program = read::text_up_to("program", upgrade.program()?, caps::PATH_BYTES)?;
     Ok(RequestBody::Upgrade { program })
 }
 
@@ -60,7 +60,7 @@ pub(super) fn write_start_report(loading: &str, failed: &str) -> fb::StartReport
 }
 
 pub(super) fn read_start_report(report: fb::StartReportRef<'_>) -> Read<RequestBody> {
-    let loading = read::text_up_to("loading", report.loading()?, limits::NAME_BYTES)?;
+    let loading = read::text_up_to("loading", report.loading()?, caps::NAME_BYTES)?;
     Ok(RequestBody::StartReport { loading, failed: text("failed", report.failed()?)? })
 }
 
@@ -99,7 +99,7 @@ pub(super) fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> R
         client: ClientId(read::uuid("client", client.client()?)?),
         pid: client.pid()?,
         user: client.user()?,
-        program: read::text_up_to("program", client.program()?, limits::PROGRAM_BYTES)?,
+        program: read::text_up_to("program", client.program()?, caps::PROGRAM_BYTES)?,
         since_unix_ms: client.since_unix_ms()?,
         silent: client.silent()?,
         leases: list("leases", client.leases()?, entries, read_lease_info)?,
@@ -160,7 +160,7 @@ fn read_device(device: fb::DeviceInfoRef<'_>) -> Read<DeviceInfo> {
     Ok(DeviceInfo {
         device: read::gpu("device", device.device()?)?,
         index: device.index()?,
-        name: read::text_up_to("name", device.name()?, limits::NAME_BYTES)?,
+        name: read::text_up_to("name", device.name()?, caps::NAME_BYTES)?,
         total_bytes: device.total_bytes()?,
         capacity_bytes: device.capacity_bytes()?,
         slab_bytes: device.slab_bytes()?,

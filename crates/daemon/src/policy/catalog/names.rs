@@ -13,7 +13,7 @@ const COMPARED_BYTES: usize = 64;
 /// Names that are proposed.
 const PROPOSED_NAMES: usize = 3;
 
-/// A part of the names.
+/// A name space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::policy) enum Scope {
     User(u32),

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::VersionState;
 use millpond_wire::{
-    ClientId, ErrorKind, Failure, TensorRef, VersionId, VersionTag, VersionTarget, limits,
+    ClientId, ErrorKind, Failure, TensorRef, VersionId, VersionTag, VersionTarget, caps,
 };
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ impl<F> Models<F> {
                 let mut failure = Failure::new(ErrorKind::NotFound, message)
                     .hint(format!("available: {}", tags.join(", ")));
                 failure.similar = tags;
-                failure.similar.truncate(limits::FAILURE_LIST);
+                failure.similar.truncate(caps::FAILURE_LIST);
                 failure
             }
             None => {

@@ -3,7 +3,7 @@
 use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
-    VersionTarget, limits,
+    VersionTarget, caps,
 };
 
 use super::{Version, lost, retired};
@@ -134,7 +134,7 @@ impl<P: Ports> Pond<P> {
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
-        let slabs = self.slab_fds(version, 0, limits::MESSAGE_FDS - fds.len());
+        let slabs = self.slab_fds(version, 0, caps::MESSAGE_FDS - fds.len());
         let count = u32::try_from(slabs.len()).unwrap_or(0);
         fds.extend(slabs);
         let grant = VersionGrant {
@@ -205,7 +205,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
         let at = usize::try_from(first).unwrap_or(usize::MAX);
-        let most = usize::try_from(count).unwrap_or(usize::MAX).min(limits::MESSAGE_FDS);
+        let most = usize::try_from(count).unwrap_or(usize::MAX).min(caps::MESSAGE_FDS);
         if at >= version.parts.len() || most == 0 {
             let message = format!(
                 "{} has {}",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_view::units::bytes as format_bytes;
 use millpond_wire::message::{PartSpec, VersionStage, VersionState};
-use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, limits};
+use millpond_wire::{ClientId, ErrorKind, Failure, TensorId, VersionTag, caps};
 
 use super::Version;
 use super::making::Making;
@@ -76,16 +76,16 @@ impl<P: Ports> Pond<P> {
         class: &SlabClass,
     ) -> Result<Vec<(usize, u64)>, Failure> {
         let invalid = |message: String| Err(Failure::new(ErrorKind::Invalid, message));
-        if !(1..=limits::PARTS).contains(&stage.parts.len()) {
+        if !(1..=caps::PARTS).contains(&stage.parts.len()) {
             let count = stage.parts.len();
-            return invalid(format!("a version has 1 to {} slabs, not {count}", limits::PARTS));
+            return invalid(format!("a version has 1 to {} slabs, not {count}", caps::PARTS));
         }
         let mut wanted = Vec::new();
         let mut sum: u64 = 0;
         let mut seen = BTreeSet::new();
         for (place, part) in stage.parts.iter_mut().enumerate() {
             let bytes = part.bytes.checked_next_multiple_of(GRANULARITY);
-            let Some(bytes) = bytes.filter(|bytes| (1..=limits::TENSOR_ELEMENTS).contains(bytes))
+            let Some(bytes) = bytes.filter(|bytes| (1..=caps::TENSOR_ELEMENTS).contains(bytes))
             else {
                 return invalid(format!("slab {place} cannot have {} bytes", part.bytes));
             };
@@ -102,7 +102,7 @@ impl<P: Ports> Pond<P> {
                 Some(id) => self.may_share(place, id, part, class)?,
             }
         }
-        if sum > limits::TENSOR_ELEMENTS {
+        if sum > caps::TENSOR_ELEMENTS {
             return invalid(format!("{sum} bytes are more than any GPU has"));
         }
         Ok(wanted)

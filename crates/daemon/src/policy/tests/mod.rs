@@ -1,5 +1,6 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod caps;
 mod collecting;
 mod corners;
 mod events;
@@ -7,7 +8,6 @@ mod groups;
 mod hang_ups;
 mod indexes;
 mod leases;
-mod limits;
 mod listings;
 mod lives;
 mod making;

@@ -595,11 +595,11 @@ fn a_large_version_comes_in_several_messages() {
     };
     assert_eq!(play.ask(loader, more(127, 1000, 1)), ReplyBody::Slabs { first: 127, count: 128 });
     let mut largest = attached.clone();
-    largest.parts.resize(millpond_wire::limits::PARTS, attached.parts[0]);
-    largest.info.source = "x".repeat(millpond_wire::limits::TEXT_BYTES);
+    largest.parts.resize(millpond_wire::caps::PARTS, attached.parts[0]);
+    largest.info.source = "x".repeat(millpond_wire::caps::TEXT_BYTES);
     let reply = Reply { number: 1, body: ReplyBody::Version(Box::new(largest)) };
     let bytes = reply.encode(&mut planus::Builder::new()).len();
-    assert!(bytes <= millpond_wire::limits::MESSAGE_BYTES, "{bytes} bytes beside descriptors");
+    assert!(bytes <= millpond_wire::caps::MESSAGE_BYTES, "{bytes} bytes beside descriptors");
     assert_eq!(play.ask(loader, more(255, 1000, 1)), ReplyBody::Slabs { first: 255, count: 45 });
     assert_eq!(play.refused(loader, more(300, 1, 1)).kind, ErrorKind::Invalid);
     assert_eq!(play.refused(loader, more(0, 1, 2)).kind, ErrorKind::Invalid);

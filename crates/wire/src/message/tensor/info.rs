@@ -12,7 +12,7 @@ use crate::{Backing, Dtype, GpuUuid, LeaseId, Shape, SlabId, TensorId, TensorNam
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorInfo {
     pub tensor: TensorId,
-    /// Name inside its owner's part.
+    /// Name inside its owner's scope.
     pub name: Option<TensorName>,
     pub dtype: Dtype,
     pub shape: Shape,

@@ -215,7 +215,7 @@ pub(in super::super) fn read_details(
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Its name inside its owner's part.
+    /// Its name inside its owner's scope.
     pub name: TensorName,
     pub user: u32,
     /// In the order in which they were begun.
