@@ -23,7 +23,6 @@ pub enum Held {
     Slab(SlabId),
     /// The pidfd of a client.
     Client(ClientId),
-    /// The manifest of a version.
     Manifest(VersionId),
 }
 

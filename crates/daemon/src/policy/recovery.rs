@@ -40,13 +40,11 @@ const SLAB_BYTES: u64 = caps::TENSOR_ELEMENTS * 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Tensors that are there.
     pub tensors: usize,
     /// Versions of models, lost ones included.
     pub versions: usize,
     /// Tensors and versions whose memory is not.
     pub lost_tensors: usize,
-    /// Clients that were known.
     pub clients: usize,
     /// Descriptors that belonged to nothing.
     pub dropped: usize,

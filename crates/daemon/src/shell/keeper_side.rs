@@ -47,7 +47,7 @@ impl Server {
                     self.pond.upgrade_refused(&mut self.world, &reason);
                 }
                 Ok(Some((message, _))) => {
-                    tracing::warn!("the keeper sent something that it should not: {message:?}");
+                    tracing::warn!("the keeper sent an unexpected message: {message:?}");
                 }
                 Ok(None) => return,
                 // Only a hand-over has one; the keeper sees that nothing comes of it.
@@ -205,7 +205,7 @@ impl Server {
         if self.is_succeeded(successor) {
             tracing::info!("the next daemon serves");
         } else {
-            tracing::warn!("neither keeper nor next daemon is there");
+            tracing::warn!("neither the keeper nor the next daemon is running");
             self.leave_to_a_keeper();
         }
     }

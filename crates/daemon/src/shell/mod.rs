@@ -83,14 +83,14 @@ impl DaemonError {
         match self {
             DaemonError::NoDriver(_) => Some("`millpond doctor` says what is missing"),
             DaemonError::NoGpu(_) => {
-                Some("use that pond, by `--runtime-dir`, or name other GPUs with `--devices`")
+                Some("use that pond with `--runtime-dir`, or name other GPUs with `--devices`")
             }
             DaemonError::NoSoftGpu(_) => Some(
-                "use that pond, by `--runtime-dir`; a second one on the software driver, and its \
+                "use that pond with `--runtime-dir`; a second one on the software driver, and its \
                  clients, need another MILLPOND_SOFT_DIR",
             ),
             DaemonError::WrongGpu(_) => {
-                Some("name GPUs that are there with `--devices`, or leave it out for all of them")
+                Some("name existing GPUs with `--devices`, or omit it to use all of them")
             }
             _ => None,
         }

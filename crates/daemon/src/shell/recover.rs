@@ -70,7 +70,7 @@ pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
             KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
             KeyView::FolderLock | KeyView::GpuLock(_) => {}
             KeyView::Handover | KeyView::Store => {}
-            KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
+            KeyView::Other(key) => tracing::warn!("the keeper holds an unknown key, '{key}'"),
         }
     }
     let caps = caps(&config);

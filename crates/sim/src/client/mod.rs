@@ -88,7 +88,6 @@ pub struct Asked {
     pub fd: Option<Fd>,
     /// What it is about was there for certain when it was sent.
     pub expects: bool,
-    /// The lease that is asked for.
     lease: Option<LeaseId>,
     call: Call,
 }

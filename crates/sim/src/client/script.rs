@@ -50,7 +50,6 @@ pub struct Scene<'a> {
     pub rng: &'a mut Rng,
     pub mutation: Option<Mutation>,
     pub sizes: Sizes,
-    /// Whether there are models.
     pub models: bool,
     pub trace: &'a Trace,
 }

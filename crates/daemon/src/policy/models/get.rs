@@ -76,7 +76,7 @@ impl<P: Ports> Pond<P> {
                 return Err(retired(&label, self.models.current_tag(version)));
             }
             VersionState::Ready if mode == Mode::ReadWrite => {
-                let message = format!("{label} is ready, and never changes again");
+                let message = format!("{label} is ready and can no longer change");
                 return Err(Failure::new(ErrorKind::Invalid, message)
                     .hint("open it read-only, or stage another version"));
             }
@@ -127,7 +127,7 @@ impl<P: Ports> Pond<P> {
         if !client.caller.may_use(&version.owner, version.audience) {
             let message = format!("{} is not shared with you", version.label());
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("the admin socket is for looking and retiring, not for mapping"));
+                .hint("the admin socket can list and retire versions, but not map them"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         self.leases.begin(client_id, lease, Lease { target, mode, since_ms, counted: false });

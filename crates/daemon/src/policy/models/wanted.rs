@@ -40,7 +40,7 @@ impl<P: Ports> Pond<P> {
         if of_another {
             let message = format!("model '{name}' belongs to another user");
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("take another name, or your own part of the names"));
+                .hint("choose another name, or one in your own scope"));
         }
         let Some(tag) = wanted else {
             let versions = known.into_iter().flat_map(|model| &model.versions);
@@ -62,10 +62,10 @@ impl<P: Ports> Pond<P> {
         let message = match state {
             Err(Some(pid)) => format!("{name}@{tag} is being staged by pid {pid}"),
             Err(None) => format!("{name}@{tag} is being staged"),
-            Ok(state) => format!("{name}@{tag} exists already and is {}", state.name()),
+            Ok(state) => format!("{name}@{tag} already exists and is {}", state.name()),
         };
         Err(Failure::new(ErrorKind::Exists, message).hint(format!(
-            "`millpond retire {name} {tag}` gives it up, or take another `--version`"
+            "`millpond retire {name} {tag}` gives it up; or choose another `--version`"
         )))
     }
 
@@ -97,7 +97,7 @@ impl<P: Ports> Pond<P> {
                     wanted.push((place, bytes));
                 }
                 Some(id) if !seen.insert(id) => {
-                    return invalid(format!("slab {place} is in the version already"));
+                    return invalid(format!("slab {place} is already in the version"));
                 }
                 Some(id) => self.may_share(place, id, part, class)?,
             }
@@ -123,10 +123,10 @@ impl<P: Ports> Pond<P> {
         let found = found.and_then(|tensor| Some((tensor, self.slabs.get(tensor.slab)?)));
         // What another user has is not told.
         let Some((tensor, slab)) = found.filter(|(_, slab)| slab.class.owner == class.owner) else {
-            return invalid(format!("no version of yours has {id}"));
+            return invalid(format!("none of your versions has {id}"));
         };
         if self.models.with_part(id).next().is_none() {
-            return invalid(format!("no version has {id} any more"));
+            return invalid(format!("no version has {id} any longer"));
         }
         if slab.is_lost() {
             return invalid("its memory is lost".to_owned());

@@ -202,7 +202,7 @@ impl<P: Ports> Pond<P> {
                 ErrorKind::Mover,
                 format!("the mover of {device} died during a {}", moving.what.work.name()),
             );
-            let failure = failure.hint("repeat it: another mover is started");
+            let failure = failure.hint("try again: another mover is being started");
             self.end_move(ports, (job, &moving), Err(failure));
         }
         if was_lost {

@@ -460,7 +460,7 @@ fn only_who_stages_writes_and_parts_are_no_tensors() {
     assert_eq!(listed.len(), 1);
     play.commit(loader, committing(staged.info.version, true));
     let failure = play.refused(loader, moving(MoveWork::Zero, part));
-    assert!(failure.message.contains("never changes"), "{failure}");
+    assert!(failure.message.contains("can no longer change"), "{failure}");
     let pieces = MoveWork::Pieces { kind: PiecesKind::Hash, pieces: vec![], runs: vec![] };
     assert!(play.try_ask(other, moving(pieces, part)).is_none(), "everybody may hash it");
     let collect = RequestBody::Collect { unleased_for_ms: Some(0), dry_run: false };
