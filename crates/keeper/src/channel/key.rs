@@ -35,7 +35,6 @@ pub enum KeyView<'key> {
     Slab(SlabId),
     /// The pidfd of a client process.
     Client(ClientId),
-    /// The manifest of a version.
     Manifest(VersionId),
     /// To the daemon that waits, with everything, until its successor serves.
     Handover,

@@ -245,7 +245,7 @@ fn read_process(reader: &mut Reader<'_>) -> Result<(Epoch, u32, Vec<u8>, u32), C
         return Ok((epoch, pid, config, UNNAMED));
     }
     match reader.u32()? {
-        UNNAMED => Err(ChannelError::Malformed("a version is named that never is")),
+        UNNAMED => Err(ChannelError::Malformed("version 1 must not be named")),
         // Whatever follows the number of another version means nothing here.
         named => Ok((epoch, pid, config, VERSIONS.check(named)?)),
     }
@@ -276,7 +276,7 @@ fn read_backings(reader: &mut Reader<'_>) -> Result<Vec<Holding>, ChannelError> 
         })
         .collect::<Result<_, ChannelError>>()?;
     if holdings.iter().all(Holding::is_plain) {
-        return Err(ChannelError::Malformed("backings that keys alone would say"));
+        return Err(ChannelError::Malformed("a list of backings without any"));
     }
     Ok(holdings)
 }

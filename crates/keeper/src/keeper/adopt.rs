@@ -31,7 +31,7 @@ pub fn adopt_stdin(daemon: Launch) -> Result<ExitReason, KeeperError> {
     let channel = channel.speaking(version);
     let config = Config::from_json(&json)?;
     let mut holds = receive_holds(&channel)?;
-    holds.open_store().map_err(KeeperError::io("opening the table of what is kept"))?;
+    holds.open_store().map_err(KeeperError::io("opening the table of kept descriptors"))?;
     holds.set_epoch(epoch);
     let adopted = Daemon {
         channel,

@@ -190,7 +190,7 @@ impl FdStore {
                 (Ok(true), Task::Keep(..)) => {}
                 (Ok(false), task) => return self.waiting.push_front(task),
                 (Err(error), _) => {
-                    tracing::error!(%error, "the service manager cannot be told what to keep");
+                    tracing::error!(%error, "the service manager does not take descriptors");
                 }
             }
         }
@@ -208,7 +208,7 @@ impl FdStore {
             }
         }
         if let Err(error) = self.table.write_all_at(&bytes, slot * SLOT) {
-            tracing::error!(%error, "the table of what the service manager keeps cannot be written");
+            tracing::error!(%error, "the table of kept descriptors cannot be written");
         }
     }
 }

@@ -45,7 +45,9 @@ impl Holds {
                         holds.activated = true;
                         holds.fds.insert(key, fd);
                     }
-                    None => tracing::warn!("the service manager gave '{name}', which nobody knows"),
+                    None => {
+                        tracing::warn!("the service manager passed an unknown descriptor, '{name}'")
+                    }
                 },
             }
         }
