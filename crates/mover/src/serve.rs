@@ -148,7 +148,7 @@ impl Mover {
     fn accept(&self, job: channel::Job, file: Option<OwnedFd>) -> Result<Job, Refusal> {
         if job.epoch != self.epoch {
             let (its, ours) = (job.epoch, self.epoch);
-            let text = format!("the job is of epoch {its}, this mover of epoch {ours}");
+            let text = format!("the job belongs to epoch {its}, this mover to epoch {ours}");
             return Err(Refusal { why: Why::Epoch, text });
         }
         let (work, place) = match (job.work, file.map(UserFile::new)) {

@@ -71,7 +71,7 @@ impl Slabs {
         bytes: u64,
     ) -> FromMover {
         if self.mapped.contains_key(&slab) {
-            let text = format!("slab {slab} is mapped already");
+            let text = format!("slab {slab} is already mapped");
             return FromMover::MapFailed { slab, why: Why::Range, text };
         }
         let fd = match (backing.supported(), fd) {

@@ -55,7 +55,7 @@ impl Pieces {
                 return Err("a piece is too large");
             }
             if end(self.base, piece).is_none() {
-                return Err("a piece is at no place of a slab");
+                return Err("a piece lies outside any slab");
             }
         }
         let bytes = self.bytes();
@@ -65,13 +65,13 @@ impl Pieces {
         let mut in_runs = 0_u64;
         for run in &self.runs {
             if run.file_offset.checked_add(run.bytes).is_none_or(|end| end > FILE_END) {
-                return Err("a run is at no place of a file");
+                return Err("a run lies outside any file");
             }
             in_runs = in_runs.saturating_add(run.bytes);
         }
         let wanted = if self.kind.has_file() { bytes } else { 0 };
         if in_runs != wanted || !(self.kind.has_file() || self.runs.is_empty()) {
-            return Err("the runs of a move are not as long as its pieces");
+            return Err("the runs and pieces of a move differ in length");
         }
         Ok(())
     }

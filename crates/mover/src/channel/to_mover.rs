@@ -47,19 +47,15 @@ pub enum Work {
     /// From a file to a slab.
     Put {
         slab: SlabId,
-        /// Where in the slab.
         offset: u64,
         bytes: u64,
-        /// Where in the file.
         file_offset: u64,
     },
     /// From a slab to a file.
     Get {
         slab: SlabId,
-        /// Where in the slab.
         offset: u64,
         bytes: u64,
-        /// Where in the file.
         file_offset: u64,
     },
     /// From a slab to a slab, which may be the same if the ranges do not overlap.

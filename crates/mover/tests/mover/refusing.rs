@@ -129,7 +129,7 @@ fn jobs_of_another_epoch_are_refused() {
             let FromMover::JobFailed { job: 99, why: Why::Epoch, text } = mover.hear() else {
                 panic!()
             };
-            assert_eq!(text, format!("the job is of epoch {epoch}, this mover of epoch 7"));
+            assert_eq!(text, format!("the job belongs to epoch {epoch}, this mover to epoch 7"));
         }
         assert_eq!(slab.read(0, 8), [0xee; 8]);
         still_works(world, &mut mover, &slab);
@@ -209,7 +209,7 @@ fn what_is_no_slab_is_not_mapped() {
             &ToMover::Map { slab: slab.id, bytes: slab.bytes, backing: Backing::default() },
             Some(slab.fd.as_fd()),
         );
-        assert_eq!(failed(&mover, slab.id), format!("slab {} is mapped already", slab.id));
+        assert_eq!(failed(&mover, slab.id), format!("slab {} is already mapped", slab.id));
         still_works(world, &mut mover, &slab);
     });
 }
