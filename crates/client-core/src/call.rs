@@ -30,7 +30,6 @@ pub fn wait_ms(wait: Duration) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub body: RequestBody,
-    /// The lease that it asks for.
     pub lease: Option<LeaseId>,
     pub deadline: Option<Instant>,
     /// Until when the pond itself may wait before it answers.

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub(crate) type Answer = millpond_client_core::Answer<OwnedFd>;
 
 pub(crate) fn not_an_answer(what: &str) -> Error {
-    Error::Protocol(format!("its answer to {what} is not one"))
+    Error::Protocol(format!("its answer to {what} is of the wrong kind"))
 }
 
 /// Fetches an answer that travelled as a memfd, and turns a no into an error.

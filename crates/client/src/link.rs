@@ -232,7 +232,7 @@ impl Link {
         for tensor in tensors {
             let deleted = self.ask_done("a deletion", RequestBody::TensorDelete { tensor });
             if let Err(error) = deleted {
-                tracing::debug!(%error, %tensor, "a tensor that nobody has was not deleted");
+                tracing::debug!(%error, %tensor, "an unused tensor was not deleted");
             }
         }
     }

@@ -51,7 +51,7 @@ pub(crate) fn with_lease(
     let VersionGrant { info, parts, lease: granted, manifest, slabs } = *grant;
     let granted = granted.map(|(lease, mode, _)| (lease, mode));
     let (Some(lost), true) = (answer.lost, granted == Some((lease, mode))) else {
-        return Err(Error::Protocol(format!("its answer to {what} has not the lease asked for")));
+        return Err(Error::Protocol(format!("its answer to {what} lacks the requested lease")));
     };
     parts.iter().try_for_each(|part| part.backing.supported())?;
     let mut fds = answer.fds;

@@ -77,7 +77,7 @@ fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
     manifest.tensors.extend(tied);
     manifest.tensors.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
     match manifest.tensors.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        Some(pair) => refuse(format!("tensor '{}' is there twice", pair[0].name.escape_debug())),
+        Some(pair) => refuse(format!("tensor '{}' appears twice", pair[0].name.escape_debug())),
         None => Ok(()),
     }
 }
@@ -92,13 +92,13 @@ pub(crate) fn stored_bytes(manifest: &Manifest) -> u64 {
 }
 
 pub(super) fn of_nothing(model: &str) -> Error {
-    let message = format!("a version of '{model}' needs tensors, or another version to be like");
-    let hint = "say `.like(version)` or `.tensors(...)`".to_owned();
+    let message = format!("a version of '{model}' needs tensors, or a version to start from");
+    let hint = "use `.like(version)` or `.tensors(...)`".to_owned();
     Error::version(ErrorKind::Invalid, message, hint)
 }
 
 pub(super) fn ties_of_another() -> Error {
-    let message = "a version that is like another one has the ties of that one, and no others";
+    let message = "a version made with `.like` has the ties of the original, and no others";
     let hint = "stage it with `.tensors(...)`".to_owned();
     Error::version(ErrorKind::Invalid, message.to_owned(), hint)
 }
