@@ -110,7 +110,6 @@ pub struct Piece {
 /// pieces, one after the other; a run may begin and end inside a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Where in the file.
     pub file_offset: u64,
     pub bytes: u64,
 }

@@ -172,7 +172,7 @@ impl Counters {
         let bytes = count * size_of::<AtomicU64>();
         let size = rustix::fs::fstat(&fd)?.st_size;
         if bytes == 0 || usize::try_from(size).unwrap_or(0) < bytes {
-            return Err(invalid("there are not so many counters"));
+            return Err(invalid("there are fewer counters"));
         }
         let (read, shared) = (ProtFlags::READ, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.

@@ -24,12 +24,7 @@ pub enum ShapeError {
     TooLarge(String),
     /// Packed elements that do not fill their last byte.
     #[error("shape {shape} of {dtype} is {bits} bits, which is not a whole number of bytes")]
-    PartialByte {
-        shape: String,
-        dtype: Dtype,
-        /// Its bits in all.
-        bits: u64,
-    },
+    PartialByte { shape: String, dtype: Dtype, bits: u64 },
     /// Not a comma-separated list of numbers.
     #[error("'{0}' is not a shape; write it as 4096,4096")]
     Syntax(String),

@@ -72,7 +72,6 @@ pub struct ClientInfo {
     pub user: u32,
     /// What it calls itself.
     pub program: String,
-    /// Since when it is known.
     pub since_unix_ms: u64,
     /// Lives, but has no connection: it keeps what it holds.
     pub silent: bool,
@@ -115,13 +114,10 @@ pub struct DeviceInfo {
     pub index: u32,
     /// What the driver calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
     /// Bytes that the pond may take.
     pub capacity_bytes: u64,
-    /// Bytes of the pond's slabs.
     pub slab_bytes: u64,
-    /// Bytes of the tensors in them.
     pub tensor_bytes: u64,
     /// Bytes of slabs without a tensor, kept for their owner.
     pub recycled_bytes: u64,
@@ -182,7 +178,6 @@ pub struct MoverInfo {
     pub pid: u32,
     /// Moves that wait or run.
     pub moves: u32,
-    /// What it has moved.
     pub moved_bytes: u64,
 }
 
@@ -209,7 +204,6 @@ pub struct Status {
     pub pond: PondId,
     /// Which daemon of it.
     pub epoch: Epoch,
-    /// Version of the daemon's program.
     pub daemon_version: String,
     pub daemon_pid: u32,
     pub keeper_pid: u32,
@@ -217,16 +211,12 @@ pub struct Status {
     pub driver: String,
     /// Whether the driver has answered yet.
     pub driver_ready: bool,
-    /// When this daemon started.
     pub started_unix_ms: u64,
     pub devices: Vec<DeviceInfo>,
-    /// Clients that are known.
     pub clients: u32,
     /// Those of them without a connection.
     pub silent_clients: u32,
-    /// Leases that are known.
     pub leases: u32,
-    /// Size of the journal.
     pub journal_bytes: u64,
     /// The library that `millpond run` is to preload, where the daemon has found one.
     pub preload_library: Option<String>,

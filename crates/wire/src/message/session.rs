@@ -11,7 +11,6 @@ pub type LeaseToken = [u8; 16];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Version of the protocol.
     pub version: u16,
     /// Bits for what the client can do beyond the version.
     pub capabilities: u64,
@@ -60,7 +59,6 @@ pub struct LeaseClaim {
     pub lease: LeaseId,
     /// What it is on.
     pub target: LeaseTarget,
-    /// How it is mapped.
     pub mode: Mode,
     /// As it was granted.
     pub token: LeaseToken,
@@ -128,11 +126,9 @@ pub struct Welcome {
     pub version: u16,
     /// What the daemon can do beyond the version.
     pub capabilities: u64,
-    /// Which pond this is.
     pub pond: PondId,
     /// Which daemon of it.
     pub epoch: Epoch,
-    /// Version of the daemon's program.
     pub daemon_version: String,
     /// The tenant that the socket stands for.
     pub tenant: String,
@@ -189,7 +185,6 @@ pub struct LeaseInfo {
     pub target: LeaseTarget,
     /// The tensor's name, or the model's.
     pub name: Option<TensorName>,
-    /// How it is mapped.
     pub mode: Mode,
     /// The tensor's bytes, or those of the version's slabs.
     pub bytes: u64,

@@ -83,7 +83,6 @@ pub struct TensorCreate {
     pub shape: Shape,
     /// The pond's first GPU if absent.
     pub device: Option<GpuUuid>,
-    /// With whom it is shared.
     pub audience: Audience,
     /// Ends with its creator's process.
     pub ephemeral: bool,
@@ -91,7 +90,6 @@ pub struct TensorCreate {
     pub zero: bool,
     /// A read-write lease for the creator.
     pub lease: Option<LeaseId>,
-    /// How long it lives.
     pub life: Life,
 }
 
@@ -149,7 +147,6 @@ pub(super) fn read_create(create: fb::TensorCreateRef<'_>) -> Read<TensorCreate>
 pub struct TensorGet {
     pub target: Target,
     pub lease: LeaseId,
-    /// How it will be mapped.
     pub mode: Mode,
     /// How long to wait until it exists and is published; zero means not at all.
     pub wait_ms: u64,

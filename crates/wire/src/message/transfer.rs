@@ -24,11 +24,9 @@ pub struct TensorMove {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveWork {
     Put {
-        /// Where in the file.
         file_offset: u64,
     },
     Get {
-        /// Where in the file.
         file_offset: u64,
     },
     /// From another tensor on the same GPU.

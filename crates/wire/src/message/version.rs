@@ -50,7 +50,6 @@ pub struct VersionStage {
     pub tag: Option<VersionTag>,
     /// The pond's first GPU if absent.
     pub device: Option<GpuUuid>,
-    /// With whom it is shared.
     pub audience: Audience,
     /// The slabs of its arena, in order.
     pub parts: Vec<PartSpec>,

@@ -30,7 +30,6 @@ pub struct DeviceRecord {
     pub index: u32,
     /// What the driver calls it.
     pub name: String,
-    /// Bytes on the card.
     pub total_bytes: u64,
     /// Bytes that the pond may take.
     pub capacity_bytes: u64,

@@ -15,9 +15,7 @@ pub struct SlabRecord {
     pub tenant: String,
     pub user: u32,
     pub group: u32,
-    /// With whom it is shared.
     pub audience: Audience,
-    /// How its memory is reached.
     pub backing: Backing,
 }
 

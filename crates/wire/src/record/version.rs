@@ -20,12 +20,10 @@ pub struct VersionRecord {
     pub user: u32,
     pub group: u32,
     pub device: GpuUuid,
-    /// With whom it is shared.
     pub audience: Audience,
     /// The slabs of its arena, in order.
     pub parts: Vec<TensorId>,
     pub creator: ClientId,
-    /// When it was begun.
     pub created_unix_ms: u64,
 }
 
@@ -73,7 +71,6 @@ pub struct ReadyRecord {
     pub content: ContentHash,
     pub tensors: u32,
     pub bytes: u64,
-    /// Where it came from.
     pub source: String,
     pub ready_unix_ms: u64,
     /// It became the current one in the same step.

@@ -30,7 +30,6 @@ pub struct GroupDevice {
     pub folded_bytes: u64,
     /// Mapped by its processes and charged to others.
     pub shared_bytes: u64,
-    /// Its processes that have something there.
     pub processes: u32,
 }
 
@@ -122,7 +121,6 @@ fn read_info(info: fb::GroupInfoRef<'_>, entries: &Entries) -> Read<GroupInfo> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberDevice {
     pub device: GpuUuid,
-    /// What it is charged with.
     pub charged_bytes: u64,
     /// What it may take without asking, the charged bytes included.
     pub credit_bytes: u64,
