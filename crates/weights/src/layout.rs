@@ -46,7 +46,7 @@ pub enum LayoutError {
     #[error("{0} tensors are too many for one version; at most {max}", max = caps::TENSORS_PER_VERSION)]
     TooManyTensors(usize),
     /// Two tensors with one name.
-    #[error("tensor '{}' is there twice", shown(.0))]
+    #[error("tensor '{}' appears twice", shown(.0))]
     Duplicate(String),
     /// A tensor that has no whole number of bytes.
     #[error("tensor '{}': {error}", shown(.name))]

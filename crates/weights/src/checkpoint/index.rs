@@ -21,7 +21,6 @@ const SUFFIX: &str = ".safetensors";
 #[derive(Default)]
 pub(super) struct Found {
     pub files: Vec<PathBuf>,
-    /// The index that named them.
     pub index: PathBuf,
     /// What that index says: tensor to file.
     pub promised: Option<BTreeMap<String, String>>,

@@ -25,7 +25,6 @@ pub struct PieceBatch {
     pub pieces: Vec<(Piece, usize, usize)>,
     /// The bytes of all pieces, one after the other.
     pub runs: Vec<Run>,
-    /// How many bytes that are.
     pub bytes: u64,
 }
 
