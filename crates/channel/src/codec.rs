@@ -143,7 +143,7 @@ impl<'bytes> Reader<'bytes> {
         let adopted = match adopted {
             0 => false,
             1 => true,
-            _ => return Err(ChannelError::Malformed("neither adopted nor not")),
+            _ => return Err(ChannelError::Malformed("a flag is neither 0 nor 1")),
         };
         Ok(Backing { transport, adopted })
     }

@@ -47,7 +47,6 @@ pub enum Job {
         to: u64,
         /// The pattern, little end first.
         pattern: Vec<u8>,
-        /// How many bytes in all.
         bytes: u64,
     },
     Touch {

@@ -125,7 +125,8 @@ impl Alone {
                 Some(GroupLimit::Unlimited) => NO_LIMIT,
                 Some(GroupLimit::Bytes(bytes)) => bytes / UNIT,
                 Some(GroupLimit::Permille(part)) => {
-                    let card = card.ok_or_else(|| failed("a part of a card", "no card is seen"))?;
+                    let card =
+                        card.ok_or_else(|| failed("a part of a card", "no card is visible"))?;
                     Size::Permille(part).of(card) / UNIT
                 }
             };
