@@ -200,14 +200,14 @@ fn moves_beyond_the_caps_are_refused() {
         (load(vec![], vec![run(0, 0); 2049]), "too many"),
         (load(vec![piece(0, full + 1)], vec![run(0, full + 1)]), "too large"),
         (load(vec![piece(0, full); 65], vec![run(0, 65 * full)]), "too large together"),
-        (load(vec![piece(u64::MAX, 1)], vec![run(0, 1)]), "no place of a slab"),
-        (Pieces { base: u64::MAX - 11, ..good.clone() }, "no place of a slab"),
-        (load(vec![piece(0, 1)], vec![run(u64::MAX, 1)]), "no place of a file"),
-        (load(vec![piece(0, 1)], vec![run(i64::MAX as u64, 1)]), "no place of a file"),
-        (load(vec![piece(0, 1)], vec![run(0, 2)]), "not as long"),
-        (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "not as long"),
-        (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "not as long"),
-        (Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) }, "not as"),
+        (load(vec![piece(u64::MAX, 1)], vec![run(0, 1)]), "outside any slab"),
+        (Pieces { base: u64::MAX - 11, ..good.clone() }, "outside any slab"),
+        (load(vec![piece(0, 1)], vec![run(u64::MAX, 1)]), "outside any file"),
+        (load(vec![piece(0, 1)], vec![run(i64::MAX as u64, 1)]), "outside any file"),
+        (load(vec![piece(0, 1)], vec![run(0, 2)]), "differ in length"),
+        (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "differ in length"),
+        (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "differ in length"),
+        (Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) }, "differ in length"),
     ] {
         let why = bad.check().unwrap_err();
         assert!(why.contains(expected), "{why}, not {expected}");

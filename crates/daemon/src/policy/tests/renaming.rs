@@ -78,7 +78,7 @@ fn a_rename_is_for_the_owner_and_never_takes_anothers_name() {
     assert_eq!(failure.message, "tensor 'b' already exists");
     let failure = play.refused(owner, rename(mine.tensor, "public/p"));
     assert_eq!(failure.kind, ErrorKind::Exists);
-    assert!(failure.hint.unwrap().contains("user 2's"));
+    assert!(failure.hint.unwrap().contains("belongs to user 2"));
     let failure = play.refused(owner, rename(own.tensor, "public/b"));
     assert_eq!(failure.kind, ErrorKind::Invalid);
     assert_eq!(play.ask(owner, rename(mine.tensor, "public/a")), ReplyBody::Done);
