@@ -207,7 +207,10 @@ fn moves_beyond_the_caps_are_refused() {
         (load(vec![piece(0, 1)], vec![run(0, 2)]), "differ in length"),
         (load(vec![piece(0, 1)], vec![run(0, 1 << 62); 5]), "differ in length"),
         (Pieces { kind: PiecesKind::Hash, ..good.clone() }, "differ in length"),
-        (Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) }, "differ in length"),
+        (
+            Pieces { kind: PiecesKind::Hash, ..load(vec![piece(0, 0)], vec![run(0, 0)]) },
+            "differ in length",
+        ),
     ] {
         let why = bad.check().unwrap_err();
         assert!(why.contains(expected), "{why}, not {expected}");
