@@ -105,7 +105,9 @@ impl LeaseTable {
 
     /// Whether this client has a lease on it.
     pub(super) fn holds(&self, client: ClientId, target: impl Into<LeaseTarget>) -> bool {
-        self.on(target).any(|(holder, _)| holder == client)
+        let theirs = (client, LeaseId(0))..=(client, LeaseId(u64::MAX));
+        let holders = self.by_target.get(&target.into());
+        holders.is_some_and(|holders| holders.range(theirs).next().is_some())
     }
 
     pub(super) fn len(&self) -> usize {

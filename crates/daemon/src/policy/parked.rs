@@ -147,6 +147,14 @@ impl ParkedRequests {
         self.waiting(until).next().is_some()
     }
 
+    /// The first of a connection's requests with this number that waits for this.
+    pub(super) fn find(&self, by: RequestId, until: Until) -> Option<Ticket> {
+        let is_it = |parked: &Parked| parked.by == by && parked.wish.until() == until;
+        let tickets = self.by_conn.get(&by.conn)?.iter().copied();
+        let mut found = tickets.filter(|ticket| self.get(*ticket).is_some_and(is_it));
+        found.next()
+    }
+
     /// The one who has waited for this the longest.
     pub(super) fn first(&self, until: Until) -> Option<Ticket> {
         self.waiting(until).next().map(|(ticket, _)| ticket)
