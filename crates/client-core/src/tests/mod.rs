@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
     Life, Reply, ReplyBody, Request, RequestBody, Target, TensorCreate, TensorGet, TensorGrant,
+    TensorInfo,
 };
 use millpond_wire::{
     Audience, Backing, ClientId, Dtype, ErrorKind, Failure, LeaseId, Mode, PondId, Shape, TensorId,
@@ -126,8 +127,8 @@ fn failure(kind: ErrorKind) -> ReplyBody {
 }
 
 fn grant(lease: LeaseId) -> ReplyBody {
-    let (info, backing) = (samples::tensor_info(), Backing::default());
-    let lease = Some((lease, Mode::ReadOnly, [1; 16]));
+    let info = TensorInfo { tensor: TensorId::random(), bytes: 128, ..samples::tensor_info() };
+    let (lease, backing) = (Some((lease, Mode::ReadOnly, [1; 16])), Backing::default());
     ReplyBody::Tensor(TensorGrant { info, lease, existed: false, backing })
 }
 
