@@ -35,7 +35,7 @@ impl Bench {
     }
 
     fn list(&self, context: u32) -> Arc<RetireList<FakeDevice>> {
-        self.retire.list(&context).unwrap()
+        self.retire.list(&context)
     }
 
     fn map(&self, context: u32, slab: SlabId, mode: Mode) -> Arc<SlabMapping<FakeDevice>> {
