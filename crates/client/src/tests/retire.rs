@@ -71,6 +71,18 @@ fn release_follows_unmap_and_unmap_follows_the_work() {
 }
 
 #[test]
+fn the_thread_begins_with_the_first_lease_that_ends() {
+    let bench = Bench::new();
+    let list = bench.list(1);
+    let slab = bench.map(1, SlabId::random(), Mode::ReadOnly);
+    assert_eq!(Arc::strong_count(&list), 3, "ours, the bench's and the slab's");
+    drop_lease(1, slab);
+    assert!(bench.retire.flush(SECOND));
+    assert_eq!(Arc::strong_count(&list), 3, "ours, the bench's and the thread's");
+    assert_eq!(bench.slabs.len(), 0);
+}
+
+#[test]
 fn a_slab_stays_mapped_while_another_tensor_uses_it() {
     let bench = Bench::new();
     let slab = SlabId::random();
@@ -161,9 +173,10 @@ fn what_could_not_be_unmapped_stays_leased() {
 #[test]
 fn threads_end_when_nothing_is_left() {
     let bench = Bench::new();
+    let list = bench.list(1);
     drop_lease(1, bench.map(1, SlabId::random(), Mode::ReadOnly));
     bench.retire.end();
     assert!(bench.retire.flush(SECOND));
-    // The bench, the slab map and the retire lists; the thread has let go.
-    eventually(|| Arc::strong_count(&bench.device) == 3);
+    // Ours and the bench's; the thread has let go.
+    eventually(|| Arc::strong_count(&list) == 2);
 }
