@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use millpond_wire::caps::MESSAGE_BYTES;
 use millpond_wire::fd::Pages;
-use millpond_wire::limits::MESSAGE_BYTES;
 use millpond_wire::message::{Reply, Request};
 use millpond_wire::socket::{self, SocketError};
 use planus::Builder;
