@@ -24,6 +24,8 @@ const ROWS: &[&str] = &[
     "attach/handles-8",
     "attach/handles-64",
     "attach/handles-148",
+    "attach/first",
+    "attach/connect",
     "move/put",
     "move/get",
     "move/put-new",
@@ -45,8 +47,14 @@ const ROWS: &[&str] = &[
 ];
 
 /// Rows that have no limit to stand beside.
-const ALONE: &[&str] =
-    &["memory/daemon", "memory/keeper", "memory/gpu", "crowd/per-tensor", "crowd/journal"];
+const ALONE: &[&str] = &[
+    "attach/connect",
+    "memory/daemon",
+    "memory/keeper",
+    "memory/gpu",
+    "crowd/per-tensor",
+    "crowd/journal",
+];
 
 fn rows(result: &Value) -> Vec<(&str, &Value)> {
     let rows = result["rows"].as_array().unwrap();
