@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Two builds of Millpond in turns, in one run: is the new one slower anywhere?
 
-    two_builds.py --old FOLDER --new FOLDER [--rounds 4] [--out two-builds.json] [--small] [--soft FOLDER]
+    two_builds.py --old FOLDER --new FOLDER [--rounds 4] [--seconds N] [--quick] [--out two-builds.json] [--small] [--soft FOLDER]
 
 Each folder has `millpond`, `tenant` and `libmillpond_preload.so`, as `dist/gpu` has them. In every
 round the old build is measured twice and the new one twice, in an order that changes. The two series of the old
 build show by how much a build differs from itself: a row is worse only if the new median differs
 from the old one by more than that spread, in the wrong direction. With --soft (cargo's target/debug)
 the software driver is used, and --small makes everything short; no speed is judged then.
+--quick takes fewer samples for each row of a round. No round begins after --seconds; limits come first.
 The last line is `N passed, N failed`; a row that is worse has failed.
 """
 
@@ -76,7 +77,7 @@ class Builds:
         return done.stdout
 
     def bench(self, series):
-        flags = ["--quick"] if self.arguments.small else []
+        flags = ["--quick"] if self.arguments.small or self.arguments.quick else []
         for row in json.loads(self.run(series, "bench", "--json", "--only", ROWS, *flags))["rows"]:
             if row.get("median") is not None:
                 self.add(row["name"], series, row["median"], row["unit"])
@@ -150,17 +151,21 @@ class Builds:
         return rows
 
     def all(self):
-        failed = 0
+        failed = done = 0
         file = self.folder / "checkpoint.safetensors"
         tensors, each = (64, 1 << 18) if self.arguments.small else (1200, 12 << 20)
         size = checkpoint(file, tensors, each)
         try:
+            started = time.monotonic()
+            self.limits()
             for round_ in range(self.arguments.rounds):
+                if time.monotonic() - started > self.arguments.seconds:
+                    break
                 for series in self.order(round_):
                     self.loads(series, file, size)
                     self.bench(series)
-            os.unlink(file)
-            self.limits()
+                    print(f"{time.monotonic() - started:4.0f} s  round {round_ + 1} of {self.arguments.rounds}: {series}", flush=True)
+                done = round_ + 1
         except Exception as error:
             failed += 1
             print(f"FAILED: {type(error).__name__}: {error}", flush=True)
@@ -171,7 +176,7 @@ class Builds:
             print(f"{row['name']:34} {row['old']:12,.2f} {row['new']:12,.2f} {row['unit']:8} {row['worse_by']:9.1%} {row['spread_of_old']:8.1%} {'WORSE' if row['worse'] else ''}")
         if self.arguments.out:
             commits = {side: (self.place(side) / "commit").read_text().strip() if (self.place(side) / "commit").exists() else None for side in ("old", "new")}
-            pathlib.Path(self.arguments.out).write_text(json.dumps({"rounds": self.arguments.rounds, "commits": commits, "rows": rows}, indent=1) + "\n")
+            pathlib.Path(self.arguments.out).write_text(json.dumps({"rounds": done, "commits": commits, "rows": rows}, indent=1) + "\n")
         judged = 0 if self.arguments.small else sum(row["worse"] for row in rows)
         print(f"{len(rows) - judged} passed, {judged + failed} failed")
         return 1 if judged + failed else 0
@@ -182,6 +187,8 @@ def main():
     parser.add_argument("--old", required=True)
     parser.add_argument("--new", required=True)
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--soft")

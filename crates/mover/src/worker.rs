@@ -107,7 +107,7 @@ impl Worker {
                 shared.thread_ready(ring);
                 worker.run();
             }
-            Err(error) => tracing::warn!(%error, "the ring has a thread less"),
+            Err(error) => tracing::warn!(%error, "the ring has one thread fewer"),
         }
     }
 

@@ -9,7 +9,7 @@ use millpond_weights::{Checkpoint, DEFAULT_SLAB_BYTES, Layout, PlannedTensor, Te
 use millpond_wire::manifest::Manifest;
 use millpond_wire::message::{PartSpec, VersionStage};
 use millpond_wire::{
-    Audience, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName, VersionId, limits,
+    Audience, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName, VersionId, caps,
     model_name,
 };
 
@@ -322,7 +322,7 @@ fn source(paths: &[Located]) -> String {
         0 | 1 => first,
         more => format!("{first} and {} more", more - 1),
     };
-    while text.len() > limits::TEXT_BYTES {
+    while text.len() > caps::TEXT_BYTES {
         text.pop();
     }
     text
