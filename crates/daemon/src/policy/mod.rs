@@ -38,7 +38,6 @@ mod tick;
 mod tokens;
 mod turns;
 mod unfreed;
-pub(crate) mod words;
 
 pub use accounts::Device;
 pub use caps::Caps;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use millpond_view::units::bytes as format_bytes;
+use millpond_view::units::{bytes as format_bytes, count};
 use millpond_wire::message::{EventKind, ReplyBody, TensorInfo};
 use millpond_wire::{Audience, Failure, SlabId, TensorId};
 
@@ -14,7 +14,6 @@ use crate::policy::answer::from_port;
 use crate::policy::owner::{Caller, Owner};
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
-use crate::policy::words::count;
 
 /// What a change weighs against a look: it is in the journal, and an event tells of it.
 const CHANGE: usize = 16;
