@@ -31,12 +31,14 @@ fn what_a_name_means_now_is_what_one_gets() {
     assert!(worker.try_ask("again x 1").is_err(), "deleted for everybody, held or not");
     let second = make(control, "x");
     assert_eq!(got(&mut worker, "x", 10).0, second);
-    // One's own hides the same name of everybody.
+    // One's own, and the same name of everybody, are two names.
     let public = make(control, "public/y");
-    worker.ask("map y");
-    assert_eq!(got(&mut worker, "y", 10).0, public);
+    assert!(worker.try_ask("map y").is_err(), "nobody has made one's own");
+    worker.ask("map public/y");
     let own = make(control, "y");
+    worker.ask("map y");
     assert_eq!(got(&mut worker, "y", 10).0, own);
+    assert_eq!(got(&mut worker, "public/y", 10).0, public);
     // A publish is seen.
     let mut writer = pond.worker();
     writer.ask("make z 1000 1");

@@ -15,7 +15,7 @@ pub struct TensorName(String);
 /// A name as a person writes it: bare, or with its owner as in `~1000/acts/x`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorRef {
-    /// The owner's user id; `None` means one's own, then `public/`.
+    /// The owner's user id; `None` means one's own, and everybody's where the name says `public/`.
     pub user: Option<u32>,
     /// The name inside the owner's part.
     pub name: TensorName,
@@ -86,7 +86,7 @@ impl TensorName {
         self.0.starts_with(PUBLIC_PREFIX)
     }
 
-    /// The same name under `public/`, where it fits.
+    /// The same name under `public/`, where it fits: another name, for hints.
     #[must_use]
     pub fn in_public(&self) -> Option<TensorName> {
         (!self.is_public())

@@ -5,7 +5,7 @@ use millpond_wire::record::CountedLease;
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
 
 use super::answer::{Answer, Answered};
-use super::catalog::{Tensor, way_out};
+use super::catalog::{Tensor, is_in_public, public_of, way_out};
 use super::leases::Lease;
 use super::owner::Caller;
 use super::parked::{RequestId, Ticket, Until, Wish};
@@ -61,12 +61,23 @@ impl<P: Ports> Pond<P> {
     fn not_found(&self, caller: &Caller, target: &Target) -> Failure {
         let mut failure = Failure::new(ErrorKind::NotFound, format!("tensor '{target}' not found"));
         if let Target::Name(name) = target {
+            let public = public_of(name).and_then(|public| {
+                let id = self.lookup(caller, &Target::Name(public.clone()))?;
+                Some(is_in_public(
+                    &public,
+                    &self.slabs.get(self.catalog.get(id)?.slab)?.class.owner,
+                ))
+            });
             if let Some(ended) = self.catalog.find_ended(caller, name) {
                 let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
                 let ago = words::ago(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 failure.ended_ago_ms = Some(ago_ms);
-                return failure.hint("`millpond tensor ls` shows what there is");
+                let shows = "`millpond tensor ls` shows what there is";
+                return failure.hint(public.unwrap_or_else(|| shows.to_owned()));
+            }
+            if let Some(public) = public {
+                return failure.hint(public);
             }
             let visible = |tensor: &Tensor| self.is_shared(tensor, caller);
             failure.similar = self.catalog.similar(caller, name, visible);

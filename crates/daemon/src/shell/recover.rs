@@ -7,7 +7,7 @@ use std::sync::Arc;
 use millpond_cuda::DriverChoice;
 use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_keeper::config::Config;
+use millpond_keeper::config::{self, Config};
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::{Epoch, runtime_dir};
 
@@ -19,7 +19,7 @@ use super::world::World;
 use crate::book::{self, BookThread, ChargedAccounts};
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Caps, Held, MoverLimits, Pond};
+use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
 
 /// Everything that a server is made of.
 pub(super) struct Parts {
@@ -116,6 +116,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     // Before any slab is asked for: what is there is in the groups' accounts.
     charges.adopt(pond.slab_charges());
     world.book.ask(book::Ask::Known(pond.known_cards()));
+    pond.public_writers = config.public_writers.iter().map(public_writer).collect();
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program =
@@ -172,6 +173,14 @@ fn caps(config: &Config) -> Caps {
             patience_ms: config.mover_seconds * 1000,
             idle_ms: config.mover_idle_seconds * 1000,
         },
+    }
+}
+
+fn public_writer(writer: &config::PublicWriter) -> PublicWriter {
+    match writer {
+        config::PublicWriter::Everybody => PublicWriter::Everybody,
+        config::PublicWriter::User(user) => PublicWriter::User(*user),
+        config::PublicWriter::UnixGroup(group) => PublicWriter::UnixGroup(*group),
     }
 }
 
