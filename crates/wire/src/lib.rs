@@ -13,6 +13,7 @@
 #![deny(unsafe_code)]
 
 mod backing;
+pub mod characters;
 pub mod content;
 mod dtype;
 mod error;

@@ -57,6 +57,15 @@ fn who_waits_for_a_bare_name_is_not_answered_with_what_another_puts_under_public
 }
 
 #[test]
+fn nobody_waits_for_a_name_that_nothing_can_get() {
+    let mut play = Play::new();
+    let (conn, _) = play.client(1);
+    let failure = play.refused(conn, get("x\u{202e}", 1, Mode::ReadOnly, MINUTE));
+    assert_eq!(failure.kind, ErrorKind::NotFound);
+    assert!(failure.hint.is_some_and(|hint| hint.contains("U+202E at character 2")));
+}
+
+#[test]
 fn the_end_of_a_public_name_is_not_that_of_a_bare_one() {
     let mut play = Play::new();
     let (conn, _) = play.client(1);
