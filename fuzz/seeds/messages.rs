@@ -1,9 +1,12 @@
 //! Messages of every kind.
 
-use millpond_keeper::channel::{HoldKey, Message};
+use millpond_keeper::channel::{HoldKey, Holding, Message};
 use millpond_mover::channel::{FromMover, Job, Pieces, PiecesKind, ToMover, Why, Work};
 use millpond_wire::message::{Reply, Request};
-use millpond_wire::{ClientId, ContentHash, Epoch, GpuUuid, Piece, Run, SlabId, samples};
+use millpond_wire::{
+    Backing, ClientId, ContentHash, Epoch, GpuUuid, HANDLE_BYTES, Piece, Run, SlabId, Transport,
+    samples,
+};
 use planus::Builder;
 use uuid::Uuid;
 
@@ -32,14 +35,21 @@ pub fn keeper_channel(folder: &Folder) {
         HoldKey::slab(SlabId(ID)),
         HoldKey::client(ClientId(ID)),
     ];
+    let plain: Vec<Holding> = keys.iter().cloned().map(Holding::from).collect();
+    let backing = Backing { transport: Transport::Mempool([7; HANDLE_BYTES]), adopted: true };
+    let mut backings = plain.clone();
+    backings.push(Holding { key: HoldKey::slab(SlabId(ID)), backing });
     let (epoch, config) = (Epoch(3), b"{\"driver\":\"soft\"}".to_vec());
     for (seed, message) in [
         ("start", Message::Start { epoch, keeper_pid: 7, config: config.clone(), version: 1 }),
-        ("held", Message::Held { keys: keys.clone() }),
+        ("start-2", Message::Start { epoch, keeper_pid: 7, config: config.clone(), version: 2 }),
+        ("held", Message::Held { holdings: plain.clone() }),
+        ("held-backings", Message::Held { holdings: backings.clone() }),
         ("ready", Message::Ready),
         ("ping", Message::Ping { number: 9 }),
         ("stop", Message::Stop),
-        ("hold", Message::Hold { keys: keys.clone() }),
+        ("hold", Message::Hold { holdings: plain }),
+        ("hold-backings", Message::Hold { holdings: backings }),
         ("drop", Message::Drop { keys }),
         ("pong", Message::Pong { number: 9 }),
         ("serving", Message::Serving),
@@ -61,9 +71,15 @@ pub fn mover_channel(folder: &Folder) {
         Work::Pieces(Pieces { kind, slab, base: offset, pieces, runs })
     };
     let device = GpuUuid([1; 16]);
+    let map = |transport| {
+        let adopted = transport != Transport::Vmm;
+        ToMover::Map { slab, bytes, backing: Backing { transport, adopted } }
+    };
     for (seed, message) in [
         ("start", ToMover::Start { epoch, device, threads: 4, block_bytes: 1 << 20, depth: 2 }),
-        ("map", ToMover::Map { slab, bytes }),
+        ("map", map(Transport::Vmm)),
+        ("map-mempool", map(Transport::Mempool([7; HANDLE_BYTES]))),
+        ("map-ipc", map(Transport::Ipc([7; HANDLE_BYTES]))),
         ("unmap", ToMover::Unmap { slab }),
         ("put", job(Work::Put { slab, offset, bytes, file_offset })),
         ("get", job(Work::Get { slab, offset, bytes, file_offset })),
@@ -81,7 +97,8 @@ pub fn mover_channel(folder: &Folder) {
         ("ready", FromMover::Ready),
         ("failed", FromMover::Failed { text: text() }),
         ("mapped", FromMover::Mapped { slab }),
-        ("map-failed", FromMover::MapFailed { slab, text: text() }),
+        ("map-failed", FromMover::MapFailed { slab, why: Why::Driver, text: text() }),
+        ("map-unsupported", FromMover::MapFailed { slab, why: Why::Unsupported, text: text() }),
         ("unmapped", FromMover::Unmapped { slab }),
         ("done", FromMover::Done { job: 7, hashes: Vec::new() }),
         ("hashes", FromMover::Done { job: 7, hashes: vec![ContentHash([7; 16]); 2] }),

@@ -132,7 +132,7 @@ fn it_is_a_command_among_others() {
     assert_eq!(usage, "Usage: millpond bench [OPTIONS]");
     let ran = place.run(&["--json", "bench", "--nonsense"]);
     let error: Value = serde_json::from_str(&ran.stderr).unwrap();
-    assert_eq!(error["error"]["hint"], "`millpond help bench` lists what there is");
+    assert_eq!(error["error"]["hint"], "`millpond help bench` lists the commands");
     assert!(place.run(&["benhc"]).stderr.contains("'bench'"));
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use millpond_cuda::Driver;
-use millpond_wire::{limits, runtime_dir};
+use millpond_wire::{caps, runtime_dir};
 
 use crate::core::Config;
 use crate::link::LinkConfig;
@@ -94,7 +94,7 @@ impl PondBuilder {
         let program = self.program.or_else(crate::program::own).unwrap_or_default();
         let link = LinkConfig {
             socket: runtime_dir::socket(&folder),
-            program: cut(program, limits::PROGRAM_BYTES),
+            program: cut(program, caps::PROGRAM_BYTES),
             reconnect_timeout: self.reconnect_timeout.unwrap_or(RECONNECT).min(LONGEST),
             request_timeout: self.request_timeout.unwrap_or(REQUEST).min(LONGEST),
         };

@@ -177,7 +177,7 @@ impl AsFd for Connection {
 
 /// A buffer for [`Connection::receive`].
 pub(crate) fn buffer() -> Box<[u8]> {
-    vec![0; millpond_wire::limits::MESSAGE_BYTES].into_boxed_slice()
+    vec![0; millpond_wire::caps::MESSAGE_BYTES].into_boxed_slice()
 }
 
 /// What is left until the deadline; zero when it has passed.

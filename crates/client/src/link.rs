@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use millpond_client_core::{self as core, Call, End, Ended, Next, Session, Verdict};
 use millpond_wire::message::{ReplyBody, RequestBody};
-use millpond_wire::{ClientId, LeaseId, TensorId, limits};
+use millpond_wire::{ClientId, LeaseId, TensorId, caps};
 
 use crate::answer::{Answer, not_an_answer, unwrap};
 use crate::connection::{Deadline, Trouble, lock};
@@ -213,7 +213,7 @@ impl Link {
 
     /// As [`Link::release`], for leases that were granted but never taken.
     pub(crate) fn release_even_unknown(self: &Arc<Self>, leases: &[LeaseId]) -> Result<()> {
-        for some in leases.chunks(limits::LEASES_PER_MESSAGE) {
+        for some in leases.chunks(caps::LEASES_PER_MESSAGE) {
             let body = self.lock().session.release(some.to_vec());
             self.ask_done("a release", body)?;
             self.lock().wake_watch();
@@ -232,7 +232,7 @@ impl Link {
         for tensor in tensors {
             let deleted = self.ask_done("a deletion", RequestBody::TensorDelete { tensor });
             if let Err(error) = deleted {
-                tracing::debug!(%error, %tensor, "a tensor that nobody has was not deleted");
+                tracing::debug!(%error, %tensor, "an unused tensor was not deleted");
             }
         }
     }

@@ -106,7 +106,7 @@ impl Tensor {
         self.shared.info.device
     }
 
-    /// Its name inside its owner's part.
+    /// Its name inside its owner's scope.
     #[must_use]
     pub fn name(&self) -> Option<&TensorName> {
         self.shared.info.name.as_ref()

@@ -113,8 +113,8 @@ impl Mover {
     fn serve(mut self) -> Result<(), MoverError> {
         loop {
             match self.channel.receive()? {
-                (ToMover::Map { slab, bytes }, Some(fd)) => {
-                    let answer = self.slabs.map(slab, &fd, bytes);
+                (ToMover::Map { slab, bytes, backing }, fd) => {
+                    let answer = self.slabs.map(slab, &backing, fd, bytes);
                     self.channel.send(&answer)?;
                 }
                 (ToMover::Unmap { slab }, _) => {
@@ -148,26 +148,28 @@ impl Mover {
     fn accept(&self, job: channel::Job, file: Option<OwnedFd>) -> Result<Job, Refusal> {
         if job.epoch != self.epoch {
             let (its, ours) = (job.epoch, self.epoch);
-            let text = format!("the job is of epoch {its}, this mover of epoch {ours}");
+            let text = format!("the job belongs to epoch {its}, this mover to epoch {ours}");
             return Err(Refusal { why: Why::Epoch, text });
         }
         let (work, place) = match (job.work, file.map(UserFile::new)) {
-            (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Put(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
-            }
-            (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => {
-                (Work::Get(self.part(slab, offset, bytes)?, file), (offset, bytes, file_offset))
-            }
+            (channel::Work::Put { slab, offset, bytes, file_offset }, Some(file)) => (
+                Work::Put(self.slab_with(slab, offset, bytes)?, file),
+                (offset, bytes, file_offset),
+            ),
+            (channel::Work::Get { slab, offset, bytes, file_offset }, Some(file)) => (
+                Work::Get(self.slab_with(slab, offset, bytes)?, file),
+                (offset, bytes, file_offset),
+            ),
             (channel::Work::Copy { slab, offset, bytes, from, from_offset }, _) => {
-                let source = self.part(from, from_offset, bytes)?;
+                let source = self.slab_with(from, from_offset, bytes)?;
                 if slab == from && offset.abs_diff(from_offset) < bytes {
                     return Err(range(format!("a copy inside slab {slab} overlaps itself")));
                 }
-                let target = self.part(slab, offset, bytes)?;
+                let target = self.slab_with(slab, offset, bytes)?;
                 (Work::Copy(target, source, from_offset), (offset, bytes, 0))
             }
             (channel::Work::Zero { slab, offset, bytes }, _) => {
-                (Work::Zero(self.part(slab, offset, bytes)?), (offset, bytes, 0))
+                (Work::Zero(self.slab_with(slab, offset, bytes)?), (offset, bytes, 0))
             }
             (channel::Work::Pieces(pieces), file) => {
                 let bytes = pieces.bytes();
@@ -191,9 +193,9 @@ impl Mover {
         })?;
         let mapped = || {
             for piece in cuts.pieces() {
-                self.part(slab, piece.offset, piece.bytes)?;
+                self.slab_with(slab, piece.offset, piece.bytes)?;
             }
-            self.part(slab, 0, 0)
+            self.slab_with(slab, 0, 0)
         };
         Ok(match (kind, file) {
             (PiecesKind::Load, Some(file)) => Work::Load(mapped()?, file, cuts),
@@ -204,7 +206,7 @@ impl Mover {
         })
     }
 
-    fn part(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
+    fn slab_with(&self, slab: SlabId, offset: u64, bytes: u64) -> Result<Arc<Slab>, Refusal> {
         let found = self.slabs.get(slab);
         let found = found.ok_or_else(|| range(format!("slab {slab} is not mapped")))?;
         if !found.has(offset, bytes) {

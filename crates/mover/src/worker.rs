@@ -65,7 +65,7 @@ impl Worker {
         let _guard = end::PanicEndsAll;
         match Worker::new(context, ring, shared) {
             Ok(worker) => worker.run(),
-            Err(error) => tracing::warn!(%error, "the ring has a thread less"),
+            Err(error) => tracing::warn!(%error, "the ring has one thread fewer"),
         }
     }
 

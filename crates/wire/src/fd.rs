@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::limits;
+use crate::caps;
 
 /// Who connected, as the kernel says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    let mut groups = vec![0u32; limits::GROUPS];
-    let mut length = socklen::<[u32; limits::GROUPS]>();
+    let mut groups = vec![0u32; caps::GROUPS];
+    let mut length = socklen::<[u32; caps::GROUPS]>();
     // SAFETY: the buffer holds `length` bytes.
     let result = unsafe {
         libc::getsockopt(
@@ -172,7 +172,7 @@ impl Counters {
         let bytes = count * size_of::<AtomicU64>();
         let size = rustix::fs::fstat(&fd)?.st_size;
         if bytes == 0 || usize::try_from(size).unwrap_or(0) < bytes {
-            return Err(invalid("there are not so many counters"));
+            return Err(invalid("there are fewer counters"));
         }
         let (read, shared) = (ProtFlags::READ, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{TensorName, limits};
+use crate::{TensorName, caps};
 
 /// What the names of groups that nobody named begin with.
 pub const ANONYMOUS_PREFIX: &str = "run-";
@@ -21,7 +21,7 @@ pub struct GroupName(String);
 #[error(
     "group '{0}': a name has 1 to {max} letters, digits, '.', '_' or '-', and does not begin with \
      '.' or '-'; 'pond' is reserved; another user's is written as `~1000/NAME`",
-    max = limits::GROUP_NAME_BYTES
+    max = caps::GROUP_NAME_BYTES
 )]
 pub struct GroupNameError(String);
 
@@ -33,7 +33,7 @@ impl GroupName {
     pub fn new(text: impl Into<String>) -> Result<Self, GroupNameError> {
         let text = text.into();
         let (user, bare) = split(&text, '/');
-        let fits = (1..=limits::GROUP_NAME_BYTES).contains(&bare.len())
+        let fits = (1..=caps::GROUP_NAME_BYTES).contains(&bare.len())
             && !bare.starts_with(['.', '-'])
             && bare != millpond_ledger::POND
             && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
@@ -42,7 +42,7 @@ impl GroupName {
         if fits && user.is_none_or(is_user) {
             Ok(Self(text))
         } else {
-            Err(GroupNameError(text.escape_debug().take(limits::GROUP_NAME_BYTES).collect()))
+            Err(GroupNameError(text.escape_debug().take(caps::GROUP_NAME_BYTES).collect()))
         }
     }
 

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{characters, limits};
+use crate::{caps, characters};
 
-/// The part of a name that belongs to everybody of a tenant.
+/// The scope that belongs to everybody of a tenant.
 pub const PUBLIC_PREFIX: &str = "public/";
 
 /// A checked name such as `acts/x` or `public/llama/wte`, without an owner.
@@ -19,7 +19,7 @@ pub struct TensorName(String);
 pub struct TensorRef {
     /// The owner's user id; `None` means one's own, and everybody's where the name says `public/`.
     pub user: Option<u32>,
-    /// The name inside the owner's part.
+    /// The name inside the owner's scope.
     pub name: TensorName,
 }
 
@@ -28,7 +28,7 @@ pub struct TensorRef {
 pub enum NameError {
     #[error("a tensor name cannot be empty")]
     Empty,
-    #[error("a tensor name of {0} bytes is too long; at most {max}", max = limits::NAME_BYTES)]
+    #[error("a tensor name of {0} bytes is too long; at most {max}", max = caps::NAME_BYTES)]
     TooLong(usize),
     /// A character that nobody sees, or that changes how others are seen.
     #[error("tensor name '{name}': {what} is not allowed: U+{code:04X} at character {place}")]
@@ -86,7 +86,7 @@ impl TensorName {
         if text.is_empty() {
             return Err(NameError::Empty);
         }
-        if text.len() > limits::NAME_BYTES {
+        if text.len() > caps::NAME_BYTES {
             return Err(NameError::TooLong(text.len()));
         }
         let malformed =
@@ -120,7 +120,7 @@ impl TensorName {
         &self.0
     }
 
-    /// Whether it lies in the part that belongs to everybody.
+    /// Whether it lies in the scope that belongs to everybody.
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.0.starts_with(PUBLIC_PREFIX)
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_paths_of_printable_parts() {
+    fn names_are_paths_of_printable_segments() {
         for good in ["x", "acts/x", "public/a.b-c_d", "модель/слой"] {
             assert_eq!(TensorName::new(good).unwrap().as_str(), good);
         }

@@ -31,7 +31,9 @@ impl Staged {
         let fits = parts.len() == wanted.len()
             && parts.iter().zip(&wanted).all(|(got, wanted)| got.bytes == wanted.bytes);
         if !fits {
-            return Err(Error::Protocol("the slabs of the version are not as asked".to_owned()));
+            return Err(Error::Protocol(
+                "the slabs of the version are not as requested".to_owned(),
+            ));
         }
         // The next daemon must wait for this process, not take it for dead.
         link.remembered()?;

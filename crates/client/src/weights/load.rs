@@ -13,7 +13,7 @@ use millpond_weights::{
 use millpond_wire::message::{PartSpec, VersionStage};
 use millpond_wire::{
     Audience, ContentHash, ErrorKind, Failure, GpuUuid, PiecesKind, TensorId, TensorName,
-    VersionId, limits, model_name,
+    VersionId, caps, model_name,
 };
 use rustix::fs::MemfdFlags;
 
@@ -328,7 +328,7 @@ fn source(paths: &[Located]) -> String {
         0 | 1 => first,
         more => format!("{first} and {} more", more - 1),
     };
-    while text.len() > limits::TEXT_BYTES {
+    while text.len() > caps::TEXT_BYTES {
         text.pop();
     }
     text

@@ -22,13 +22,11 @@ pub struct Caps {
     /// Connected or silent processes.
     pub clients: usize,
     pub tensors: usize,
-    /// Tensors of one user.
     pub tensors_per_user: usize,
     /// Versions of one user's models.
     pub versions_per_user: usize,
     /// Versions that were current before and are kept for a rollback.
     pub keep_previous: usize,
-    /// Leases of one client.
     pub leases_per_client: usize,
     /// Bytes of empty slabs that are kept on each GPU.
     pub recycle_bytes: u64,
@@ -65,7 +63,7 @@ impl<P: Ports> Pond<P> {
     /// `what` has the number in it, `key` is the setting.
     pub fn cap_reached(&mut self, ports: &mut P, owner: &Owner, what: &str, key: &str) -> Failure {
         let user = owner.user;
-        let text = format!("user {user} has {what}, the limit");
+        let text = format!("user {user} has {what}, the maximum");
         if self.caps_told.is_news(owner, ports.monotonic_ms()) {
             tracing::warn!("{text} (`{key}`)");
             let told = format!("{what}: `{key}`");

@@ -38,7 +38,7 @@ impl<P: Ports> Pond<P> {
         if !dry_run {
             self.check_draining()?;
             let unleased = unleased_for_ms.unwrap_or(0);
-            let why = format!("collected: nobody leased it for {unleased} ms");
+            let why = format!("collected: no lease for {unleased} ms");
             for id in tensors {
                 self.delete_now(ports, id, &why).map_err(from_port)?;
             }

@@ -113,7 +113,7 @@ fn gap(wanted: u64, first: u64) -> Event {
         // The upper half of a number says which daemon.
         Some(missing) if wanted >> 32 == first >> 32 => {
             let verb = if missing == 1 { "event is" } else { "events are" };
-            format!("{missing} {verb} missing: more happened than is kept")
+            format!("{missing} {verb} missing: only the latest are kept")
         }
         Some(_) => "events of an earlier daemon are missing".to_owned(),
         None => "no event has that number yet; showing all that are kept".to_owned(),

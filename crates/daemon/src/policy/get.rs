@@ -81,7 +81,7 @@ impl<P: Ports> Pond<P> {
                 let ago = words::ago(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 failure.ended_ago_ms = Some(ago_ms);
-                let shows = "`millpond tensor ls` shows what there is";
+                let shows = "`millpond tensor ls` lists the tensors";
                 return failure.hint(public.unwrap_or_else(|| shows.to_owned()));
             }
             if let Some(public) = public {
@@ -156,7 +156,7 @@ impl<P: Ports> Pond<P> {
         if self.lookup(&client.caller, &Target::Id(tensor)).is_none() {
             let message = format!("tensor {tensor} is not shared with you");
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("the admin socket is for looking and deleting, not for mapping"));
+                .hint("the admin socket can list and delete tensors, but not map them"));
         }
         let mut counted = false;
         if counts && self.leases.get(id, lease).is_none() {
@@ -198,7 +198,7 @@ impl<P: Ports> Pond<P> {
             }
             None if self.leases.count_of(id) >= most => Err(Failure::new(
                 ErrorKind::TooMany,
-                format!("{most} leases of one client are the limit"),
+                format!("one client may hold at most {most} leases"),
             )
             .hint("release some, or raise `limits.leases_per_client`")),
             None => self.record_client(ports, id),

@@ -2,7 +2,7 @@
 
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
-use millpond_wire::{ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, limits};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
@@ -20,14 +20,17 @@ impl<P: Ports> Pond<P> {
             ports.close(conn);
             return Err(Failure::new(
                 ErrorKind::Protocol,
-                format!("protocol version {} is not spoken here, only {VERSION}", hello.version),
+                format!(
+                    "protocol version {} is not supported; this pond speaks version {VERSION}",
+                    hello.version
+                ),
             )
             .hint("install the same version of Millpond on both sides"));
         }
         self.check_draining()?;
         let Some(connection) = self.clients.connection(conn) else { return Ok(Answered::Sent) };
         if connection.client.is_some_and(|client| client != hello.client) {
-            return Err(Failure::new(ErrorKind::Protocol, "a connection has one client"));
+            return Err(Failure::new(ErrorKind::Protocol, "this connection already has a client"));
         }
         let (caller, pid) = (connection.caller.clone(), connection.pid);
         match self.clients.get(hello.client) {
@@ -48,7 +51,7 @@ impl<P: Ports> Pond<P> {
             self.claims_complete(ports, hello.client);
         }
         let page = ports.page();
-        let slots = if page.is_some() { limits::PAGE_SLOTS } else { 0 };
+        let slots = if page.is_some() { caps::PAGE_SLOTS } else { 0 };
         let welcome = ReplyBody::Welcome(Welcome {
             version: VERSION,
             capabilities: 0,
@@ -69,7 +72,7 @@ impl<P: Ports> Pond<P> {
         if self.clients.len() >= self.caps.clients && !connection.caller.admin {
             return Err(Failure::new(
                 ErrorKind::TooMany,
-                format!("{} clients are the limit", self.caps.clients),
+                format!("at most {} clients are allowed", self.caps.clients),
             )
             .hint("raise `limits.clients` in the configuration, or end some: `millpond ps`"));
         }
@@ -104,8 +107,8 @@ impl<P: Ports> Pond<P> {
                     if let Some(conn) = conn {
                         ports.close(conn);
                     }
-                    let message = "the end of your process cannot be watched: the one that \
-                                   connected is gone, or descriptors are short";
+                    let message = "your process cannot be watched: it has ended, or the daemon has no \
+                                   descriptors left";
                     return Err(Failure::new(ErrorKind::Internal, message));
                 };
                 ports.watch(id, &pidfd);
@@ -114,7 +117,7 @@ impl<P: Ports> Pond<P> {
             }
         };
         let Some(client) = self.clients.get(id) else { return Ok(()) };
-        ports.hold(Held::Client(id), &pidfd).map_err(from_port)?;
+        ports.hold(Held::Client(id), Backing::default(), &pidfd).map_err(from_port)?;
         if let Err(error) = ports.journal(&client_record(id, client)) {
             ports.let_go(Held::Client(id), Some(pidfd));
             return Err(from_port(error));

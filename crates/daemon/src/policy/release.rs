@@ -39,7 +39,7 @@ impl<P: Ports> Pond<P> {
             None => done(),
             Some(error) => {
                 let message = format!("the end of a lease could not be made durable: {error}");
-                Err(Failure::new(ErrorKind::Later, message).hint("repeat in a moment"))
+                Err(Failure::new(ErrorKind::Later, message).hint("try again in a moment"))
             }
         }
     }

@@ -9,7 +9,8 @@ use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
 use millpond_keeper::config::{self, Config};
 use millpond_keeper::daemon_side::DaemonStart;
-use millpond_wire::{Epoch, runtime_dir};
+use millpond_wire::record::Record;
+use millpond_wire::{Backing, Epoch, runtime_dir};
 
 use super::DaemonError;
 use super::movers::MoverLaunch;
@@ -22,7 +23,7 @@ use crate::journal::Journal;
 use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
 
 /// Everything that a server is made of.
-pub(super) struct Parts {
+pub(super) struct Recovered {
     pub pond: Pond<World>,
     pub world: World,
     /// Each with whether it is the operator's.
@@ -32,7 +33,7 @@ pub(super) struct Parts {
     pub epoch: Epoch,
 }
 
-pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
+pub(super) fn recover(start: DaemonStart) -> Result<Recovered, DaemonError> {
     let DaemonStart { channel, epoch, config, keeper_pid, keeper_pidfd, held } = start;
     let copying = DaemonError::io("copying a descriptor");
     // The driver needs a tenth of a second to start: it gets a head start.
@@ -44,13 +45,13 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     let book = book::start(folder, Arc::clone(&charges)).map_err(&starting)?;
     let driver = driver::start(choice, Arc::clone(&charges)).map_err(&starting)?;
     let threads = (driver, book);
-    let held: BTreeMap<HoldKey, SharedFd> =
-        held.into_iter().map(|(key, fd)| (key, Arc::new(fd))).collect();
+    let mut held: BTreeMap<HoldKey, (Backing, SharedFd)> =
+        held.into_iter().map(|(held, fd)| (held.key, (held.backing, Arc::new(fd)))).collect();
     let mut listeners = Vec::new();
     let mut objects: HashMap<Held, SharedFd> = HashMap::new();
     let mut journal = None;
     let mut page = None;
-    for (key, fd) in &held {
+    for (key, (_, fd)) in &held {
         match key.view() {
             KeyView::Journal => journal = Some(fd.try_clone().map_err(&copying)?),
             KeyView::Listen(name) => {
@@ -69,16 +70,17 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             KeyView::Page => page = Some(fd.try_clone().map_err(&copying)?),
             KeyView::FolderLock | KeyView::GpuLock(_) => {}
             KeyView::Handover | KeyView::Store => {}
-            KeyView::Other(key) => tracing::warn!("the keeper holds '{key}', which nobody knows"),
+            KeyView::Other(key) => tracing::warn!("the keeper holds an unknown key, '{key}'"),
         }
     }
-    let limits = caps(&config);
+    let caps = caps(&config);
     let (mut pond, mut world) = match journal {
         Some(fd) => {
             let (journal, records) = Journal::open(fd)?;
             let read = records.len();
+            take_backings(&mut held, &records);
             let mut world = world(journal, channel, held, threads, &config, movers)?;
-            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, limits)?;
+            let (pond, found) = Pond::recover(&mut world, records, objects, epoch, caps)?;
             if world.journal.is_large() {
                 world.journal.estimate(pond.snapshot().len(), read);
             }
@@ -97,7 +99,7 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
             let journal = Journal::create()?;
             let fd = journal.as_fd().try_clone_to_owned().map_err(&copying)?;
             let mut world = world(journal, channel, held, threads, &config, movers)?;
-            let pond = Pond::new(&mut world, random_key(), epoch, limits)?;
+            let pond = Pond::new(&mut world, random_key(), epoch, caps)?;
             world.hold_key(HoldKey::journal(), Arc::new(fd))?;
             tracing::info!(%epoch, "a new pond");
             (pond, world)
@@ -127,13 +129,25 @@ pub(super) fn parts(start: DaemonStart) -> Result<Parts, DaemonError> {
     pond.about.log_file =
         config.log_file.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
     pond.about.service = millpond_keeper::service();
-    Ok(Parts { pond, world, listeners, keeper_pidfd, config, epoch })
+    Ok(Recovered { pond, world, listeners, keeper_pidfd, config, epoch })
+}
+
+/// The journal decides what a slab is made of: a keeper of the first version of the channel was told
+/// nothing about it, and the next one is.
+fn take_backings(held: &mut BTreeMap<HoldKey, (Backing, SharedFd)>, records: &[Record]) {
+    for record in records {
+        if let Record::SlabMade(made) = record
+            && let Some((backing, _)) = held.get_mut(&HoldKey::slab(made.slab))
+        {
+            *backing = made.backing;
+        }
+    }
 }
 
 fn world(
     journal: Journal,
     channel: millpond_keeper::channel::Channel,
-    held: BTreeMap<HoldKey, SharedFd>,
+    held: BTreeMap<HoldKey, (Backing, SharedFd)>,
     threads: (DriverThread, BookThread),
     config: &Config,
     movers: MoverLaunch,

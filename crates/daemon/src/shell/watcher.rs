@@ -15,14 +15,12 @@ use crate::policy::ConnId;
 pub enum Source {
     /// The keeper said something, or hung up.
     Channel,
-    /// The keeper is gone.
     KeeperGone,
     Signal,
     /// The driver thread said something.
     Driver,
     /// The thread that keeps the groups said something.
     Book,
-    /// A long reply is made.
     LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),

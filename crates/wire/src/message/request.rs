@@ -37,7 +37,6 @@ pub enum RequestBody {
     ClientList,
     /// A new tensor, with or without a lease on it.
     TensorCreate(TensorCreate),
-    /// A lease on a tensor.
     TensorGet(TensorGet),
     /// The tensor's bytes are complete.
     TensorPublish(TensorPublish),
@@ -47,7 +46,6 @@ pub enum RequestBody {
     TensorDelete {
         tensor: TensorId,
     },
-    /// Everything about one tensor.
     TensorInspect(Target),
     /// Every tensor that is shared with the caller.
     TensorList {
@@ -86,12 +84,9 @@ pub enum RequestBody {
     VersionStage(VersionStage),
     /// Its bytes are complete.
     VersionCommit(VersionCommit),
-    /// A lease on a version.
     VersionGet(VersionGet),
-    /// More slabs of a version.
     VersionSlabs {
         version: VersionId,
-        /// The lease on it.
         lease: LeaseId,
         /// The first slab that is wanted.
         first: u32,
@@ -129,7 +124,6 @@ pub enum RequestBody {
     /// A program is about to run in a group.
     GroupJoin(GroupJoin),
     GroupList,
-    /// Everything about one group.
     GroupInspect {
         group: GroupName,
     },

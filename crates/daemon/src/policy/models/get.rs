@@ -3,7 +3,7 @@
 use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
-    VersionTarget, limits,
+    VersionTarget, caps,
 };
 
 use super::{Version, lost, retired};
@@ -76,7 +76,7 @@ impl<P: Ports> Pond<P> {
                 return Err(retired(&label, self.models.current_tag(version)));
             }
             VersionState::Ready if mode == Mode::ReadWrite => {
-                let message = format!("{label} is ready, and never changes again");
+                let message = format!("{label} is ready and can no longer change");
                 return Err(Failure::new(ErrorKind::Invalid, message)
                     .hint("open it read-only, or stage another version"));
             }
@@ -127,14 +127,14 @@ impl<P: Ports> Pond<P> {
         if !client.caller.may_use(&version.owner, version.audience) {
             let message = format!("{} is not shared with you", version.label());
             return Err(Failure::new(ErrorKind::Denied, message)
-                .hint("the admin socket is for looking and retiring, not for mapping"));
+                .hint("the admin socket can list and retire versions, but not map them"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
         self.leases.begin(client_id, lease, Lease { target, mode, since_ms, counted: false });
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
-        let slabs = self.slab_fds(version, 0, limits::MESSAGE_FDS - fds.len());
+        let slabs = self.slab_fds(version, 0, caps::MESSAGE_FDS - fds.len());
         let count = u32::try_from(slabs.len()).unwrap_or(0);
         fds.extend(slabs);
         let grant = VersionGrant {
@@ -205,7 +205,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::NotFound, format!("version {id} not found")));
         };
         let at = usize::try_from(first).unwrap_or(usize::MAX);
-        let most = usize::try_from(count).unwrap_or(usize::MAX).min(limits::MESSAGE_FDS);
+        let most = usize::try_from(count).unwrap_or(usize::MAX).min(caps::MESSAGE_FDS);
         if at >= version.parts.len() || most == 0 {
             let message = format!(
                 "{} has {}",

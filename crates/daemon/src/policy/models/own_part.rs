@@ -47,7 +47,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Lost, message));
         };
         if self.catalog.len() >= self.caps.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
+            let message = format!("at most {} tensors and slabs are allowed", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }

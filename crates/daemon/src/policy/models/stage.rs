@@ -33,7 +33,7 @@ impl<P: Ports> Pond<P> {
         }
         if let Some(version) = self.models.versions.get(&id) {
             if version.creator != client {
-                let message = format!("version {id} is another process's");
+                let message = format!("version {id} belongs to another process");
                 return Err(Failure::new(ErrorKind::Denied, message));
             }
             return self.answer_stage(ports, by.conn, id, stage.lease);
@@ -70,7 +70,7 @@ impl<P: Ports> Pond<P> {
             return Err(self.cap_reached(ports, &owner, &what, "limits.versions_per_user"));
         }
         if self.catalog.len() + wanted.len() > self.caps.tensors {
-            let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
+            let message = format!("at most {} tensors and slabs are allowed", self.caps.tensors);
             return Err(Failure::new(ErrorKind::TooMany, message)
                 .hint("raise `limits.tensors` in the configuration"));
         }
@@ -109,10 +109,10 @@ impl<P: Ports> Pond<P> {
             return Err(gone("version", key.version));
         };
         if making.client != client {
-            let message = format!("version {} is another process's", key.version);
+            let message = format!("version {} belongs to another process", key.version);
             return Err(Failure::new(ErrorKind::Denied, message));
         }
-        let message = "the same was asked for again; that request gets the answer";
+        let message = "the same request was sent again, and that one gets the answer";
         let earlier = self.parked.first(Until::Slabs(key));
         self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
         self.parked.park(by, Wish::Slabs(key), None);

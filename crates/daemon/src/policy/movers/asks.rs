@@ -31,7 +31,7 @@ impl<P: Ports> Pond<P> {
         // A repeat joins the move that is under way: two of them would race.
         if let Some(job) = self.movers.same(client, what.token) {
             // The move goes on, but the earlier request for it does not: each is answered once.
-            let message = "the same move was asked for again; that request gets its answer";
+            let message = "the same move was requested again, and that request gets the answer";
             let earlier = self.parked.first(Until::Moved(job));
             self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
             self.parked.park(by, Wish::Move(job), None);

@@ -138,7 +138,7 @@ fn public_names_are_everybodys_and_written_out() {
     }
     // Who cannot delete it is not told to.
     let larger = || RequestBody::TensorCreate(spec("public/x", 200));
-    for (conn, part) in [(other, "this one is user 1's"), (owner, "tensor rm public/x")] {
+    for (conn, part) in [(other, "this one belongs to user 1"), (owner, "tensor rm public/x")] {
         let failure = play.refused(conn, larger());
         assert_eq!(failure.kind, ErrorKind::Exists);
         assert!(failure.hint.as_ref().is_some_and(|hint| hint.contains(part)), "{failure:?}");
