@@ -52,6 +52,28 @@ fn what_a_name_means_now_is_what_one_gets() {
 }
 
 #[test]
+fn a_bare_name_is_not_answered_with_the_one_under_public() {
+    let pond = TestPond::start(Options::new());
+    let (mut other, mut own) = (pond.worker(), pond.worker());
+    let public = other.ask("put public/acts/x 1000 1");
+    other.ask("model make public/llama v1 1 1");
+    for words in ["get acts/x", "get acts/x 1", "open acts/x", "model attach llama"] {
+        let refused = own.try_ask(words).expect_err(words);
+        assert!(refused.contains("not found"), "{words}: {refused}");
+    }
+    let mine = own.ask("put acts/x 1000 2");
+    other.ask("model make llama v7 1 1");
+    assert_ne!(mine, public);
+    assert_eq!(own.ask("get acts/x 60000"), mine);
+    assert_eq!(own.ask("get public/acts/x"), public);
+    assert_eq!(own.ask("open acts/x"), mine);
+    assert_eq!(own.ask("model attach llama"), "v7");
+    assert_eq!(own.ask("model attach public/llama"), "v1");
+    own.finish();
+    other.finish();
+}
+
+#[test]
 fn a_restart_does_not_make_old_answers_good() {
     let pond = TestPond::start(Options::new());
     let control = pond.control();
