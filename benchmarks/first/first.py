@@ -9,7 +9,6 @@ as the pond's first load, then several times more, each freed again. Prints JSON
 """
 
 import argparse
-import json
 import os
 import pathlib
 import statistics
@@ -22,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "weights"))
 
 import checkpoints  # noqa: E402
 import pond as ponds  # noqa: E402
+import verdict  # noqa: E402
 
 GOAL = 0.95
 LARGE = {"kind": "moe", "dtype": "BF16", "layers": 32, "experts": 208, "rows": 832, "columns": 1024}
@@ -66,12 +66,8 @@ def main():
     result = {"driver": "cuda" if gpu else "soft", "bytes": size, "tensors": len(checkpoints.shapes_of(spec)),
               "first_seconds": medians["first"], "later_seconds": medians["later"], "ratio": ratio, "goal": GOAL,
               "ok": ratio >= GOAL if gpu else None, "samples": samples}
-    text = json.dumps(result, indent=1)
-    print(text)
-    if options.out:
-        pathlib.Path(options.out).write_text(text + "\n")
-    print(f"first load {size / medians['first'] / 1e9:.2f} GB/s, later ones {size / medians['later'] / 1e9:.2f} GB/s, {ratio:.2f}x (goal: at least {GOAL:g}x)")
-    return 1 if result["ok"] is False else 0
+    line = f"first load {size / medians['first'] / 1e9:.2f} GB/s, later ones {size / medians['later'] / 1e9:.2f} GB/s, {ratio:.2f}x (goal: at least {GOAL:g}x)"
+    return verdict.close(result, options.out, line)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,9 @@ fn moves() -> [Sample<RequestBody>; 8] {
     ]
 }
 
-fn info() -> TensorInfo {
+/// A tensor as a pond describes it.
+#[must_use]
+pub fn info() -> TensorInfo {
     TensorInfo {
         tensor: TensorId(id(2)),
         name: Some(name("acts/x")),
