@@ -1,7 +1,7 @@
 //! The calls that neither std nor rustix offers safely: locks on open file descriptions, who is at
 //! the other end of a socket, how much of what was sent is unread, counters that another process
-//! writes, memory that costs what is used of it, sealed bytes that are read where they lie, descriptors that a process is born with, signals that wait or
-//! are ignored, and which process this is.
+//! writes, memory that costs what is used of it, memory that was freed, sealed bytes that are read where they lie, descriptors
+//! that a process is born with, signals that wait or are ignored, and which process this is.
 
 use std::fs::File;
 use std::io;
@@ -54,6 +54,16 @@ fn whole_file_lock() -> libc::flock {
 const F_WRLCK: i16 = 1;
 const SEEK_SET: i16 = 0;
 const _: () = assert!(libc::F_WRLCK == 1 && libc::SEEK_SET == 0);
+
+/// Has the allocator give freed memory back to the system, where it can be asked to. Other threads
+/// that allocate may wait for that.
+pub fn give_memory_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it may be called at any time from any thread, and takes any number.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
 
 /// User and groups of the process that connected the other end.
 ///

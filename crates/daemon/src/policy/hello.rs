@@ -203,7 +203,7 @@ impl<P: Ports> Pond<P> {
         let silent = self.clients.disconnect(conn);
         self.events.unsubscribe(conn);
         let dropped = self.parked.hang_up(conn);
-        self.listings.forget(conn);
+        self.turns.forget(conn);
         let moves = dropped.iter().filter_map(|parked| match parked.wish {
             Wish::Move(job) => Some(job),
             _ => None,

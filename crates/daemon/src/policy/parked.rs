@@ -9,7 +9,6 @@ use millpond_wire::SlabId;
 use millpond_wire::message::{TensorCreate, TensorGet, VersionGet, VersionStage};
 
 use super::models::MakingKey;
-use super::owner::Caller;
 use super::ports::ConnId;
 
 /// Requests of one connection that may wait at the same time.
@@ -42,8 +41,8 @@ pub(super) enum Wish {
     Stage(VersionStage),
     /// The driver has made this slab.
     CreateIn(SlabId, TensorCreate),
-    /// The turn of a long listing.
-    List { caller: Caller, prefix: String },
+    /// The turns in which an answer is made.
+    Answer,
     /// The slabs of a version.
     Slabs(MakingKey),
     /// A move has landed.
@@ -61,7 +60,7 @@ pub(super) enum Until {
     DriverForCreate,
     DriverForStage,
     Slab(SlabId),
-    Listing,
+    Turn,
     Slabs(MakingKey),
     Moved(u64),
     Group,
@@ -76,7 +75,7 @@ impl Wish {
             Wish::Create(_) => Until::DriverForCreate,
             Wish::Stage(_) => Until::DriverForStage,
             Wish::CreateIn(slab, _) => Until::Slab(*slab),
-            Wish::List { .. } => Until::Listing,
+            Wish::Answer => Until::Turn,
             Wish::Slabs(key) => Until::Slabs(*key),
             Wish::Move(job) => Until::Moved(*job),
             Wish::Group => Until::Group,
@@ -103,13 +102,14 @@ pub(super) struct ParkedRequests {
 
 impl ParkedRequests {
     /// Parks a request, for ever or until its deadline.
-    pub(super) fn park(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) {
+    pub(super) fn park(&mut self, by: RequestId, wish: Wish, deadline_ms: Option<u64>) -> Ticket {
         self.last += 1;
         let ticket = Ticket(self.last);
         self.by_until.insert((wish.until(), ticket));
         self.by_deadline.extend(deadline_ms.map(|at| (at, ticket)));
         self.by_conn.entry(by.conn).or_default().insert(ticket);
         self.requests.insert(ticket, Parked { by, wish, deadline_ms });
+        ticket
     }
 
     /// Takes a request out: it is about to be answered, or to be tried again.
@@ -145,6 +145,14 @@ impl ParkedRequests {
 
     pub(super) fn is_awaited(&self, until: Until) -> bool {
         self.waiting(until).next().is_some()
+    }
+
+    /// The first of a connection's requests with this number that waits for this.
+    pub(super) fn find(&self, by: RequestId, until: Until) -> Option<Ticket> {
+        let is_it = |parked: &Parked| parked.by == by && parked.wish.until() == until;
+        let tickets = self.by_conn.get(&by.conn)?.iter().copied();
+        let mut found = tickets.filter(|ticket| self.get(*ticket).is_some_and(is_it));
+        found.next()
     }
 
     /// The one who has waited for this the longest.

@@ -21,7 +21,6 @@ use super::events::Events;
 use super::gpus::Gpus;
 use super::hello::client_record;
 use super::leases::LeaseTable;
-use super::listings::Listings;
 use super::models::Models;
 use super::movers::Movers;
 use super::owner::{Caller, Owner};
@@ -29,6 +28,7 @@ use super::parked::ParkedRequests;
 use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
+use super::turns::Turns;
 use super::unfreed::Unfreed;
 
 /// Deleted identities that a compacted journal still remembers.
@@ -79,7 +79,7 @@ impl<P: Ports> Pond<P> {
             models: Models::default(),
             events: Events::new(identity.epoch),
             unfreed: Unfreed::default(),
-            listings: Listings::default(),
+            turns: Turns::default(),
             caps_told: CapsTold::default(),
             complaints: Complaints::default(),
             group_readings: Vec::new(),

@@ -181,8 +181,8 @@ impl Server {
     fn timeout(&mut self) -> Option<Timespec> {
         let now = self.world.monotonic_ms();
         let waiters = self.pond.tick(&mut self.world).map(|until| until.saturating_sub(now).max(1));
-        // A listing goes on with each round, so this is no idle turning.
-        let waiters = if self.pond.is_listing() {
+        // An answer goes on with each round, so this is no idle turning.
+        let waiters = if self.pond.has_turns() {
             Some(Duration::ZERO)
         } else {
             waiters.map(Duration::from_millis)

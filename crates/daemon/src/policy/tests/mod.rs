@@ -19,6 +19,7 @@ mod public;
 mod renaming;
 mod restart;
 mod sharing;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -311,9 +312,15 @@ impl Play {
         conn
     }
 
-    /// Asks, has the driver make what it is asked, and returns the answer.
+    /// Asks, has the driver make what it is asked, and returns the answer, in however many turns.
     fn ask(&mut self, conn: ConnId, body: RequestBody) -> ReplyBody {
-        self.try_ask(conn, body).expect("an answer")
+        let number = self.next_number;
+        let mut answer = self.try_ask(conn, body);
+        while answer.is_none() && self.pond.has_turns() {
+            self.later(0);
+            answer = self.answer(number);
+        }
+        answer.expect("an answer")
     }
 
     fn try_ask(&mut self, conn: ConnId, body: RequestBody) -> Option<ReplyBody> {
