@@ -11,6 +11,7 @@
 
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,6 +72,17 @@ pub fn take(folder: &Path, gpu: GpuUuid, runtime_dir: &str) -> Result<File, GpuL
     let user = rustix::process::geteuid();
     let side = if user.is_root() { Side::Root } else { Side::Users };
     Locks { folder, gpu, root: 0 }.take(side, runtime_dir)
+}
+
+/// Whether a lock that is held is one of a file that others find.
+pub fn is_there(folder: &Path, gpu: GpuUuid, held: &OwnedFd) -> bool {
+    let side = if rustix::process::geteuid().is_root() { Side::Root } else { Side::Users };
+    let Ok(held) = rustix::fs::fstat(held) else { return true };
+    let found = |path: PathBuf| {
+        let found = std::fs::symlink_metadata(path);
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (held.st_dev, held.st_ino))
+    };
+    Locks { folder, gpu, root: 0 }.paths(side).any(found)
 }
 
 /// The lock files of one GPU.
