@@ -71,7 +71,8 @@ impl<'a> Unfinished<'a> {
             self.take_name()?;
         }
         let path = self.path(name);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
         file.map_err(|error| failed(&path, &error))
     }
 
@@ -126,9 +127,7 @@ impl<'a> Unfinished<'a> {
             };
             return match named {
                 Ok(()) => Ok(vec![goal.clone()]),
-                Err(error) if is_taken(&error) && force => {
-                    Err(in_work(self.goal, &self.temporary))
-                }
+                Err(error) if is_taken(&error) && force => Err(in_work(self.goal, &self.temporary)),
                 Err(error) if is_taken(&error) => Err(self.goal.taken()),
                 Err(error) => Err(wrong(&error)),
             };
@@ -198,9 +197,9 @@ fn remove_abandoned(path: &Path) {
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix(&start)?.strip_suffix(END));
         let Some(process) = number.and_then(|number| number.parse::<u32>().ok()) else { continue };
-        let is_mine = entry.metadata().is_ok_and(|found| {
-            found.uid() == me && (found.is_file() || found.is_dir())
-        });
+        let is_mine = entry
+            .metadata()
+            .is_ok_and(|found| found.uid() == me && (found.is_file() || found.is_dir()));
         let lives = Path::new("/proc").join(process.to_string()).exists();
         if is_mine && !lives && is_unlocked(&entry.path()) {
             remove(&entry.path());
@@ -232,7 +231,6 @@ fn link(file: &OwnedFd, name: &Path) -> io::Result<()> {
 
 fn in_work(goal: &Goal, temporary: &Path) -> Error {
     let message = format!("'{}' is already being saved", goal.path.display());
-    let hint =
-        format!("if the process that saves it was killed, remove '{}'", temporary.display());
+    let hint = format!("if the process that saves it was killed, remove '{}'", temporary.display());
     Failure::new(ErrorKind::File, message).hint(hint).into()
 }

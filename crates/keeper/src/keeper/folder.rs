@@ -47,8 +47,7 @@ pub fn restore(
     let is_there = |name: &&str| {
         let path = folder.join(name);
         let found = std::fs::symlink_metadata(&path);
-        found.is_ok_and(|found| found.file_type().is_socket())
-            && !(ask && socket::is_stale(&path))
+        found.is_ok_and(|found| found.file_type().is_socket()) && !(ask && socket::is_stale(&path))
     };
     // Sockets beside a lock that is not ours may be anybody's.
     let missing: Vec<&'static str> =
