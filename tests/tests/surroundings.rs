@@ -55,7 +55,7 @@ fn a_runtime_folder_that_was_removed_is_made_again_whoever_of_the_pond_dies_then
     let said = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(said.contains("is already served by pid"), "{said}");
     drop(worker);
-    pond.cli(&["stop"]).ok();
+    let _ = pond.cli(&["stop"]).ok();
     assert!(!folder.join("sock").exists());
 }
 
@@ -115,7 +115,8 @@ fn a_group_whose_file_a_member_makes_longer_is_cut_and_marked() {
         return skip("only root's pond has groups of other users");
     }
     let pond = TestPond::start(Options::new());
-    pond.cli(&["group", "set", "mine", "--limit", "1G", "--user", &STRANGER.to_string()]).ok();
+    let _ =
+        pond.cli(&["group", "set", "mine", "--limit", "1G", "--user", &STRANGER.to_string()]).ok();
     let folder = fs::read_dir(pond.runtime_dir().join("groups")).unwrap().next().unwrap().unwrap();
     for name in ["ledger", "exports"] {
         let path = folder.path().join(name);
@@ -133,5 +134,5 @@ fn a_group_whose_file_a_member_makes_longer_is_cut_and_marked() {
         let listed = pond.cli(&["group", "ls", "--json"]);
         (!listed.ok().contains("mine")).then_some(())
     });
-    pond.cli(&["group", "set", "next", "--limit", "1G"]).ok();
+    let _ = pond.cli(&["group", "set", "next", "--limit", "1G"]).ok();
 }
