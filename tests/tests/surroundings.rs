@@ -60,9 +60,9 @@ fn a_runtime_folder_that_was_removed_is_made_again_whoever_of_the_pond_dies_then
 }
 
 fn gpu_lock(soft: &Path) -> PathBuf {
-    let paths = fs::read_dir(soft).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths = fs::read_dir(soft).unwrap().map(|entry| entry.unwrap().path());
     let is_lock = |path: &PathBuf| path.to_str().unwrap().ends_with(".lock");
-    paths.filter(is_lock).next().unwrap()
+    paths.find(is_lock).unwrap()
 }
 
 #[test]
