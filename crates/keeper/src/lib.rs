@@ -30,7 +30,7 @@ mod service;
 
 pub use keeper::{
     About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
-    adopt_stdin, run,
+    Restored, adopt_stdin, restore, run,
 };
 pub use running::Running;
 pub use service::service;
