@@ -81,6 +81,7 @@ impl<P: Ports> Pond<P> {
     ) -> Result<(GpuUuid, SlabId), Failure> {
         let target = Target::Id(id);
         self.find(caller, &target)?;
+        self.may_touch(caller, id)?;
         let Some(tensor) = self.catalog.get(id) else {
             return Err(Failure::new(ErrorKind::NotFound, format!("tensor {id} not found")));
         };
@@ -98,7 +99,7 @@ impl<P: Ports> Pond<P> {
         }
         let writes = is_target && what.work.writes();
         if tensor.is_part() {
-            self.may_use_part(client, caller, id, writes)?;
+            self.may_use_part(client, &caller.as_user(), id, writes)?;
         }
         let leased = leased || tensor.is_part();
         if !writes && !tensor.is_ready() && !leased {
