@@ -18,6 +18,7 @@ mod page;
 mod renaming;
 mod restart;
 mod sharing;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -70,6 +71,8 @@ struct World {
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
     killed: Vec<u64>,
+    /// How large a file any client may write.
+    file_limit: Option<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
     /// Connections whose makers are gone.
@@ -195,6 +198,10 @@ impl Ports for World {
 
     fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
         self.told.push((message, fd));
+    }
+
+    fn file_limit(&self, _pid: u32) -> Option<u64> {
+        self.file_limit
     }
 
     fn kill(&mut self, pidfd: &u64) {
