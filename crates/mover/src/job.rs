@@ -154,6 +154,20 @@ impl Work {
         matches!(self, Work::Get(..) | Work::Save(..))
     }
 
+    /// A slab of it is not there any more, or in part.
+    pub(crate) fn has_cut_slab(&self) -> bool {
+        match self {
+            Work::Copy(to, from, _) => !to.is_whole() || !from.is_whole(),
+            Work::Put(slab, _)
+            | Work::Get(slab, _)
+            | Work::Zero(slab)
+            | Work::Load(slab, ..)
+            | Work::Hash(slab, _)
+            | Work::Save(slab, ..) => !slab.is_whole(),
+            Work::HashFile(..) => false,
+        }
+    }
+
     fn cuts(&self) -> Option<&Cuts> {
         match self {
             Work::Load(_, _, cuts)

@@ -61,6 +61,9 @@ pub(crate) struct Worker {
     shared: Arc<Shared>,
 }
 
+/// Of the software driver alone.
+const CUT_SLAB: &str = "the tensor's memory was cut short by a process that it is shared with";
+
 /// A driver call that failed under a job.
 struct Lost {
     job: u64,
@@ -162,6 +165,11 @@ impl Worker {
             }
         }
         if block.skip {
+            self.block_ended(&block);
+            return Ok(());
+        }
+        if job.work.has_cut_slab() {
+            job.fail(block.start, FileFailure::Other(CUT_SLAB.to_owned()));
             self.block_ended(&block);
             return Ok(());
         }
