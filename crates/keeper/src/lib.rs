@@ -25,6 +25,7 @@ pub mod config;
 pub mod daemon_side;
 mod handover;
 mod keeper;
+mod rights;
 mod running;
 mod service;
 
@@ -32,5 +33,6 @@ pub use keeper::{
     About, CHECK_ARGUMENT, ExitReason, FolderHolder, KeeperError, KeeperStart, Launch, PROGRAM,
     Restored, adopt_stdin, restore, run,
 };
+pub use rights::lay_down_other_users;
 pub use running::Running;
 pub use service::service;

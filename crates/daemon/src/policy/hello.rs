@@ -257,6 +257,7 @@ impl<P: Ports> Pond<P> {
         if unclaimed {
             self.claims_settled(ports, &caller);
         }
+        self.cancel_moves(ports, id);
         self.delete_ephemeral(ports, id);
         self.unmake_of(ports, id);
         self.give_up_staged(ports, id);

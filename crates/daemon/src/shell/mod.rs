@@ -2,6 +2,7 @@
 
 mod clients;
 mod conn;
+mod file_limit;
 mod gpu_lock;
 mod gpus;
 mod keeper_side;

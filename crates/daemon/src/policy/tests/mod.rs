@@ -12,6 +12,7 @@ mod listings;
 mod lives;
 mod making;
 mod models;
+mod mover_turns;
 mod moves;
 mod naming;
 mod page;
@@ -72,6 +73,8 @@ struct World {
     movers_wanted: Vec<GpuUuid>,
     told: Vec<(ToMover, Option<u64>)>,
     killed: Vec<u64>,
+    /// How large a file any client may write.
+    file_limit: Option<u64>,
     /// How much waits on connections whose clients do not read.
     unread: HashMap<ConnId, usize>,
     /// Connections whose makers are gone.
@@ -197,6 +200,10 @@ impl Ports for World {
 
     fn tell_mover(&mut self, _device: GpuUuid, message: ToMover, fd: Option<u64>) {
         self.told.push((message, fd));
+    }
+
+    fn file_limit(&self, _pid: u32) -> Option<u64> {
+        self.file_limit
     }
 
     fn kill(&mut self, pidfd: &u64) {
