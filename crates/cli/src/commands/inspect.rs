@@ -86,7 +86,7 @@ pub fn holders(leases: &[LeaseInfo]) -> Table {
             lease.program.clone(),
             lease.mode.to_string(),
             units::age(lease.since_unix_ms),
-            lease.client.to_string(),
+            lease.client.map_or_else(|| "-".to_owned(), |client| client.to_string()),
         ]);
     }
     table

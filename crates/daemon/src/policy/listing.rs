@@ -62,18 +62,24 @@ impl<P: Ports> Pond<P> {
     pub(super) fn inspect(&self, ports: &P, caller: &Caller, target: &Target) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
         let info = self.info(id, ports.monotonic_ms())?;
-        now(ReplyBody::Details { info, leases: self.leases_on(id.into()) })
+        now(ReplyBody::Details { info, leases: self.leases_on(caller, id.into()) })
     }
 
-    pub(super) fn leases_on(&self, target: LeaseTarget) -> Vec<LeaseInfo> {
+    pub(super) fn leases_on(&self, caller: &Caller, target: LeaseTarget) -> Vec<LeaseInfo> {
         let held = |(client, lease): (ClientId, LeaseId)| {
             let lease = self.leases.get(client, lease)?;
-            Some(self.lease_info(client, self.clients.get(client)?, lease))
+            Some(self.lease_info(caller, client, self.clients.get(client)?, lease))
         };
         self.leases.on(target).filter_map(held).collect()
     }
 
-    fn lease_info(&self, id: ClientId, client: &Client<P::Fd>, lease: &Lease) -> LeaseInfo {
+    fn lease_info(
+        &self,
+        caller: &Caller,
+        id: ClientId,
+        client: &Client<P::Fd>,
+        lease: &Lease,
+    ) -> LeaseInfo {
         let (name, bytes) = match lease.target {
             LeaseTarget::Version(version) => match self.models.get(version) {
                 Some(version) => (Some(version.model.name.clone()), self.slab_bytes_of(version)),
@@ -90,7 +96,7 @@ impl<P: Ports> Pond<P> {
             mode: lease.mode,
             bytes,
             since_unix_ms: lease.since_ms,
-            client: id,
+            client: shown(caller, id, client),
             pid: client.pid,
             program: client.program.clone(),
         }
@@ -128,7 +134,7 @@ impl<P: Ports> Pond<P> {
             .iter()
             .filter(|(_, client)| caller.admin || client.owner().tenant == caller.owner.tenant)
             .map(|(id, client)| ClientInfo {
-                client: id,
+                client: shown(caller, id, client),
                 pid: client.pid,
                 user: client.owner().user,
                 program: client.program.clone(),
@@ -138,7 +144,7 @@ impl<P: Ports> Pond<P> {
                     .leases
                     .of(id)
                     .filter(|(_, lease)| self.may_see(caller, lease.target))
-                    .map(|(_, lease)| self.lease_info(id, client, lease))
+                    .map(|(_, lease)| self.lease_info(caller, id, client, lease))
                     .collect(),
                 mover: client.mover,
             })
@@ -241,6 +247,11 @@ impl<P: Ports> Pond<P> {
 /// sorting them takes its time.
 pub fn in_order(tensors: &mut [TensorInfo]) {
     tensors.sort_unstable_by(|a, b| (&a.name, a.user, a.tensor).cmp(&(&b.name, b.user, b.tensor)));
+}
+
+/// An identity is a secret of its user's: with it another process could pass for the client.
+fn shown<F>(caller: &Caller, id: ClientId, client: &Client<F>) -> Option<ClientId> {
+    caller.may_change(client.owner()).then_some(id)
 }
 
 fn count(number: usize) -> u32 {

@@ -18,6 +18,7 @@ mod get;
 mod gpus;
 mod groups;
 mod hello;
+mod identity;
 mod leases;
 mod life;
 mod listing;

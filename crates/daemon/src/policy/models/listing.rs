@@ -60,7 +60,7 @@ impl<P: Ports> Pond<P> {
         let details = VersionDetails {
             info: self.version_info(id, version),
             parts: self.parts_of(version),
-            leases: self.leases_on(id.into()),
+            leases: self.leases_on(caller, id.into()),
         };
         let manifest = version.manifest.iter().cloned().collect();
         Ok(Answered::Now(ReplyBody::VersionDetails(Box::new(details)), manifest))
