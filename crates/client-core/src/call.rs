@@ -290,6 +290,12 @@ impl Call {
         false
     }
 
+    /// Whether a lease is asked for.
+    #[must_use]
+    pub fn wants_lease(&self) -> bool {
+        self.lease.is_some()
+    }
+
     /// Whether its end concerns leases; else [`Call::end`] may be left out.
     #[must_use]
     pub fn concerns_leases(&self) -> bool {

@@ -7,7 +7,7 @@ use millpond_client_core::{self as core, Dial, Handshake, Identity, Progress, Re
 use millpond_wire::message::{LeaseClaim, Reply, VERSION, Welcome};
 use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
-use crate::connection::{Connection, Trouble, buffer};
+use crate::connection::{Buffer, Connection, Trouble, buffer};
 use crate::memo::Page;
 use crate::{Error, Result, cancel};
 
@@ -28,6 +28,8 @@ pub(crate) struct Established {
     pub(crate) page: Option<Page>,
     /// Claims that the daemon refused.
     pub(crate) refused: Vec<LeaseId>,
+    /// What the answers were read into.
+    pub(crate) buffer: Buffer,
 }
 
 enum Attempt {
@@ -95,9 +97,9 @@ fn attempt(
     identity: Identity,
     deadline: Instant,
 ) -> Result<Established, Attempt> {
-    let connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
+    let mut connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
     let mut handshake = Handshake::new(identity, caller.program, caller.claims.to_vec());
-    let (mut space, mut page) = (buffer(), None);
+    let (mut space, mut page, mut settled) = (buffer(), None, false);
     while let Some(request) = handshake.ask() {
         let (what, started) = (handshake.what(), Instant::now());
         let late = || Attempt::Refused(Error::Timeout { what, after: started.elapsed() });
@@ -115,6 +117,10 @@ fn attempt(
                 }
                 _ => Err(broken(trouble)),
             };
+        }
+        if !std::mem::replace(&mut settled, true) {
+            // While the pond works.
+            connection.settle();
         }
         loop {
             match connection.receive(&mut space, Some(deadline)) {
@@ -138,7 +144,7 @@ fn attempt(
     }
     let Some((welcome, refused)) = handshake.finish() else { return Err(Attempt::HungUp) };
     let identity = identity.welcomed(&welcome);
-    Ok(Established { connection, identity, welcome, page, refused })
+    Ok(Established { connection, identity, welcome, page, refused, buffer: space })
 }
 
 fn refused(handshake: &mut Handshake, reply: Reply) -> Attempt {

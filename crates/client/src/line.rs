@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use millpond_client_core::{Dial, Session, Way};
 
-use crate::connection::{Connection, Deadline, remaining};
+use crate::connection::{Buffer, Connection, Deadline, remaining};
 use crate::establish::{Caller, Established, establish};
 use crate::link::Link;
 use crate::memo::Page;
@@ -30,7 +30,7 @@ pub(crate) struct State {
     /// Whether a thread reads the socket.
     pub(crate) leading: bool,
     /// For the leader to read into.
-    pub(crate) buffer: Option<Box<[u8]>>,
+    pub(crate) buffer: Option<Buffer>,
     /// Threads that sleep until their answer has come, by the numbers of their requests.
     pub(crate) sleepers: HashMap<u64, Thread>,
     /// Wakes the watching thread, once there is one.
@@ -131,7 +131,7 @@ impl State {
 
     /// A new connection is there.
     fn install(&mut self, established: Established) {
-        let Established { connection, identity, welcome, page, refused } = established;
+        let Established { connection, identity, welcome, page, refused, buffer } = established;
         let arrival = self.session.connected(identity.client, &welcome, &refused);
         let Some(arrival) = arrival else { return };
         if arrival.other_pond {
@@ -142,6 +142,7 @@ impl State {
         }
         self.page = page.map(Arc::new);
         self.leading = false;
+        self.buffer.get_or_insert(buffer);
         self.connection = Some(Arc::new(connection));
     }
 

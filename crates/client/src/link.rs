@@ -92,12 +92,22 @@ impl Link {
     /// Sends a request, with a file where it has one, and waits for its answer, repeating it over a
     /// new connection where the old one breaks.
     pub(crate) fn call(self: &Arc<Self>, ask: Ask, file: Option<&OwnedFd>) -> Result<Answer> {
+        self.call_while(ask, file, || ())
+    }
+
+    /// As [`Link::call`], with work of the caller that is done once, while the pond does its own.
+    pub(crate) fn call_while(
+        self: &Arc<Self>,
+        ask: Ask,
+        file: Option<&OwnedFd>,
+        work: impl FnOnce(),
+    ) -> Result<Answer> {
         let Ask { what, body, lease, deadline, waits_until } = ask;
         let ask = core::Ask { body, lease, deadline, waits_until };
         let fds: Vec<BorrowedFd<'_>> = file.iter().map(|file| file.as_fd()).collect();
         let mut state = self.lock();
         let mut call = Call::new(&mut state.session, ask, Instant::now());
-        let answer = self.drive(state, &mut call, what, deadline, &fds);
+        let answer = self.drive(state, &mut call, (what, deadline, &fds), work);
         if call.concerns_leases() {
             let ended = match &answer {
                 Ok(_) => Ended::Well,
@@ -120,10 +130,10 @@ impl Link {
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, State>,
         call: &mut Call,
-        what: &'static str,
-        deadline: Deadline,
-        fds: &[BorrowedFd<'_>],
+        (what, deadline, fds): (&'static str, Deadline, &[BorrowedFd<'_>]),
+        work: impl FnOnce(),
     ) -> Result<Answer> {
+        let mut work = Some(work);
         let (mut connection, mut failure, mut cancelled) = (None, None, false);
         loop {
             let now = Instant::now();
@@ -133,6 +143,14 @@ impl Link {
                     drop(state);
                     let meanwhile = || self.drain(used, generation);
                     let sent = used.send(call.request(), fds, deadline, meanwhile);
+                    if sent.is_ok()
+                        && let Some(work) = work.take()
+                    {
+                        // Who maps needs the thread. Where it cannot be started, that is said
+                        // before anything is mapped.
+                        let _started = call.wants_lease().then(|| self.start_watch());
+                        work();
+                    }
                     state = self.lock();
                     match sent {
                         Ok(()) => {}

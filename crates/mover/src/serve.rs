@@ -1,7 +1,7 @@
 //! The mover's main loop.
 
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use millpond_cuda::{Context, DeviceUuid, Driver, DriverChoice, DriverKind};
@@ -43,6 +43,10 @@ pub fn run_from_stdin() -> Result<(), MoverError> {
 }
 
 fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
+    // Before it is known for which GPU: opening the driver takes as long as making a context does,
+    // and takes no memory of any. A mover that was started ahead waits here.
+    let driver = Driver::open(DriverChoice::from_env(), Some(&millpond_softgpu::PROVIDER));
+    tracing::debug!("the driver is open");
     let first = channel.receive().inspect_err(|error| {
         if let ChannelError::Version { .. } = error {
             // Every version understands this one; a daemon that is gone needs none.
@@ -52,11 +56,13 @@ fn run(channel: &Arc<MoverEnd>) -> Result<(), MoverError> {
     let (ToMover::Start { epoch, device, threads, block_bytes, depth }, _) = first else {
         return Err(MoverError::Unexpected { expected: "`Start`" });
     };
+    tracing::debug!("a mover is wanted");
     let started = Ring::new(threads, block_bytes, depth)
-        .and_then(|ring| Mover::start(channel, epoch, device, ring));
+        .and_then(|ring| Mover::start(channel, &driver?, epoch, device, ring));
     match started {
         Ok(mover) => {
             channel.send(&FromMover::Ready)?;
+            tracing::debug!("the mover is ready");
             mover.serve()
         }
         Err(error) => {
@@ -83,28 +89,38 @@ struct Refusal {
 impl Mover {
     fn start(
         channel: &Arc<MoverEnd>,
+        driver: &Driver,
         epoch: Epoch,
         device: GpuUuid,
         ring: Ring,
     ) -> Result<Mover, MoverError> {
-        let provider = &millpond_softgpu::PROVIDER;
-        let driver = Driver::open(DriverChoice::from_env(), Some(provider))?;
         let faults = match driver.kind() {
             DriverKind::Soft => Faults::from_environment()?,
             DriverKind::Cuda => Faults::default(),
         };
         let device = driver.device_by_uuid(DeviceUuid(device.0))?;
-        let context = Context::primary(&device)?;
-        let queue = Queue::new(ring);
-        let shared = Arc::new(Shared { queue, channel: Arc::clone(channel), faults });
-        // Pinning the whole ring takes as long as making the context half does. The first thread has
-        // its buffers before anything is promised; the others pin theirs while it works already.
-        let first = Worker::new(&context, ring, &shared)?;
-        let mut threads = vec![thread("millpond-move0", move || first.run())?];
+        let shared = Arc::new(Shared::new(Queue::new(ring), Arc::clone(channel), faults));
+        // Every thread makes its memory while the context is made, and pins it afterwards. The first
+        // one has its buffers before anything is promised; the others pin while it works already.
+        let first = std::thread::Builder::new().name("millpond-pages".to_owned());
+        let first = first.spawn(move || Worker::pages(ring));
+        let first = first.map_err(MoverError::io("starting a thread"))?;
+        let (mut threads, mut waiting) = (Vec::new(), Vec::new());
         for number in 1..ring.threads {
-            let (context, shared) = (context.clone(), Arc::clone(&shared));
+            let (wakes, context) = mpsc::channel();
+            let shared = Arc::clone(&shared);
             let run = move || Worker::run_new(&context, ring, &shared);
             threads.push(thread(&format!("millpond-move{number}"), run)?);
+            waiting.push(wakes);
+        }
+        let context = Context::primary(&device)?;
+        tracing::debug!("the context is there");
+        let first = Worker::new(&context, ring, first.join().unwrap_or_default(), &shared)?;
+        shared.thread_ready(ring);
+        threads.push(thread("millpond-move0", move || first.run())?);
+        for thread in waiting {
+            // A thread that is gone has ended the process.
+            let _ = thread.send(context.clone());
         }
         let slabs = Slabs::new(context, Arc::clone(channel));
         Ok(Mover { epoch, channel: Arc::clone(channel), shared, slabs, threads })

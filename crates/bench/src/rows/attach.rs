@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use millpond_wire::TensorId;
 
-use super::{Rows, TURNS, ready};
+use super::{Rows, TURNS, fresh, ready};
 use crate::ground::Bench;
 use crate::json::RowJson;
 use crate::measure::Measure;
@@ -23,6 +23,8 @@ pub const NAMES: &[&str] = &[
     "attach/handles-8",
     "attach/handles-64",
     "attach/handles-148",
+    fresh::FIRST,
+    fresh::CONNECT,
 ];
 
 const FLOOR: &str = "bare import, reserve, map and set access";
@@ -55,6 +57,7 @@ pub fn run(bench: &mut Bench) -> Rows {
     for (name, handles) in NAMES.iter().skip(SIZES.len()).zip(HANDLES) {
         rows.push(measure(bench, name, total / handles / PAGE * PAGE, handles, None)?);
     }
+    rows.extend(fresh::run(bench)?);
     Ok(rows)
 }
 

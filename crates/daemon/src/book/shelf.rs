@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use millpond_ledger::{Flags, LedgerError, OWNERS, SlotIndex, UNIT};
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody};
 use millpond_wire::{ErrorKind, Failure, GpuUuid, GroupName};
 
@@ -17,7 +18,6 @@ use super::readings::CardReading;
 use super::set::entries;
 use crate::budget::drift::{Ceiling, Memory};
 use crate::budget::{Card, Payers};
-use crate::policy::words::count;
 use crate::policy::{GroupAsk, GroupCaller, GroupReading, GroupWork};
 
 /// How long an anonymous group waits for a program that was started and has not begun: its runner

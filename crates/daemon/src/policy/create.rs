@@ -1,5 +1,6 @@
 //! Tensors are made: in a slab that has room, or in one that the driver makes for it.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, ReplyBody, TensorCreate, TensorGrant};
 use millpond_wire::record::{Record, TensorRecord};
 use millpond_wire::{
@@ -15,7 +16,6 @@ use super::parked::{RequestId, Wish};
 use super::pond::Pond;
 use super::ports::Ports;
 use super::slabs::{SlabClass, SlabSize};
-use super::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn create(

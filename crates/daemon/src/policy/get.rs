@@ -1,5 +1,6 @@
 //! Leases are granted, and those who wait are woken.
 
+use millpond_view::units;
 use millpond_wire::message::{ReplyBody, Target, TensorGet, TensorGrant, WAIT_FOREVER};
 use millpond_wire::record::CountedLease;
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId};
@@ -11,7 +12,6 @@ use super::owner::Caller;
 use super::parked::{RequestId, Ticket, Until, Wish};
 use super::pond::Pond;
 use super::ports::{ConnId, Ports};
-use super::words;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn get(&mut self, ports: &mut P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
@@ -77,7 +77,7 @@ impl<P: Ports> Pond<P> {
         if let Target::Name(name) = target {
             if let Some(ended) = self.catalog.find_ended(caller, name) {
                 let ago_ms = self.now_ms.saturating_sub(ended.at_ms);
-                let ago = words::ago(ago_ms);
+                let ago = units::long(ago_ms);
                 failure.message.push_str(&format!("; it ended {ago} ago: {}", ended.why));
                 failure.ended_ago_ms = Some(ago_ms);
                 return failure.hint("`millpond tensor ls` lists the tensors");

@@ -1,5 +1,6 @@
 //! Clients come, come back, and go.
 
+use millpond_view::units::count;
 use millpond_wire::message::{Claim, EventKind, Hello, ReplyBody, VERSION, Welcome};
 use millpond_wire::record::{ClientRecord, Record};
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, caps};
@@ -13,7 +14,6 @@ use super::pond::Pond;
 use super::ports::{ConnId, Held, Ports};
 use super::release::Ending;
 use super::tokens::TokenKey;
-use super::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(super) fn hello(&mut self, ports: &mut P, conn: ConnId, hello: Hello) -> Answer<P::Fd> {

@@ -4,6 +4,7 @@
 //! times are on the clock that counts from the machine's start, which never jumps and which every
 //! daemon of the pond shares.
 
+use millpond_view::units::span;
 use millpond_wire::message::Life;
 use millpond_wire::record::{CountedLease, Record};
 use millpond_wire::{ErrorKind, Failure, TensorId};
@@ -14,7 +15,6 @@ use super::leases::Lease;
 use super::owner::Caller;
 use super::pond::Pond;
 use super::ports::{PortError, Ports};
-use super::words::span;
 
 /// When an end is tried again that could not be recorded.
 const AGAIN_MS: u64 = 1000;

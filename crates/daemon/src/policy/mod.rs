@@ -40,7 +40,6 @@ mod tests;
 mod tick;
 mod tokens;
 mod unfreed;
-pub(crate) mod words;
 
 pub use accounts::Device;
 pub use caps::Caps;

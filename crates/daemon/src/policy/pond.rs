@@ -171,6 +171,7 @@ impl<P: Ports> Pond<P> {
                 self.start_report(ports, &caller, loading, &failed)
             }
             RequestBody::TensorMove(what) => self.move_bytes(ports, by, what, fd),
+            RequestBody::MovesExpected { device } => self.moves_expected(ports, device),
             RequestBody::Collect { unleased_for_ms, dry_run } => {
                 self.collect(ports, &caller, unleased_for_ms, dry_run)
             }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use millpond_view::units::count;
 use millpond_wire::message::EventKind;
 use millpond_wire::record::{ClientRecord, Record, SlabRecord, TensorRecord};
 use millpond_wire::{ClientId, Epoch, LeaseTarget, PondId, SlabId, TensorId, caps};
@@ -29,7 +30,6 @@ use super::pond::Pond;
 use super::ports::{Held, PortError, Ports};
 use super::slabs::{PendingSlabs, Slab, SlabClass, SlabSize, Slabs};
 use super::unfreed::Unfreed;
-use super::words::count;
 
 /// Deleted identities that a compacted journal still remembers.
 const REMEMBERED_DELETES: usize = 1024;

@@ -211,6 +211,7 @@ impl Server {
             Some(Source::Book) => self.book_event(),
             Some(Source::LongReply) => self.world.send_made(),
             Some(Source::Mover(device)) => self.mover_event(device),
+            Some(Source::SpareMover) => self.world.movers.spare_gone(&mut self.world.watcher),
             Some(Source::Channel) => self.channel_event(),
             Some(Source::KeeperGone) => self.keeper_gone(),
             Some(Source::Signal) => {

@@ -24,6 +24,8 @@ pub enum Source {
     LongReply,
     /// A mover said something, or hung up.
     Mover(GpuUuid),
+    /// The mover that is for no GPU yet is gone.
+    SpareMover,
     Listener(usize),
     /// A client said something, or can be told something.
     Conn(ConnId),
@@ -65,6 +67,11 @@ impl Watcher {
         epoll::add(&self.epoll, fd, EventData::new_u64(token), EventFlags::IN)?;
         self.sources.insert(token, source);
         Ok(token)
+    }
+
+    /// What is watched means something else from now on.
+    pub fn rename(&mut self, token: u64, source: Source) {
+        self.sources.insert(token, source);
     }
 
     /// Watches for (readable, writable) from now on.

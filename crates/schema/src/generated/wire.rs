@@ -14389,10 +14389,282 @@ mod root {
                 }
             }
 
+            /// The table `MovesExpected` in the namespace `millpond.wire`
+            ///
+            /// Generated from these locations:
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:301`
+            #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
+            pub struct MovesExpected {
+                /// The field `device` in the table `MovesExpected`
+                pub device: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
+            }
+
+            #[allow(clippy::derivable_impls)]
+            impl ::core::default::Default for MovesExpected {
+                fn default() -> Self {
+                    Self {
+                        device: ::core::default::Default::default(),
+                    }
+                }
+            }
+
+            impl MovesExpected {
+                /// Creates a [MovesExpectedBuilder] for serializing an instance of this table.
+                #[inline]
+                pub fn builder() -> MovesExpectedBuilder<()> {
+                    MovesExpectedBuilder(())
+                }
+
+                #[allow(clippy::too_many_arguments)]
+                pub fn create(
+                    builder: &mut ::planus::Builder,
+                    field_device: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                ) -> ::planus::Offset<Self> {
+                    let prepared_device = field_device.prepare(builder);
+
+                    let mut table_writer: ::planus::table_writer::TableWriter<6> =
+                        ::core::default::Default::default();
+                    if prepared_device.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(0);
+                    }
+
+                    unsafe {
+                        table_writer.finish(builder, |object_writer| {
+                            if let ::core::option::Option::Some(prepared_device) = prepared_device {
+                                object_writer.write::<_, _, 4>(&prepared_device);
+                            }
+                        });
+                    }
+                    builder.current_offset()
+                }
+            }
+
+            impl ::planus::WriteAs<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl ::planus::WriteAsOptional<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Prepared = ::planus::Offset<Self>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MovesExpected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl ::planus::WriteAsOffset<MovesExpected> for MovesExpected {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    MovesExpected::create(builder, &self.device)
+                }
+            }
+
+            /// Builder for serializing an instance of the [MovesExpected] type.
+            ///
+            /// Can be created using the [MovesExpected::builder] method.
+            #[derive(Debug)]
+            #[must_use]
+            pub struct MovesExpectedBuilder<State>(State);
+
+            impl MovesExpectedBuilder<()> {
+                /// Setter for the [`device` field](MovesExpected#structfield.device).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device<T0>(self, value: T0) -> MovesExpectedBuilder<(T0,)>
+                where
+                    T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    MovesExpectedBuilder((value,))
+                }
+
+                /// Sets the [`device` field](MovesExpected#structfield.device) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn device_as_null(self) -> MovesExpectedBuilder<((),)> {
+                    self.device(())
+                }
+            }
+
+            impl<T0> MovesExpectedBuilder<(T0,)> {
+                /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [MovesExpected].
+                #[inline]
+                pub fn finish(
+                    self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected>
+                where
+                    Self: ::planus::WriteAsOffset<MovesExpected>,
+                {
+                    ::planus::WriteAsOffset::prepare(&self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAs<::planus::Offset<MovesExpected>> for MovesExpectedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<MovesExpected>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    ::planus::WriteAsOffset::prepare(self, builder)
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAsOptional<::planus::Offset<MovesExpected>>
+                for MovesExpectedBuilder<(T0,)>
+            {
+                type Prepared = ::planus::Offset<MovesExpected>;
+
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::Offset<MovesExpected>> {
+                    ::core::option::Option::Some(::planus::WriteAsOffset::prepare(self, builder))
+                }
+            }
+
+            impl<T0: ::planus::WriteAsOptional<::planus::Offset<[u8]>>>
+                ::planus::WriteAsOffset<MovesExpected> for MovesExpectedBuilder<(T0,)>
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::Offset<MovesExpected> {
+                    let (v0,) = &self.0;
+                    MovesExpected::create(builder, v0)
+                }
+            }
+
+            /// Reference to a deserialized [MovesExpected].
+            #[derive(Copy, Clone)]
+            pub struct MovesExpectedRef<'a>(#[allow(dead_code)] ::planus::table_reader::Table<'a>);
+
+            impl<'a> MovesExpectedRef<'a> {
+                /// Getter for the [`device` field](MovesExpected#structfield.device).
+                #[inline]
+                pub fn device(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(0, "MovesExpected", "device")
+                }
+            }
+
+            impl<'a> ::core::fmt::Debug for MovesExpectedRef<'a> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut f = f.debug_struct("MovesExpectedRef");
+                    if let ::core::option::Option::Some(field_device) = self.device().transpose() {
+                        f.field("device", &field_device);
+                    }
+                    f.finish()
+                }
+            }
+
+            impl<'a> ::core::convert::TryFrom<MovesExpectedRef<'a>> for MovesExpected {
+                type Error = ::planus::Error;
+
+                #[allow(unreachable_code)]
+                fn try_from(value: MovesExpectedRef<'a>) -> ::planus::Result<Self> {
+                    ::core::result::Result::Ok(Self {
+                        device: value.device()?.map(|v| v.to_vec()),
+                    })
+                }
+            }
+
+            impl<'a> ::planus::TableRead<'a> for MovesExpectedRef<'a> {
+                #[inline]
+                fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::core::result::Result<Self, ::planus::errors::ErrorKind> {
+                    ::core::result::Result::Ok(Self(::planus::table_reader::Table::from_buffer(
+                        buffer, offset,
+                    )?))
+                }
+            }
+
+            impl<'a> ::planus::VectorReadInner<'a> for MovesExpectedRef<'a> {
+                type Error = ::planus::Error;
+                const STRIDE: usize = 4;
+
+                unsafe fn from_buffer(
+                    buffer: ::planus::SliceWithStartOffset<'a>,
+                    offset: usize,
+                ) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(buffer, offset).map_err(|error_kind| {
+                        error_kind.with_error_location(
+                            "[MovesExpectedRef]",
+                            "get",
+                            buffer.offset_from_start,
+                        )
+                    })
+                }
+            }
+
+            /// # Safety
+            /// The planus compiler generates implementations that initialize
+            /// the bytes in `write_values`.
+            unsafe impl ::planus::VectorWrite<::planus::Offset<MovesExpected>> for MovesExpected {
+                type Value = ::planus::Offset<MovesExpected>;
+                const STRIDE: usize = 4;
+                #[inline]
+                fn prepare(&self, builder: &mut ::planus::Builder) -> Self::Value {
+                    ::planus::WriteAs::prepare(self, builder)
+                }
+
+                #[inline]
+                unsafe fn write_values(
+                    values: &[::planus::Offset<MovesExpected>],
+                    bytes: *mut ::core::mem::MaybeUninit<u8>,
+                    buffer_position: u32,
+                ) {
+                    let bytes = bytes as *mut [::core::mem::MaybeUninit<u8>; 4];
+                    for (i, v) in ::core::iter::Iterator::enumerate(values.iter()) {
+                        ::planus::WriteAsPrimitive::write(
+                            v,
+                            ::planus::Cursor::new(unsafe { &mut *bytes.add(i) }),
+                            buffer_position - (Self::STRIDE * i) as u32,
+                        );
+                    }
+                }
+            }
+
+            impl<'a> ::planus::ReadAsRoot<'a> for MovesExpectedRef<'a> {
+                fn read_as_root(slice: &'a [u8]) -> ::planus::Result<Self> {
+                    ::planus::TableRead::from_buffer(
+                        ::planus::SliceWithStartOffset {
+                            buffer: slice,
+                            offset_from_start: 0,
+                        },
+                        0,
+                    )
+                    .map_err(|error_kind| {
+                        error_kind.with_error_location("[MovesExpectedRef]", "read_as_root", 0)
+                    })
+                }
+            }
+
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:300`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:306`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -14493,6 +14765,9 @@ mod root {
 
                 /// The variant of type `StartReport` in the union `RequestBody`
                 StartReport(::planus::alloc::boxed::Box<self::StartReport>),
+
+                /// The variant of type `MovesExpected` in the union `RequestBody`
+                MovesExpected(::planus::alloc::boxed::Box<self::MovesExpected>),
             }
 
             impl RequestBody {
@@ -14765,6 +15040,14 @@ mod root {
                 ) -> ::planus::UnionOffset<Self> {
                     ::planus::UnionOffset::new(33, value.prepare(builder).downcast())
                 }
+
+                #[inline]
+                pub fn create_moves_expected(
+                    builder: &mut ::planus::Builder,
+                    value: impl ::planus::WriteAsOffset<self::MovesExpected>,
+                ) -> ::planus::UnionOffset<Self> {
+                    ::planus::UnionOffset::new(34, value.prepare(builder).downcast())
+                }
             }
 
             impl ::planus::WriteAsUnion<RequestBody> for RequestBody {
@@ -14804,6 +15087,7 @@ mod root {
                         Self::GroupRemove(value) => Self::create_group_remove(builder, value),
                         Self::Rename(value) => Self::create_rename(builder, value),
                         Self::StartReport(value) => Self::create_start_report(builder, value),
+                        Self::MovesExpected(value) => Self::create_moves_expected(builder, value),
                     }
                 }
             }
@@ -15203,6 +15487,18 @@ mod root {
                 ) -> RequestBodyBuilder<::planus::Initialized<33, T>>
                 where
                     T: ::planus::WriteAsOffset<self::StartReport>,
+                {
+                    RequestBodyBuilder(::planus::Initialized(value))
+                }
+
+                /// Creates an instance of the [`MovesExpected` variant](RequestBody#variant.MovesExpected).
+                #[inline]
+                pub fn moves_expected<T>(
+                    self,
+                    value: T,
+                ) -> RequestBodyBuilder<::planus::Initialized<34, T>>
+                where
+                    T: ::planus::WriteAsOffset<self::MovesExpected>,
                 {
                     RequestBodyBuilder(::planus::Initialized(value))
                 }
@@ -16080,6 +16376,32 @@ mod root {
                     ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
                 }
             }
+            impl<T> ::planus::WriteAsUnion<RequestBody> for RequestBodyBuilder<::planus::Initialized<34, T>>
+            where
+                T: ::planus::WriteAsOffset<self::MovesExpected>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::planus::UnionOffset<RequestBody> {
+                    ::planus::UnionOffset::new(34, (self.0).0.prepare(builder).downcast())
+                }
+            }
+
+            impl<T> ::planus::WriteAsOptionalUnion<RequestBody>
+                for RequestBodyBuilder<::planus::Initialized<34, T>>
+            where
+                T: ::planus::WriteAsOffset<self::MovesExpected>,
+            {
+                #[inline]
+                fn prepare(
+                    &self,
+                    builder: &mut ::planus::Builder,
+                ) -> ::core::option::Option<::planus::UnionOffset<RequestBody>> {
+                    ::core::option::Option::Some(::planus::WriteAsUnion::prepare(self, builder))
+                }
+            }
 
             /// Reference to a deserialized [RequestBody].
             #[derive(Copy, Clone, Debug)]
@@ -16117,6 +16439,7 @@ mod root {
                 GroupRemove(self::GroupRemoveRef<'a>),
                 Rename(self::RenameRef<'a>),
                 StartReport(self::StartReportRef<'a>),
+                MovesExpected(self::MovesExpectedRef<'a>),
             }
 
             impl<'a> ::core::convert::TryFrom<RequestBodyRef<'a>> for RequestBody {
@@ -16321,6 +16644,12 @@ mod root {
                                 ::core::convert::TryFrom::try_from(value)?,
                             ))
                         }
+
+                        RequestBodyRef::MovesExpected(value) => {
+                            Self::MovesExpected(::planus::alloc::boxed::Box::new(
+                                ::core::convert::TryFrom::try_from(value)?,
+                            ))
+                        }
                     })
                 }
             }
@@ -16431,6 +16760,9 @@ mod root {
                         33 => ::core::result::Result::Ok(Self::StartReport(
                             ::planus::TableRead::from_buffer(buffer, field_offset)?,
                         )),
+                        34 => ::core::result::Result::Ok(Self::MovesExpected(
+                            ::planus::TableRead::from_buffer(buffer, field_offset)?,
+                        )),
                         _ => ::core::result::Result::Err(
                             ::planus::errors::ErrorKind::UnknownUnionTag { tag },
                         ),
@@ -16445,7 +16777,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:336`
+            /// * Table `Request` in the file `schema/wire.fbs:343`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -16759,7 +17091,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:344`
+            /// * Table `Welcome` in the file `schema/wire.fbs:351`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -17468,7 +17800,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:360`
+            /// * Table `Claimed` in the file `schema/wire.fbs:367`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -17733,7 +18065,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:364`
+            /// * Table `Done` in the file `schema/wire.fbs:371`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -17930,7 +18262,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:366`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:373`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -19767,7 +20099,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:390`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:397`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20297,7 +20629,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:401`
+            /// * Table `Published` in the file `schema/wire.fbs:408`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -20553,7 +20885,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:405`
+            /// * Table `Moved` in the file `schema/wire.fbs:412`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -20854,7 +21186,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:411`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:418`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21211,7 +21543,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:417`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:424`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -23388,7 +23720,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:447`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:454`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -23982,7 +24314,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:458`
+            /// * Table `Slabs` in the file `schema/wire.fbs:465`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24272,7 +24604,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:464`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:471`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -24677,7 +25009,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:470`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:477`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25049,7 +25381,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:476`
+            /// * Table `Models` in the file `schema/wire.fbs:483`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25325,7 +25657,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:480`
+            /// * Table `Swapped` in the file `schema/wire.fbs:487`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -25648,7 +25980,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:487`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:494`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -26467,7 +26799,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:505`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:512`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27202,7 +27534,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:524`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:531`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -27806,7 +28138,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:536`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:543`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -28393,7 +28725,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:547`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:554`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -28740,7 +29072,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:552`
+            /// * Table `Groups` in the file `schema/wire.fbs:559`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29016,7 +29348,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:556`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:563`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -29394,7 +29726,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:562`
+            /// * Table `Collected` in the file `schema/wire.fbs:569`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -29763,7 +30095,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:568`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:575`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -30080,7 +30412,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:573`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:580`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -30734,7 +31066,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:586`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:593`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -31080,7 +31412,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:591`
+            /// * Table `Tensors` in the file `schema/wire.fbs:598`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -31358,7 +31690,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:595`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -31978,7 +32310,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:608`
+            /// * Table `Clients` in the file `schema/wire.fbs:615`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -32256,7 +32588,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:612`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:619`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -33261,7 +33593,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:634`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:641`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -33662,7 +33994,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:642`
+            /// * Table `Status` in the file `schema/wire.fbs:649`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -35894,7 +36226,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:672`
+            /// * Table `Event` in the file `schema/wire.fbs:679`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -36479,7 +36811,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:684`
+            /// * Table `Holder` in the file `schema/wire.fbs:691`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -36821,7 +37153,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:690`
+            /// * Table `Failure` in the file `schema/wire.fbs:697`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -37548,7 +37880,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:704`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:711`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -37800,7 +38132,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:708`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:715`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -39198,7 +39530,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:734`
+            /// * Table `Reply` in the file `schema/wire.fbs:741`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

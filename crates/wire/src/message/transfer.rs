@@ -2,9 +2,9 @@
 
 use millpond_schema::message as fb;
 
-use super::ReplyBody;
 use super::read::{self, DecodeError, Read, uuid_to_id};
-use crate::{ContentHash, Piece, PiecesKind, Run, TensorId, Token, caps};
+use super::{ReplyBody, RequestBody};
+use crate::{ContentHash, GpuUuid, Piece, PiecesKind, Run, TensorId, Token, caps};
 
 /// Bytes to be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,6 +195,14 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
         return Err(bad("runs", left));
     }
     Ok((pieces, runs))
+}
+
+pub(super) fn write_expected(device: Option<GpuUuid>) -> fb::MovesExpected {
+    fb::MovesExpected { device: device.map(|device| device.0.to_vec()) }
+}
+
+pub(super) fn read_expected(expected: fb::MovesExpectedRef<'_>) -> Read<RequestBody> {
+    Ok(RequestBody::MovesExpected { device: read::some_gpu("device", expected.device()?)? })
 }
 
 pub(super) fn write_moved(bytes: u64, hashes: &[ContentHash]) -> fb::Moved {

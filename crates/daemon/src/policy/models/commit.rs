@@ -1,5 +1,6 @@
 //! A version is complete: its manifest is held, and with that readers may have it.
 
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
 use millpond_wire::{Backing, ClientId, ErrorKind, Failure, caps};
@@ -8,7 +9,6 @@ use crate::policy::answer::{Answer, from_port};
 use crate::policy::owner::Caller;
 use crate::policy::pond::Pond;
 use crate::policy::ports::{Held, Ports};
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     /// One record says all of it, also that the version is current from now on.

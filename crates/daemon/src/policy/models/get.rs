@@ -1,5 +1,6 @@
 //! Versions are attached to: a lease, the manifest, and the slabs' descriptors.
 
+use millpond_view::units;
 use millpond_wire::message::{PartInfo, ReplyBody, VersionGet, VersionGrant, VersionState};
 use millpond_wire::{
     Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionId,
@@ -14,7 +15,6 @@ use crate::policy::owner::Caller;
 use crate::policy::parked::{RequestId, Ticket, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
-use crate::policy::words;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn get_version(
@@ -227,7 +227,7 @@ impl<P: Ports> Pond<P> {
             let message = format!(
                 "{} has {}",
                 version.label(),
-                words::count(version.parts.len() as u64, "slab")
+                units::count(version.parts.len() as u64, "slab")
             );
             return Err(Failure::new(ErrorKind::Invalid, message));
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use millpond_view::units::bytes as format_bytes;
+use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionStage};
 use millpond_wire::record::{Record, VersionRecord};
 use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, VersionTag};
@@ -16,7 +17,6 @@ use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
 use crate::policy::slabs::{SlabClass, SlabSize};
-use crate::policy::words::count;
 
 impl<P: Ports> Pond<P> {
     pub(in crate::policy) fn stage(

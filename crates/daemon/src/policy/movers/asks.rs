@@ -70,6 +70,20 @@ impl<P: Ports> Pond<P> {
         Ok(Answered::Parked)
     }
 
+    /// Starts a mover ahead of a client's moves. While the driver has not said which GPUs there are,
+    /// nothing is started: the moves wait for their slabs longer than for a mover.
+    pub(in crate::policy) fn moves_expected(
+        &mut self,
+        ports: &mut P,
+        device: Option<GpuUuid>,
+    ) -> Answer<P::Fd> {
+        self.check_draining()?;
+        if let Some(device) = self.gpus.choose(device)? {
+            self.expect_moves(ports, device);
+        }
+        now(ReplyBody::Done)
+    }
+
     /// Whether these bytes of a tensor may be written, or read; and where they lie.
     fn may_move(
         &self,
