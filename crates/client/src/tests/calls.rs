@@ -251,13 +251,12 @@ fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
 fn a_client_that_is_denied_without_leases_goes_on_as_a_new_one() {
     let pond = FakePond::start(|connection, request| match &request.body {
         RequestBody::Hello(_) if connection == 1 => Does::Reply(failure(ErrorKind::Denied)),
+        RequestBody::Ping if connection == 0 => Does::HangUp,
         _ => Does::Polite,
     });
     let link = pond.link();
-    publish(&link);
     let before = link.client();
-    pond.hang_up();
-    publish(&link);
+    link.ask_done("a ping", RequestBody::Ping).unwrap();
     assert_ne!(link.client(), before);
     let hellos: Vec<_> = pond
         .seen()
