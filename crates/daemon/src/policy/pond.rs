@@ -19,6 +19,7 @@ use super::movers::Movers;
 use super::owner::{Caller, Owner};
 use super::parked::{PENDING, ParkedRequests, RequestId, Ticket};
 use super::ports::{ConnId, Ports};
+use super::public::PublicWriter;
 use super::slabs::{PendingSlabs, Slabs};
 
 /// All state of one pond.
@@ -45,6 +46,8 @@ pub struct Pond<P: Ports> {
     /// The last reading of the clock that never jumps.
     pub(super) now_ms: u64,
     pub(super) draining: bool,
+    /// Those beside the operator who may make names under `public/`.
+    pub public_writers: Vec<PublicWriter>,
     /// What only the event loop knows about itself, for `status`.
     pub about: About,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use millpond_cuda::DriverChoice;
 use millpond_keeper::Launch;
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_keeper::config::Config;
+use millpond_keeper::config::{self, Config};
 use millpond_keeper::daemon_side::DaemonStart;
 use millpond_wire::record::Record;
 use millpond_wire::{Backing, Epoch, runtime_dir};
@@ -21,7 +21,7 @@ use super::world::World;
 use crate::book::{self, BookThread, ChargedAccounts};
 use crate::driver::{self, DriverThread, SharedFd};
 use crate::journal::Journal;
-use crate::policy::{Caps, Held, MoverLimits, Pond};
+use crate::policy::{Caps, Held, MoverLimits, Pond, PublicWriter};
 
 type HeldHere = BTreeMap<HoldKey, (Backing, SharedFd)>;
 
@@ -166,6 +166,7 @@ fn open_page(page: Option<OwnedFd>, world: &mut World) -> Result<Page, DaemonErr
 fn describe(pond: &mut Pond<World>, config: &Config, keeper_pid: u32) {
     let text = |path: Option<&Path>| path.map(|path| path.display().to_string());
     let program = std::env::current_exe().ok();
+    pond.public_writers = config.public_writers.iter().map(public_writer).collect();
     pond.about.daemon_pid = std::process::id();
     pond.about.daemon_user = rustix::process::geteuid().as_raw();
     pond.about.program = text(program.as_deref()).unwrap_or_default();
@@ -231,6 +232,14 @@ fn caps(config: &Config) -> Caps {
             patience_ms: config.mover_seconds * 1000,
             idle_ms: config.mover_idle_seconds * 1000,
         },
+    }
+}
+
+fn public_writer(writer: &config::PublicWriter) -> PublicWriter {
+    match writer {
+        config::PublicWriter::Everybody => PublicWriter::Everybody,
+        config::PublicWriter::User(user) => PublicWriter::User(*user),
+        config::PublicWriter::UnixGroup(group) => PublicWriter::UnixGroup(*group),
     }
 }
 

@@ -17,6 +17,7 @@ mod moves;
 mod naming;
 mod numbers;
 mod page;
+mod public;
 mod renaming;
 mod restart;
 mod sharing;
@@ -235,7 +236,8 @@ const LIMITS: Caps = Caps {
 impl Play {
     fn new() -> Self {
         let mut world = World::default();
-        let pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
+        let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
+        pond.public_writers = vec![PublicWriter::Everybody];
         let (pids, proofs) = (HashMap::new(), HashMap::new());
         let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids, proofs };
         play.driver_ready(1 << 30);
@@ -269,6 +271,7 @@ impl Play {
         let (pond, found) = Pond::recover(&mut world, records, held, Epoch(2), LIMITS).unwrap();
         self.world = world;
         self.pond = pond;
+        self.pond.public_writers = vec![PublicWriter::Everybody];
         self.driver_ready(1 << 30);
         found
     }
