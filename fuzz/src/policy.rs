@@ -133,7 +133,11 @@ impl Play {
         let version = if decide.byte() == 255 { 0 } else { VERSION };
         let claims = decide.flag();
         let program = "fuzz".to_owned();
-        let body = RequestBody::Hello(Hello { version, capabilities: 0, client, program, claims });
+        // A token is right for one client of one user.
+        let at = decide.below(self.world.proofs.len() + 1);
+        let proof = self.world.proofs.get(at).copied();
+        let hello = Hello { version, capabilities: 0, client, program, claims, proof };
+        let body = RequestBody::Hello(hello);
         self.ask(decide, None, |number| Ok(Request { number, body }));
     }
 

@@ -6,7 +6,7 @@ use millpond_daemon::policy::{
     Caps, ConnId, Device, GroupAsk, Held, MoverLimits, Pond, PortError, Ports,
 };
 use millpond_mover::channel::ToMover;
-use millpond_wire::message::{LeaseClaim, Reply, ReplyBody};
+use millpond_wire::message::{LeaseClaim, Proof, Reply, ReplyBody};
 use millpond_wire::record::Record;
 use millpond_wire::{Backing, ClientId, GpuUuid, SlabId, TensorId, caps};
 use uuid::Uuid;
@@ -50,6 +50,8 @@ pub struct World {
     pub closed: Vec<ConnId>,
     /// Leases that were granted, with their proofs.
     pub granted: Vec<LeaseClaim>,
+    /// What clients can prove themselves with.
+    pub proofs: Vec<Proof>,
     /// Slabs of versions, as answers had them.
     pub parts: Vec<TensorId>,
     /// So many of the next writes fail.
@@ -149,6 +151,11 @@ impl Ports for World {
         assert!(first, "an answer that nobody waits for: {reply:?}");
         if let ReplyBody::Welcome(welcome) = &reply.body {
             assert_eq!(fd.is_some(), welcome.page_slots > 0, "the page comes with a welcome");
+            let token = welcome.token.expect("every client gets a token");
+            let proof = Proof { pond: welcome.pond, token };
+            if !self.proofs.contains(&proof) {
+                self.proofs.push(proof);
+            }
         }
         if let ReplyBody::Version(grant) = &reply.body {
             let slabs = usize::try_from(grant.slabs).expect("few slabs");

@@ -123,7 +123,8 @@ impl Raw {
 #[must_use]
 pub fn hello(version: u16, client: ClientId) -> RequestBody {
     let program = "raw".to_owned();
-    RequestBody::Hello(Hello { version, capabilities: 0, client, program, claims: false })
+    let (claims, proof) = (false, None);
+    RequestBody::Hello(Hello { version, capabilities: 0, client, program, claims, proof })
 }
 
 #[must_use]

@@ -329,3 +329,19 @@ fn a_member_that_stands_still_with_the_lock_stops_nobody_else() {
     eventually("the mark is gone", || (!group(&pond, "team").info.stuck).then_some(()));
     make(&pond, "team", GIB);
 }
+
+#[test]
+fn the_log_names_the_group_whose_files_were_damaged() {
+    let pond = TestPond::start(Options::new());
+    make(&pond, "sound", 512 * MIB);
+    make(&pond, "team", 512 * MIB);
+    let seat = pond.control().join_group(Some(name("team")), None, None).unwrap();
+    std::fs::File::create(seat.folder.join("ledger")).unwrap();
+    eventually("a line about it", || {
+        let log = pond.log();
+        let line = log.lines().find(|line| line.contains("file is broken"))?.to_owned();
+        assert!(line.contains("group=team"), "{line}");
+        Some(())
+    });
+    assert!(group(&pond, "team").info.broken && !group(&pond, "sound").info.broken);
+}

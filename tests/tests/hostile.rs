@@ -274,7 +274,7 @@ fn a_stolen_identity_and_a_forged_claim_get_nothing() {
     let mut worker = scene.pond.worker();
     let hash = worker.ask("make mine 1000 1");
     let clients = scene.pond.control().clients().unwrap();
-    let stolen = clients.iter().find(|client| client.pid == worker.pid()).unwrap().client;
+    let stolen = clients.iter().find(|client| client.pid == worker.pid()).unwrap().client.unwrap();
     raw.send(1, hello(VERSION, stolen));
     assert_eq!(kind(&raw.receive().unwrap().0.body), ErrorKind::Denied);
     let raw = scene.welcome();

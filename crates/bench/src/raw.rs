@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, Target, TensorGet, VERSION,
-    VersionGet,
+    Claim, Hello, LeaseClaim, Proof, Reply, ReplyBody, Request, RequestBody, Target, TensorGet,
+    VERSION, VersionGet, Welcome,
 };
 use millpond_wire::socket::{self, SocketError};
 use millpond_wire::{ClientId, LeaseId, Mode, VersionTarget, runtime_dir};
@@ -23,6 +23,7 @@ const PAUSE: Duration = Duration::from_micros(500);
 pub struct RawClient {
     path: PathBuf,
     client: ClientId,
+    proof: Option<Proof>,
     socket: OwnedFd,
     leases: Vec<LeaseClaim>,
 }
@@ -32,8 +33,8 @@ impl RawClient {
     pub fn connect(folder: Option<PathBuf>) -> Result<Self, CommandError> {
         let path = runtime_dir::socket(&folder.unwrap_or_else(runtime_dir::for_client));
         let client = ClientId::random();
-        let socket = hello(&path, client, false)?;
-        Ok(Self { path, client, socket, leases: Vec::new() })
+        let (socket, proof) = hello(&path, client, false, None)?;
+        Ok(Self { path, client, proof, socket, leases: Vec::new() })
     }
 
     /// Gets a tensor read-only: its slab's descriptor and bytes.
@@ -99,7 +100,7 @@ impl RawClient {
     }
 
     fn try_to_claim(&mut self) -> Result<(), CommandError> {
-        self.socket = hello(&self.path, self.client, true)?;
+        (self.socket, self.proof) = hello(&self.path, self.client, true, self.proof)?;
         let claim = Claim { leases: self.leases.clone(), last: true };
         match ask(&self.socket, RequestBody::Claim(claim))?.0 {
             ReplyBody::Failure(failure) => Err(failure.into()),
@@ -113,13 +114,21 @@ impl RawClient {
     }
 }
 
-fn hello(path: &Path, client: ClientId, claims: bool) -> Result<OwnedFd, CommandError> {
+fn hello(
+    path: &Path,
+    client: ClientId,
+    claims: bool,
+    proof: Option<Proof>,
+) -> Result<(OwnedFd, Option<Proof>), CommandError> {
     let socket = socket::connect(path).map_err(|error| failed("connecting", error))?;
     let program = "bench raw".to_owned();
-    let hello = Hello { version: VERSION, capabilities: 0, client, program, claims };
+    let hello = Hello { version: VERSION, capabilities: 0, client, program, claims, proof };
     match ask(&socket, RequestBody::Hello(hello))?.0 {
         ReplyBody::Failure(failure) => Err(failure.into()),
-        _ => Ok(socket),
+        ReplyBody::Welcome(Welcome { pond, token, .. }) => {
+            Ok((socket, token.map(|token| Proof { pond, token })))
+        }
+        _ => Err(wrong("the hello has another answer")),
     }
 }
 

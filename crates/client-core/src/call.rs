@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{Request, RequestBody, WAIT_FOREVER};
+use millpond_wire::message::{Request, RequestBody, TensorGet, VersionGet, WAIT_FOREVER};
 use millpond_wire::{ErrorKind, LeaseId, TensorId};
 
 use crate::backoff::Backoff;
@@ -349,13 +349,18 @@ impl Call {
         self.begun = now;
     }
 
-    /// A repeat waits only for what is left of the time.
+    /// A repeat waits only for what is left of the time. Where nothing is left it waits for a
+    /// moment: the answer is that the time is over then, not that nobody has ever waited.
     fn shorten_wait(&mut self, now: Instant) {
         let Some(until) = self.waits_until else { return };
-        let left = wait_ms(until.saturating_duration_since(now));
+        let left = wait_ms(until.saturating_duration_since(now)).max(1);
         match &mut self.request.body {
-            RequestBody::TensorGet(get) => get.wait_ms = left,
-            RequestBody::VersionGet(get) => get.wait_ms = left,
+            RequestBody::TensorGet(TensorGet { wait_ms, .. })
+            | RequestBody::VersionGet(VersionGet { wait_ms, .. })
+                if *wait_ms > 0 =>
+            {
+                *wait_ms = left;
+            }
             _ => {}
         }
     }

@@ -3,7 +3,9 @@
 use millpond_wire::message::{
     Claim, Hello, LeaseClaim, Reply, ReplyBody, Request, RequestBody, VERSION, Welcome,
 };
-use millpond_wire::{ClientId, Failure, LeaseId};
+use millpond_wire::{ErrorKind, Failure, LeaseId};
+
+use crate::identity::Identity;
 
 /// Claims in one message. The protocol allows 1,024; with their tokens only about 700 fit into a
 /// datagram.
@@ -14,7 +16,7 @@ pub const HELLO: &str = "hello";
 /// Questions and answers on a connection that nobody else uses yet.
 #[derive(Debug)]
 pub struct Handshake {
-    client: ClientId,
+    identity: Identity,
     program: String,
     claims: Vec<LeaseClaim>,
     /// Claims that were answered.
@@ -40,6 +42,9 @@ pub enum Progress {
 pub enum Refusal {
     /// The pond said no.
     Failure(Failure),
+    /// The pond takes somebody else for this client. Nothing is lost with the identity: the process
+    /// may say hello as a new client.
+    NotThisClient(Failure),
     /// It speaks this version.
     Version(u16),
     /// Its answer to this is not one.
@@ -48,9 +53,9 @@ pub enum Refusal {
 
 impl Handshake {
     #[must_use]
-    pub fn new(client: ClientId, program: &str, claims: Vec<LeaseClaim>) -> Self {
+    pub fn new(identity: Identity, program: &str, claims: Vec<LeaseClaim>) -> Self {
         Self {
-            client,
+            identity,
             program: program.to_owned(),
             claims,
             answered: 0,
@@ -72,9 +77,10 @@ impl Handshake {
             RequestBody::Hello(Hello {
                 version: VERSION,
                 capabilities: 0,
-                client: self.client,
+                client: self.identity.client,
                 program: self.program.clone(),
                 claims: !self.claims.is_empty(),
+                proof: self.identity.proof,
             })
         } else {
             let left = self.claims.get(self.answered..).filter(|left| !left.is_empty())?;
@@ -101,6 +107,14 @@ impl Handshake {
             return Ok(Progress::Ignored);
         }
         match (reply.body, &self.welcome) {
+            // Not one that nobody asked for: that is about the user, or about all.
+            (ReplyBody::Failure(failure), None)
+                if failure.kind == ErrorKind::Denied
+                    && reply.number == self.number
+                    && self.claims.is_empty() =>
+            {
+                Err(Refusal::NotThisClient(failure))
+            }
             (ReplyBody::Failure(failure), _) => Err(Refusal::Failure(failure)),
             (ReplyBody::Welcome(welcome), None) if welcome.version == VERSION => {
                 self.welcome = Some(welcome);

@@ -17,6 +17,7 @@ mod call;
 mod dial;
 mod duty;
 mod handshake;
+mod identity;
 mod leases;
 mod mutation;
 mod retire;
@@ -29,6 +30,7 @@ pub use call::{Ask, Call, End, Ended, Next, Verdict, wait_ms};
 pub use dial::{Attempt, Dial, Retry};
 pub use duty::Duty;
 pub use handshake::{HELLO, Handshake, Progress, Refusal};
+pub use identity::Identity;
 pub use leases::{Leases, Lost};
 #[cfg(feature = "mutations")]
 pub use mutation::Mutation;

@@ -10,4 +10,6 @@ pub enum Mutation {
     LateGrantKept,
     /// A grant whose answer may have been lost with its connection is not given back.
     LostGrantForgotten,
+    /// A client that comes back does not show its token.
+    TokenForgotten,
 }

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-use millpond_wire::message::{LeaseClaim, Reply, ReplyBody, Request, RequestBody};
+use millpond_wire::message::{LeaseClaim, Reply, ReplyBody, Request, RequestBody, Welcome};
 use millpond_wire::{ClientId, LeaseId, PondId, TensorId};
 
+use crate::identity::Identity;
 use crate::leases::{Leases, Lost, claim_in};
 use crate::mutation::Mutation;
 
@@ -92,7 +93,7 @@ struct Slot<F, E> {
 /// replies, `E` says why a peer cannot be understood.
 #[derive(Debug)]
 pub struct Session<F, E> {
-    pub(crate) client: ClientId,
+    identity: Identity,
     /// How long a pond that is gone is waited for.
     patience: Duration,
     pub(crate) line: Line,
@@ -128,7 +129,7 @@ impl<F, E: Clone> Session<F, E> {
     #[must_use]
     pub fn new(client: ClientId, patience: Duration) -> Self {
         Self {
-            client,
+            identity: Identity::new(client),
             patience,
             line: Line::Down,
             down_since: None,
@@ -160,7 +161,16 @@ impl<F, E: Clone> Session<F, E> {
 
     #[must_use]
     pub fn client(&self) -> ClientId {
-        self.client
+        self.identity.client
+    }
+
+    /// What the next [`Handshake`](crate::Handshake) says about this process.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        if self.breaks(Mutation::TokenForgotten) {
+            return Identity::new(self.identity.client);
+        }
+        self.identity
     }
 
     /// An identity for a lease.
@@ -249,13 +259,26 @@ impl<F, E: Clone> Session<F, E> {
         }
     }
 
-    /// A connection is there, and `refused` of the claims were. `None` if the session was closed
-    /// meanwhile.
-    pub fn connected(&mut self, pond: PondId, refused: &[LeaseId]) -> Option<Arrival> {
+    /// A connection is there, for this client, and `refused` of the claims were. `None` if the
+    /// session was closed meanwhile.
+    pub fn connected(
+        &mut self,
+        client: ClientId,
+        welcome: &Welcome,
+        refused: &[LeaseId],
+    ) -> Option<Arrival> {
         if self.line == Line::Closed {
             return None;
         }
+        let pond = welcome.pond;
         let mut arrival = Arrival::default();
+        if client != self.identity.client {
+            // What the pond may have granted to the client before is not this one's to give back.
+            self.late.clear();
+            self.strays.clear();
+            self.remembered = false;
+        }
+        self.identity = Identity::new(client).welcomed(welcome);
         if self.pond.is_some_and(|before| before != pond) {
             arrival.other_pond = true;
             arrival.lost = self.leases.refuse_all();

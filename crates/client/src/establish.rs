@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use millpond_client_core::{self as core, Dial, Handshake, Progress, Refusal, Retry};
+use millpond_client_core::{self as core, Dial, Handshake, Identity, Progress, Refusal, Retry};
 use millpond_wire::message::{LeaseClaim, Reply, VERSION, Welcome};
 use millpond_wire::{ClientId, ErrorKind, LeaseId};
 
@@ -13,7 +13,7 @@ use crate::{Error, Result, cancel};
 
 pub(crate) struct Caller<'a> {
     pub(crate) socket: &'a Path,
-    pub(crate) client: ClientId,
+    pub(crate) identity: Identity,
     pub(crate) program: &'a str,
     pub(crate) claims: &'a [LeaseClaim],
 }
@@ -21,6 +21,8 @@ pub(crate) struct Caller<'a> {
 /// A connection that was welcomed.
 pub(crate) struct Established {
     pub(crate) connection: Connection,
+    /// The client that was welcomed; a new one where the pond took the other for somebody else.
+    pub(crate) identity: Identity,
     pub(crate) welcome: Welcome,
     /// The counters that came along.
     pub(crate) page: Option<Page>,
@@ -37,13 +39,24 @@ enum Attempt {
     HungUp,
     /// The answer is no.
     Refused(Error),
+    /// The answer is no, and would be yes for a new client.
+    NotThisClient(Error),
 }
 
 /// Connects and says hello.
 pub(crate) fn establish(caller: &Caller<'_>, mut dial: Dial) -> Result<Established> {
+    let (mut identity, mut is_new) = (caller.identity, false);
     loop {
-        let (failed, error) = match attempt(caller, dial.deadline()) {
+        let (failed, error) = match attempt(caller, identity, dial.deadline()) {
             Ok(established) => return Ok(established),
+            Err(Attempt::NotThisClient(error)) if !is_new => {
+                tracing::warn!(client = %identity.client, %error, "going on as a new client");
+                (identity, is_new) = (Identity::new(ClientId::random()), true);
+                continue;
+            }
+            Err(Attempt::NotThisClient(error)) => {
+                (core::Attempt::Refused { passing: false }, error)
+            }
             Err(Attempt::Absent(error)) => {
                 let no_pond = error.kind() == ErrorKind::NoPond;
                 (core::Attempt::Absent { no_pond }, error)
@@ -79,9 +92,13 @@ fn is_passing(error: &Error) -> bool {
         && matches!(error.kind(), ErrorKind::Later | ErrorKind::Draining)
 }
 
-fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attempt> {
+fn attempt(
+    caller: &Caller<'_>,
+    identity: Identity,
+    deadline: Instant,
+) -> Result<Established, Attempt> {
     let mut connection = Connection::open(caller.socket).map_err(Attempt::Absent)?;
-    let mut handshake = Handshake::new(caller.client, caller.program, caller.claims.to_vec());
+    let mut handshake = Handshake::new(identity, caller.program, caller.claims.to_vec());
     let (mut space, mut page, mut settled) = (buffer(), None, false);
     while let Some(request) = handshake.ask() {
         let (what, started) = (handshake.what(), Instant::now());
@@ -126,7 +143,8 @@ fn attempt(caller: &Caller<'_>, deadline: Instant) -> Result<Established, Attemp
         }
     }
     let Some((welcome, refused)) = handshake.finish() else { return Err(Attempt::HungUp) };
-    Ok(Established { connection, welcome, page, refused, buffer: space })
+    let identity = identity.welcomed(&welcome);
+    Ok(Established { connection, identity, welcome, page, refused, buffer: space })
 }
 
 fn refused(handshake: &mut Handshake, reply: Reply) -> Attempt {
@@ -136,6 +154,7 @@ fn refused(handshake: &mut Handshake, reply: Reply) -> Attempt {
 fn refusal(refusal: Refusal) -> Attempt {
     Attempt::Refused(match refusal {
         Refusal::Failure(failure) => failure.into(),
+        Refusal::NotThisClient(failure) => return Attempt::NotThisClient(failure.into()),
         Refusal::Version(version) => {
             Error::Protocol(format!("it speaks version {version}, this program {VERSION}"))
         }

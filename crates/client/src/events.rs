@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use millpond_client_core::Dial;
+use millpond_client_core::{Dial, Identity};
 use millpond_wire::message::{Event, EventKind, ReplyBody, Request, RequestBody};
 use millpond_wire::{ClientId, Epoch};
 use rustix::event::PollFlags;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Events {
     config: LinkConfig,
-    client: ClientId,
+    identity: Identity,
     connection: Option<Connection>,
     buffer: Buffer,
     /// Came before the subscription was confirmed.
@@ -47,7 +47,7 @@ impl Events {
         let mut events = Self {
             config,
             // Not the process's: the daemon would take it for a reconnection.
-            client: ClientId::random(),
+            identity: Identity::new(ClientId::random()),
             connection: None,
             buffer: buffer(),
             early: VecDeque::new(),
@@ -74,7 +74,8 @@ impl Events {
         if self.owner != process::current() {
             // A forked copy must not read what is the parent's.
             self.connection = None;
-            (self.client, self.owner) = (ClientId::random(), process::current());
+            self.identity = Identity::new(ClientId::random());
+            self.owner = process::current();
         }
         loop {
             if let Some(event) = self.early.pop_front() {
@@ -157,7 +158,7 @@ impl Events {
     fn connect(&mut self, deadline: Deadline) -> Result<()> {
         let caller = Caller {
             socket: &self.config.socket,
-            client: self.client,
+            identity: self.identity,
             program: &self.config.program,
             claims: &[],
         };
@@ -167,6 +168,7 @@ impl Events {
         let down = self.down_since.map(|since| (since, since + patience));
         let established = establish(&caller, Dial::new(until, down))?;
         let epoch = established.welcome.epoch;
+        self.identity = established.identity;
         if self.from == 0 && self.epoch.is_some_and(|old| old != epoch) {
             // Everything that the new daemon has seen is news.
             self.from = 1;

@@ -83,11 +83,12 @@ impl Link {
         until: Instant,
     ) -> (MutexGuard<'a, State>, Option<Error>) {
         let claims = state.session.connecting();
+        let identity = state.session.identity();
         let dial = Dial::new(until, state.session.down());
         drop(state);
         let caller = Caller {
             socket: &self.config.socket,
-            client: self.client,
+            identity,
             program: &self.config.program,
             claims: &claims,
         };
@@ -130,8 +131,9 @@ impl State {
 
     /// A new connection is there.
     fn install(&mut self, established: Established) {
-        let Established { connection, welcome, page, refused, buffer } = established;
-        let Some(arrival) = self.session.connected(welcome.pond, &refused) else { return };
+        let Established { connection, identity, welcome, page, refused, buffer } = established;
+        let arrival = self.session.connected(identity.client, &welcome, &refused);
+        let Some(arrival) = arrival else { return };
         if arrival.other_pond {
             tracing::warn!(pond = %welcome.pond, "another pond answers now; what the old one held is lost");
         }

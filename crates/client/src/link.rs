@@ -41,7 +41,6 @@ pub(crate) struct Ask {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) config: LinkConfig,
-    pub(crate) client: ClientId,
     state: Mutex<State>,
     /// The line came up, or could not be made.
     changed: Condvar,
@@ -50,9 +49,13 @@ pub(crate) struct Link {
 impl Link {
     /// A link that connects with its first call.
     pub(crate) fn new(config: LinkConfig) -> Self {
-        let client = ClientId::random();
-        let state = State::new(Session::new(client, config.reconnect_timeout));
-        Self { config, client, state: Mutex::new(state), changed: Condvar::new() }
+        let session = Session::new(ClientId::random(), config.reconnect_timeout);
+        let state = State::new(session);
+        Self { config, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub(crate) fn client(&self) -> ClientId {
+        self.lock().session.client()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

@@ -91,10 +91,11 @@ impl Pond {
         &self.handle.config.folder
     }
 
-    /// How the pond knows this process.
+    /// How the pond knows this process. A process that holds nothing goes on as a new client where
+    /// the pond takes somebody else for this one.
     #[must_use]
     pub fn client_id(&self) -> ClientId {
-        self.core().link.client
+        self.core().link.client()
     }
 
     /// Makes a tensor and maps it read-write. It is in state `writing` until

@@ -45,11 +45,12 @@ impl World {
                 })?;
                 continue;
             }
-            let lives = self.clients.iter().any(|client| client.alive && client.id == info.client);
+            let lives =
+                self.clients.iter().any(|client| client.alive && Some(client.id) == info.client);
             ensure(lives, "who is gone holds nothing", || format!("{info:?}"))?;
         }
         for client in self.clients.iter().filter(|client| client.alive) {
-            let info = books.clients.iter().find(|info| info.client == client.id);
+            let info = books.clients.iter().find(|info| info.client == Some(client.id));
             let mut known: Vec<(LeaseTarget, Mode)> = info
                 .into_iter()
                 .flat_map(|info| &info.leases)

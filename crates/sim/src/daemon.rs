@@ -8,12 +8,13 @@ use millpond_daemon::policy::{
     Caps, ConnId, Device, Held, MoverLimits, Owner, Pond, Ports, PublicWriter,
 };
 use millpond_keeper::channel::{HoldKey, KeyView};
-use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody, VERSION};
+use millpond_wire::message::{Hello, ReplyBody, Request, RequestBody};
 use millpond_wire::record::Record;
 use millpond_wire::{ClientId, Epoch, SlabId, VersionId};
 
 use crate::book::BookAsk;
 use crate::card::{Fd, File};
+use crate::client::first_hello;
 use crate::mutation::Mutation;
 use crate::oracle::{Violation, ensure};
 use crate::ports::{Around, SimPorts, Told};
@@ -281,14 +282,13 @@ impl World {
 
     /// Says in a dead client's place that it has released everything.
     fn goodbye_for(&mut self, client: ClientId) -> Result<(), Violation> {
-        let Some((pid, user)) =
-            self.clients.iter().find(|it| it.id == client).map(|it| (it.pid, it.user))
-        else {
+        let known = self.clients.iter().find(|it| it.id == client);
+        let Some((pid, user, proof)) = known.map(|it| (it.pid, it.user, it.proof())) else {
             return Ok(());
         };
         let conn = self.accepted(Socket::connected(pid), pid, user, false)?;
         let program = "sim".to_owned();
-        let hello = Hello { version: VERSION, capabilities: 0, client, program, claims: false };
+        let hello = Hello { proof, ..first_hello(client, program) };
         for body in [RequestBody::Hello(hello), RequestBody::Goodbye] {
             let request = Ok(Request { number: 1, body });
             self.event(|pond, ports| pond.message(ports, conn, request, None))?;

@@ -32,6 +32,7 @@ pub mod run;
 mod settle;
 mod shelf;
 mod socket;
+mod thieves;
 mod threads;
 mod tools;
 mod trace;

@@ -72,6 +72,10 @@ mutations! {
     LateGrantKept "late-grant-kept",
     /// A client forgets that an answer that was lost may have been a grant.
     LostGrantForgotten "lost-grant-forgotten",
+    /// A hello counts as that of the process whose client it names.
+    TokenNotChecked "token-not-checked",
+    /// A client does not show its token when it connects again.
+    TokenForgotten "token-forgotten",
 }
 
 impl Mutation {
@@ -82,6 +86,7 @@ impl Mutation {
             Mutation::ClaimsForgotten => client::Mutation::ClaimsForgotten,
             Mutation::LateGrantKept => client::Mutation::LateGrantKept,
             Mutation::LostGrantForgotten => client::Mutation::LostGrantForgotten,
+            Mutation::TokenForgotten => client::Mutation::TokenForgotten,
             _ => return None,
         })
     }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use millpond_keeper::channel::KeyView;
 use millpond_wire::message::{
-    ClientInfo, Hello, ModelInfo, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo,
-    VERSION,
+    ClientInfo, ModelInfo, Reply, ReplyBody, Request, RequestBody, Status, TensorInfo,
 };
 use millpond_wire::{ClientId, VersionTarget};
 
+use crate::client::first_hello;
 use crate::daemon::Daemon;
 use crate::oracle::{Violation, ensure};
 use crate::socket::Socket;
@@ -36,6 +36,7 @@ impl World {
     pub fn settle(&mut self) -> Result<(), Violation> {
         self.busy = false;
         self.faults = 0;
+        self.thieves.hang_up();
         // Who has said goodbye exits.
         for client in 0..self.clients.len() {
             if self.clients[client].alive && self.clients[client].is_closed() {
@@ -89,7 +90,7 @@ impl World {
     pub fn books(&mut self) -> Result<Books, Violation> {
         let id = ClientId(self.rng.id());
         let program = "operator".to_owned();
-        let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
+        let hello = first_hello(id, program);
         let asked = [
             RequestBody::Hello(hello),
             RequestBody::PondStatus,
@@ -103,7 +104,7 @@ impl World {
         let Some(ReplyBody::Tensors(tensors)) = answers.pop() else { return Err(missing()) };
         let Some(ReplyBody::Clients(clients)) = answers.pop() else { return Err(missing()) };
         let Some(ReplyBody::Status(status)) = answers.pop() else { return Err(missing()) };
-        let clients = clients.into_iter().filter(|client| client.client != id).collect();
+        let clients = clients.into_iter().filter(|client| client.client != Some(id)).collect();
         Ok(Books { status: *status, clients, tensors, models })
     }
 
@@ -158,7 +159,7 @@ impl World {
         self.settle()?;
         let id = ClientId(self.rng.id());
         let program = "operator".to_owned();
-        let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
+        let hello = first_hello(id, program);
         let books = self.books()?;
         let gone =
             books.tensors.iter().map(|info| RequestBody::TensorDelete { tensor: info.tensor });

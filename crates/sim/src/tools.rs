@@ -6,10 +6,11 @@
 use std::rc::Rc;
 
 use millpond_wire::message::{
-    GroupJoin, GroupLimit, GroupSet, Hello, Reply, ReplyBody, Request, RequestBody, VERSION,
+    GroupJoin, GroupLimit, GroupSet, Reply, ReplyBody, Request, RequestBody,
 };
 use millpond_wire::{ClientId, ErrorKind, GroupName, Token};
 
+use crate::client::first_hello;
 use crate::groups::Expected;
 use crate::oracle::{Violation, ensure};
 use crate::rng::Rng;
@@ -90,7 +91,7 @@ impl World {
         tool.line = Some(Rc::clone(&socket));
         tool.sends += 1;
         let program = "tool".to_owned();
-        let hello = Hello { version: VERSION, capabilities: 0, client: id, program, claims: false };
+        let hello = first_hello(id, program);
         let mut builder = planus::Builder::new();
         for (number, body) in [(1, RequestBody::Hello(hello)), (NUMBER, call)] {
             let bytes = Request { number, body }.encode(&mut builder).to_vec();

@@ -20,6 +20,7 @@ use crate::mutation::Mutation;
 use crate::oracle::{Oracle, Violation};
 use crate::rng::Rng;
 use crate::socket::SharedSocket;
+use crate::thieves::Thieves;
 use crate::tools::Tool;
 use crate::trace::Trace;
 
@@ -83,6 +84,7 @@ pub struct World {
     pub groups: SharedGroups,
     /// Every process that ever asked about a group.
     pub tools: Vec<Tool>,
+    pub thieves: Thieves,
     /// What was answered about groups.
     pub expected: BTreeMap<GroupName, Expected>,
     /// Owners of all slabs that were ever asked for.
@@ -124,6 +126,7 @@ enum Action {
     ToolReads(usize),
     MemberActs(usize),
     ToolEnds(usize),
+    Steal,
 }
 
 impl World {
@@ -177,6 +180,7 @@ impl World {
             stuck_locks,
             groups: SharedGroups::default(),
             tools: Vec::new(),
+            thieves: Thieves::default(),
             expected: BTreeMap::new(),
             slab_users: BTreeMap::new(),
         };
@@ -240,6 +244,9 @@ impl World {
                 actions.push((Action::GhostEnds(index), 1));
             }
             actions.push((Action::Clock, 1));
+            if self.wants_thief() {
+                actions.push((Action::Steal, 1));
+            }
         }
         for (index, mover) in self.movers.iter().enumerate().filter(|(_, it)| it.alive) {
             if mover.may_take() {
@@ -417,6 +424,7 @@ impl World {
             Action::ToolReads(tool) => self.tool_reads(tool)?,
             Action::MemberActs(tool) => self.member_acts(tool)?,
             Action::ToolEnds(tool) => self.end_tool(tool),
+            Action::Steal => self.steal()?,
         }
         Ok(())
     }

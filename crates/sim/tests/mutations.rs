@@ -159,3 +159,13 @@ fn late_grant_kept() {
 fn lost_grant_forgotten() {
     noticed(Mutation::LostGrantForgotten, &[SAME_LEASES]);
 }
+
+#[test]
+fn token_not_checked() {
+    noticed(Mutation::TokenNotChecked, &["a thief is denied"]);
+}
+
+#[test]
+fn token_forgotten() {
+    noticed(Mutation::TokenForgotten, &["a living client is welcome"]);
+}

@@ -31,8 +31,8 @@ impl Clients {
 data! { $
     /// One client.
     pub struct Client as client_fields {
-        /// Identity.
-        id: Text<ClientId>,
+        /// Identity; absent for clients of other users.
+        id: Option<Text<ClientId>>,
         /// Process, as the daemon sees it.
         pid: u32,
         /// User id.
@@ -59,7 +59,7 @@ impl Client {
         let mut seen = HashSet::new();
         let once = client.leases.iter().filter(|lease| seen.insert(lease.target));
         Self {
-            id: Text(client.client),
+            id: client.client.map(Text),
             pid: client.pid,
             user: client.user,
             program: client.program.clone(),

@@ -259,7 +259,7 @@ mod tests {
             devices: Vec::new(),
         };
         let client = ClientInfo {
-            client: ClientId::random(),
+            client: Some(ClientId::random()),
             pid: 7,
             user: 1,
             program: "worker.py".into(),

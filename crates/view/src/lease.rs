@@ -22,8 +22,8 @@ data! { $
         bytes: u64,
         /// Since when.
         since_unix_ms: u64,
-        /// Who holds it.
-        client: Text<ClientId>,
+        /// The client that holds it; absent for those of other users.
+        client: Option<Text<ClientId>>,
         /// That client's process.
         pid: u32,
         /// That client's program.
@@ -41,7 +41,7 @@ impl Lease {
             mode: Text(lease.mode),
             bytes: lease.bytes,
             since_unix_ms: lease.since_unix_ms,
-            client: Text(lease.client),
+            client: lease.client.map(Text),
             pid: lease.pid,
             program: lease.program.clone(),
         }

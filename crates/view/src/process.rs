@@ -112,12 +112,12 @@ mod tests {
             mode: Mode::ReadOnly,
             bytes: 1 << 20,
             since_unix_ms: 0,
-            client: id,
+            client: Some(id),
             pid: 7,
             program: "python".into(),
         };
         ClientInfo {
-            client: id,
+            client: Some(id),
             pid: 7,
             user: 1,
             program: "python".into(),

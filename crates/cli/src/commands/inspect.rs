@@ -97,7 +97,7 @@ fn holders(leases: &[LeaseInfo]) -> Table {
             lease.program.clone(),
             lease.mode.to_string(),
             units::age(lease.since_unix_ms),
-            lease.client.to_string(),
+            lease.client.map_or_else(|| "-".to_owned(), |client| client.to_string()),
         ]);
     }
     table

@@ -99,6 +99,30 @@ fn a_repeat_waits_only_for_what_is_left() {
     assert_eq!(waits.collect::<Vec<_>>(), [60_000, 58_500]);
 }
 
+/// Else the pond would say that the tensor is not there, as if nobody had waited for it.
+#[test]
+fn a_repeat_of_a_wait_that_is_over_still_waits() {
+    for (wait_ms, expected) in [(1000, [1000, 1]), (0, [0, 0])] {
+        let mut bench = Bench::up();
+        let (_, mut ask) = bench.get(None);
+        if let RequestBody::TensorGet(get) = &mut ask.body {
+            get.wait_ms = wait_ms;
+        }
+        ask.waits_until = Some(bench.now + Duration::from_millis(wait_ms));
+        let mut call = bench.call(ask);
+        bench.send(&mut call);
+        bench.hang_up();
+        bench.pass(Duration::from_secs(5));
+        bench.connect(&[]);
+        bench.send(&mut call);
+        let waits = bench.sent.iter().map(|(_, one)| match &one.body {
+            RequestBody::TensorGet(get) => get.wait_ms,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(waits.collect::<Vec<_>>(), expected);
+    }
+}
+
 #[test]
 fn a_deadline_ends_the_wait_for_an_answer_and_for_another_callers_connection() {
     let mut bench = Bench::up();
@@ -144,7 +168,7 @@ fn a_closed_session_answers_nothing() {
     for call in [&mut waiting, &mut bench.call(ping())] {
         assert!(matches!(bench.next(call), Next::Failed(End::Closed)));
     }
-    assert!(bench.session.connected(bench.pond, &[]).is_none());
+    assert!(bench.arrive(&[]).is_none());
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Connections: attempts, hello, claims.
 
+use millpond_wire::ErrorKind;
 use millpond_wire::caps::MESSAGE_BYTES;
-use millpond_wire::message::{Claim, LeaseClaim, ReplyBody, RequestBody, VERSION, Welcome};
-use millpond_wire::{Epoch, ErrorKind};
+use millpond_wire::message::{Claim, LeaseClaim, Proof, ReplyBody, RequestBody, VERSION, Welcome};
 
 use super::*;
 use crate::handshake::CLAIMS;
-use crate::{Attempt, Dial, Handshake, Progress, Refusal, Retry};
+use crate::{Attempt, Dial, Handshake, Identity, Progress, Refusal, Retry};
 
 fn claim(number: u64) -> LeaseClaim {
     let target = TensorId::random().into();
@@ -14,17 +14,7 @@ fn claim(number: u64) -> LeaseClaim {
 }
 
 fn welcome(version: u16) -> ReplyBody {
-    ReplyBody::Welcome(Welcome {
-        version,
-        capabilities: 0,
-        pond: PondId::random(),
-        epoch: Epoch(1),
-        daemon_version: "0".into(),
-        tenant: "local".into(),
-        user: 1000,
-        admin: false,
-        page_slots: 0,
-    })
+    ReplyBody::Welcome(Welcome { version, ..welcome_of(PondId::random()) })
 }
 
 #[test]
@@ -44,7 +34,7 @@ fn claims_follow_the_hello_in_batches_of_which_the_last_says_so() {
         (1100, vec![(512, false), (512, false), (76, true)]),
     ] {
         let claims = (0..count).map(claim).collect();
-        let mut handshake = Handshake::new(ClientId::random(), "test", claims);
+        let mut handshake = Handshake::new(Identity::new(ClientId::random()), "test", claims);
         let mut seen = Vec::new();
         while let Some(Request { number, body }) = handshake.ask() {
             let body = match body {
@@ -77,11 +67,12 @@ fn a_handshake_ends_with_the_first_answer_that_is_none() {
         // A pond that is full says so without having been asked.
         (0, ReplyBody::Failure(no.clone()), Refusal::Failure(no)),
     ] {
-        let mut handshake = Handshake::new(ClientId::random(), "test", vec![claim(1)]);
+        let mut handshake =
+            Handshake::new(Identity::new(ClientId::random()), "test", vec![claim(1)]);
         handshake.ask().unwrap();
         assert_eq!(handshake.received(Reply { number, body }), Err(refusal));
     }
-    let mut handshake = Handshake::new(ClientId::random(), "test", vec![claim(1)]);
+    let mut handshake = Handshake::new(Identity::new(ClientId::random()), "test", vec![claim(1)]);
     handshake.ask().unwrap();
     handshake.received(Reply { number: 1, body: welcome(VERSION) }).unwrap();
     handshake.ask().unwrap();
@@ -130,4 +121,48 @@ fn attempts_pause_longer_and_longer_and_end_before_the_deadline() {
         now += pause;
     }
     assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1000]);
+}
+
+#[test]
+fn a_client_that_was_welcomed_shows_its_token_from_then_on() {
+    let mut bench = Bench::down();
+    assert_eq!(bench.session.identity(), Identity::new(bench.session.client()));
+    bench.connect(&[]);
+    bench.hang_up();
+    let proof = Proof { pond: bench.pond, token: [7; 16] };
+    let identity = bench.session.identity();
+    assert_eq!(identity, Identity { client: bench.session.client(), proof: Some(proof) });
+    let mut handshake = Handshake::new(identity, "test", Vec::new());
+    let Some(Request { body: RequestBody::Hello(hello), .. }) = handshake.ask() else { panic!() };
+    assert_eq!((hello.client, hello.proof), (identity.client, Some(proof)));
+}
+
+#[test]
+fn only_a_client_without_leases_that_is_denied_itself_may_go_on_as_a_new_one() {
+    let no = Failure::new(ErrorKind::Denied, "no");
+    let denied = |number| Reply { number, body: ReplyBody::Failure(no.clone()) };
+    for (number, claims, expected) in [
+        (1, vec![], Refusal::NotThisClient(no.clone())),
+        (1, vec![claim(1)], Refusal::Failure(no.clone())),
+        // Nobody of this user is wanted.
+        (0, vec![], Refusal::Failure(no.clone())),
+    ] {
+        let mut handshake = Handshake::new(Identity::new(ClientId::random()), "test", claims);
+        handshake.ask().unwrap();
+        assert_eq!(handshake.received(denied(number)), Err(expected));
+    }
+}
+
+/// What the pond granted to the client before, if it did, is not this one's to give back.
+#[test]
+fn a_new_client_has_nothing_of_the_one_before() {
+    let mut bench = Bench::up();
+    bench.session.remember();
+    bench.session.stray(&[LeaseId(1)]);
+    bench.hang_up();
+    assert!(bench.session.has_strays());
+    let (client, _claims) = (ClientId::random(), bench.session.connecting());
+    bench.session.connected(client, &welcome_of(bench.pond), &[]).unwrap();
+    assert_eq!(bench.session.client(), client);
+    assert!(!bench.session.has_strays() && !bench.session.remembered);
 }

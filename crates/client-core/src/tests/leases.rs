@@ -46,12 +46,13 @@ fn refused_claims_and_another_pond_lose_leases() {
     let claims = bench.session.connecting();
     assert_eq!(claims.len(), 2);
     let unheard_of = LeaseId(99);
-    let arrival = bench.session.connected(bench.pond, &[leases[0], unheard_of]).unwrap();
+    let arrival = bench.arrive(&[leases[0], unheard_of]).unwrap();
     assert!(!arrival.other_pond);
     assert_eq!(arrival.lost, [claims[0]]);
     bench.hang_up();
     let _claims = bench.session.connecting();
-    let arrival = bench.session.connected(PondId::random(), &[]).unwrap();
+    bench.pond = PondId::random();
+    let arrival = bench.arrive(&[]).unwrap();
     assert!(arrival.other_pond);
     assert_eq!(arrival.lost, [claims[1]]);
     assert!(bench.session.leases().is_empty());

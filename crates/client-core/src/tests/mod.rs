@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
     Life, Reply, ReplyBody, Request, RequestBody, Target, TensorCreate, TensorGet, TensorGrant,
-    TensorInfo,
+    TensorInfo, VERSION, Welcome,
 };
 use millpond_wire::{
-    Audience, Backing, ClientId, Dtype, ErrorKind, Failure, LeaseId, Mode, PondId, Shape, TensorId,
-    samples,
+    Audience, Backing, ClientId, Dtype, Epoch, ErrorKind, Failure, LeaseId, Mode, PondId, Shape,
+    TensorId, samples,
 };
 
 use crate::{Ask, Call, Ended, Next, Received, Session, Verdict};
@@ -32,6 +32,21 @@ struct Bench {
     sent: Vec<(u64, Request)>,
 }
 
+fn welcome_of(pond: PondId) -> Welcome {
+    Welcome {
+        version: VERSION,
+        capabilities: 0,
+        pond,
+        epoch: Epoch(1),
+        daemon_version: "0".into(),
+        tenant: "local".into(),
+        user: 1000,
+        admin: false,
+        page_slots: 0,
+        token: Some([7; 16]),
+    }
+}
+
 impl Bench {
     fn down() -> Self {
         let session = Session::new(ClientId::random(), PATIENCE);
@@ -46,7 +61,11 @@ impl Bench {
 
     fn connect(&mut self, refused: &[LeaseId]) {
         let _claims = self.session.connecting();
-        self.session.connected(self.pond, refused).unwrap();
+        self.arrive(refused).unwrap();
+    }
+
+    fn arrive(&mut self, refused: &[LeaseId]) -> Option<crate::Arrival> {
+        self.session.connected(self.session.client(), &welcome_of(self.pond), refused)
     }
 
     fn hang_up(&mut self) {

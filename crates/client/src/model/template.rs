@@ -82,13 +82,21 @@ fn tie(manifest: &mut Manifest, ties: &[(String, String)]) -> Result<()> {
     }
 }
 
-/// The bytes of a version's tensors: what several names have counts once.
+/// The bytes of a version's tensors: what several names have, or have parts of, counts once.
 pub(crate) fn stored_bytes(manifest: &Manifest) -> u64 {
     let mut places: Vec<(usize, u64, u64)> =
         manifest.tensors.iter().map(|one| (one.slab, one.offset, one.bytes)).collect();
     places.sort_unstable();
-    places.dedup();
-    places.iter().map(|(.., bytes)| bytes).sum()
+    let (mut stored, mut slab, mut counted) = (0_u64, 0, 0);
+    for (on, offset, bytes) in places {
+        if on != slab {
+            (slab, counted) = (on, 0);
+        }
+        let end = offset.saturating_add(bytes);
+        stored = stored.saturating_add(end.saturating_sub(offset.max(counted)));
+        counted = counted.max(end);
+    }
+    stored
 }
 
 pub(super) fn of_nothing(model: &str) -> Error {

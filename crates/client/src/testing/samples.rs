@@ -30,6 +30,7 @@ pub(crate) fn welcome_of(pond: PondId, epoch: u64) -> ReplyBody {
         user: 1000,
         admin: false,
         page_slots: 0,
+        token: Some([6; 16]),
     })
 }
 

@@ -245,3 +245,37 @@ fn a_full_queue_does_not_make_the_two_sides_wait_for_each_other() {
     });
     eventually(|| pond.seen().len() == 8 * 100 + 3);
 }
+
+/// Somebody else has taken its identity, and it held nothing.
+#[test]
+fn a_client_that_is_denied_without_leases_goes_on_as_a_new_one() {
+    let pond = FakePond::start(|connection, request| match &request.body {
+        RequestBody::Hello(_) if connection == 1 => Does::Reply(failure(ErrorKind::Denied)),
+        RequestBody::Ping if connection == 0 => Does::HangUp,
+        _ => Does::Polite,
+    });
+    let link = pond.link();
+    let before = link.client();
+    link.ask_done("a ping", RequestBody::Ping).unwrap();
+    assert_ne!(link.client(), before);
+    let hellos: Vec<_> = pond
+        .seen()
+        .into_iter()
+        .filter_map(|(connection, body)| match body {
+            RequestBody::Hello(hello) => Some((connection, hello.client, hello.proof.is_some())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(hellos, [(0, before, false), (1, before, true), (2, link.client(), false)]);
+}
+
+#[test]
+fn a_new_client_that_is_denied_as_well_says_so() {
+    let pond = FakePond::start(|_, request| match &request.body {
+        RequestBody::Hello(_) => Does::Reply(failure(ErrorKind::Denied)),
+        _ => Does::Polite,
+    });
+    let error = pond.link().ask("a ping", RequestBody::Ping).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    assert_eq!(pond.seen().len(), 2);
+}

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, ReplyBody, Request, RequestBody, Target, TensorGet,
+    Claim, Hello, LeaseClaim, Proof, ReplyBody, Request, RequestBody, Target, TensorGet,
 };
 use millpond_wire::{ErrorKind, LeaseId, Mode, PondId, TensorId, Token};
 
@@ -63,13 +63,16 @@ fn a_restart_is_claimed_and_requests_are_repeated_with_the_same_identities() {
     assert_eq!(published, ReplyBody::Published { generation: token.0.as_u64_pair().1 });
 
     let seen = pond.requests();
+    let proof =
+        Proof { pond: "00000000-0000-4000-8000-000000000001".parse().unwrap(), token: [6; 16] };
     let hello = |claims| {
         RequestBody::Hello(Hello {
             version: 1,
             capabilities: 0,
-            client: link.client,
+            client: link.client(),
             program: "test".into(),
             claims,
+            proof: claims.then_some(proof),
         })
     };
     let claim = LeaseClaim {

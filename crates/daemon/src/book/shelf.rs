@@ -388,7 +388,9 @@ impl Group {
             | LedgerError::System { .. } => false,
         };
         if broken {
-            tracing::error!("{error}");
+            if let Ok(account) = &self.account {
+                tracing::error!(group = %account.name, "{error}");
+            }
             self.account = Err(error.to_string());
         }
     }

@@ -10,6 +10,7 @@ use millpond_wire::{
 use super::answer::{Answer, Answered, from_port, gone, now};
 use super::catalog::Tensor;
 use super::get::lost;
+use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, Owner};
 use super::parked::{RequestId, Wish};
 use super::pond::Pond;
@@ -27,8 +28,14 @@ impl<P: Ports> Pond<P> {
         let (client, caller) = self.client_of(by.conn)?;
         super::life::check(&create.life)?;
         // A repeat gets the same answer, whatever has become of the name since.
-        if let Some(known) = create.lease.and_then(|lease| self.leases.get(client, lease)) {
-            let target = known.target;
+        let known = |lease| self.leases.get(client, lease).map(|known| (lease, *known));
+        if let Some((lease, Lease { target, asked, .. })) = create.lease.and_then(known) {
+            let means = |id: TensorId| target == id.into();
+            let is_repeat =
+                means(create.tensor) || asked == self.leases.asked_create(create.tensor);
+            if !is_repeat && !self.existing(&caller, &create)?.is_some_and(means) {
+                return Err(number_in_use(lease));
+            }
             return self.answer_create(ports, by, &create, target);
         }
         if let Some(existing) = self.existing(&caller, &create)? {
@@ -207,7 +214,8 @@ impl<P: Ports> Pond<P> {
         match (create.lease, target) {
             // The creator's own lease is no get; one on what was there already is.
             (Some(lease), _) => {
-                let on = (lease, Mode::ReadWrite);
+                let asked = self.leases.asked_create(create.tensor);
+                let on = Wanted { lease, mode: Mode::ReadWrite, asked };
                 let mut answer = self.grant(ports, by.conn, target, on, existed)?;
                 if let Answered::Now(ReplyBody::Tensor(grant), _) = &mut answer {
                     grant.existed = existed;

@@ -10,7 +10,7 @@ use millpond_wire::{
 
 use super::answer::{Answer, Answered};
 use super::catalog::{Tensor, is_in_public, public_of, way_out};
-use super::leases::Lease;
+use super::leases::{Lease, Wanted, number_in_use};
 use super::owner::{Caller, not_shared};
 use super::parked::{RequestId, Ticket, Until, Wish};
 use super::pond::Pond;
@@ -20,9 +20,18 @@ impl<P: Ports> Pond<P> {
     pub(super) fn get(&mut self, ports: &mut P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
         self.check_draining()?;
         let (client, caller) = self.client_of(by.conn)?;
-        let on = (get.lease, get.mode);
+        let on = self.wanted(&get);
         // A repeat gets the same answer, whatever has become of the name since.
-        if let Some(target) = self.leases.get(client, get.lease).map(|lease| lease.target) {
+        if let Some(Lease { target, asked, .. }) = self.leases.get(client, get.lease).copied() {
+            let is_repeat = on.asked != 0 && on.asked == asked;
+            let means = |id: TensorId| target == id.into();
+            let is_same = match get.target {
+                Target::Id(id) => means(id),
+                Target::Name(_) => self.lookup(&caller, &get.target).is_some_and(means),
+            };
+            if !is_repeat && !is_same {
+                return Err(number_in_use(get.lease));
+            }
             return self.grant(ports, by.conn, target, on, true);
         }
         // Who waits needs no hints about what is not there yet.
@@ -41,6 +50,11 @@ impl<P: Ports> Pond<P> {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    fn wanted(&self, get: &TensorGet) -> Wanted {
+        let asked = self.leases.asked_tensor(&get.target);
+        Wanted { lease: get.lease, mode: get.mode, asked }
     }
 
     fn wait_for(&mut self, ports: &P, by: RequestId, get: TensorGet) -> Answer<P::Fd> {
@@ -150,7 +164,7 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         conn: ConnId,
         target: LeaseTarget,
-        (lease, mode): (LeaseId, Mode),
+        Wanted { lease, mode, asked }: Wanted,
         counts: bool,
     ) -> Answer<P::Fd> {
         let (id, _) = self.client_of(conn)?;
@@ -171,11 +185,11 @@ impl<P: Ports> Pond<P> {
         }
         let mut counted = false;
         if counts && self.leases.get(id, lease).is_none() {
-            let by = CountedLease { client: id, lease, mode, ended: false };
+            let by = CountedLease { client: id, lease, mode, ended: false, asked };
             counted = self.count_access(ports, tensor, by)?;
         }
         let since_ms = ports.now_ms();
-        self.leases.begin(id, lease, Lease { target, mode, since_ms, counted });
+        self.leases.begin(id, lease, Lease { target, mode, since_ms, counted, asked });
         self.schedule(tensor);
         let info = self.info(tensor, ports.monotonic_ms())?;
         let slab = self.slabs.get(info.slab);
@@ -203,10 +217,7 @@ impl<P: Ports> Pond<P> {
         }
         match self.leases.get(id, lease) {
             Some(known) if on.is_none_or(|on| on == (known.target, known.mode)) => Ok(()),
-            Some(_) => {
-                let message = format!("lease {lease} is already on something else");
-                Err(Failure::new(ErrorKind::Invalid, message))
-            }
+            Some(_) => Err(number_in_use(lease)),
             None if self.leases.count_of(id) >= most => Err(Failure::new(
                 ErrorKind::TooMany,
                 format!("one client may hold at most {most} leases"),
@@ -224,7 +235,7 @@ impl<P: Ports> Pond<P> {
             let Some(parked) = self.parked.get(ticket) else { continue };
             let (conn, Wish::Get(get)) = (parked.by.conn, &parked.wish) else { continue };
             if self.could_have(conn, get, id) {
-                let on = (get.lease, get.mode);
+                let on = self.wanted(get);
                 let answer = self.grant(ports, conn, id.into(), on, true);
                 self.answer_parked(ports, Some(ticket), answer);
             }

@@ -7,6 +7,7 @@ use millpond_wire::{Backing, ClientId, ErrorKind, Failure, LeaseId, LeaseTarget,
 
 use super::answer::{Answer, Answered, from_port, now};
 use super::clients::Client;
+use super::identity::Identity;
 use super::leases::Lease;
 use super::parked::Wish;
 use super::pond::Pond;
@@ -33,16 +34,17 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Protocol, "this connection already has a client"));
         }
         let (caller, pid) = (connection.caller.clone(), connection.pid);
-        match self.clients.get(hello.client) {
-            // The identity is a secret of one process; the kernel says which process this is.
-            Some(known) if known.pid != pid || known.owner().user != caller.owner.user => {
-                return Err(Failure::new(
-                    ErrorKind::Denied,
-                    format!("client {} is another process", hello.client),
-                ));
+        let token = self.leases.client_token(hello.client, &caller.owner, pid);
+        match self.identify(&caller, pid, &hello, &token)? {
+            Identity::Known => {}
+            Identity::Unknown { proven } => self.new_client(ports, conn, &hello, proven)?,
+            Identity::Taken(by) => {
+                self.end_client(ports, hello.client, Ending::Released, "its identity is another's");
+                if let Some(by) = by {
+                    ports.close(by);
+                }
+                self.new_client(ports, conn, &hello, true)?;
             }
-            Some(_) => {}
-            None => self.new_client(ports, conn, &hello)?,
         }
         if let Some(before) = self.clients.greet(conn, hello.client) {
             ports.close(before);
@@ -62,11 +64,18 @@ impl<P: Ports> Pond<P> {
             user: caller.owner.user,
             admin: caller.admin,
             page_slots: u32::try_from(slots).unwrap_or(0),
+            token: Some(token),
         });
         Ok(Answered::Now(welcome, page.into_iter().collect()))
     }
 
-    fn new_client(&mut self, ports: &mut P, conn: ConnId, hello: &Hello) -> Result<(), Failure> {
+    fn new_client(
+        &mut self,
+        ports: &mut P,
+        conn: ConnId,
+        hello: &Hello,
+        proven: bool,
+    ) -> Result<(), Failure> {
         let Some(connection) = self.clients.connection(conn) else { return Ok(()) };
         // The operator can always look.
         if self.clients.len() >= self.caps.clients && !connection.caller.admin {
@@ -84,7 +93,8 @@ impl<P: Ports> Pond<P> {
             since_ms: ports.now_ms(),
             pidfd: None,
             conn: Some(conn),
-            unclaimed: hello.claims,
+            // Nothing waits for one that this pond has never seen.
+            unclaimed: hello.claims && proven,
             recorded: false,
             announced: false,
             mover: false,
@@ -148,9 +158,6 @@ impl<P: Ports> Pond<P> {
 
     /// Leases that were granted by an earlier daemon, or by this one on an earlier connection.
     pub(super) fn claim(&mut self, ports: &mut P, id: ClientId, claim: &Claim) -> Answer<P::Fd> {
-        if !claim.leases.is_empty() {
-            self.record_client(ports, id)?;
-        }
         let Some(client) = self.clients.get(id) else { return Ok(Answered::Sent) };
         let user = client.owner().user;
         let mut refused: Vec<LeaseId> = Vec::new();
@@ -171,7 +178,9 @@ impl<P: Ports> Pond<P> {
                 refused.push(lease);
                 continue;
             }
-            self.leases.begin(id, lease, Lease { target, mode, since_ms, counted: false });
+            self.record_client(ports, id)?;
+            let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
+            self.leases.begin(id, lease, begun);
             if let LeaseTarget::Tensor(tensor) = target {
                 self.schedule(tensor);
                 self.is_held(tensor);
@@ -236,7 +245,7 @@ impl<P: Ports> Pond<P> {
         self.end_client(ports, id, Ending::Released, "said goodbye");
     }
 
-    fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
+    pub(super) fn end_client(&mut self, ports: &mut P, id: ClientId, ending: Ending, why: &str) {
         let Some(client) = self.clients.get(id) else { return };
         let (unclaimed, caller) = (client.unclaimed, client.caller.clone());
         let leases: Vec<LeaseId> = self.leases.of(id).map(|(lease, _)| lease).collect();

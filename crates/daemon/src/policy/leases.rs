@@ -6,9 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use millpond_wire::message::LeaseToken;
-use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
+use millpond_wire::message::{ClientToken, LeaseToken, Target};
+use millpond_wire::{
+    ClientId, ErrorKind, Failure, LeaseId, LeaseTarget, Mode, TensorId, VersionTarget,
+};
 
+use super::owner::Owner;
 use super::tokens::TokenKey;
 
 /// The right of one client to use one tensor or version.
@@ -19,6 +22,24 @@ pub(super) struct Lease {
     pub since_ms: u64,
     /// It is in the journal, because it came with a get that counts.
     pub counted: bool,
+    /// A hash of the request, where that does not name the target: a repeat of it is recognised
+    /// whatever the name means since. Zero for no such request.
+    pub asked: u64,
+}
+
+/// The lease that somebody asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub lease: LeaseId,
+    pub mode: Mode,
+    /// As in [`Lease`].
+    pub asked: u64,
+}
+
+/// Under this number there is a lease already.
+pub(super) fn number_in_use(lease: LeaseId) -> Failure {
+    Failure::new(ErrorKind::Invalid, format!("lease {lease} is already on something else"))
+        .hint("count lease numbers up, and use none twice")
 }
 
 #[derive(Debug)]
@@ -48,6 +69,30 @@ impl LeaseTable {
         user: u32,
     ) -> LeaseToken {
         self.key.token(client, lease, target, mode, user)
+    }
+
+    /// How a client proves that it is the one that it says.
+    pub(super) fn client_token(&self, client: ClientId, owner: &Owner, pid: u32) -> ClientToken {
+        self.key.client_token(client, owner, pid)
+    }
+
+    pub(super) fn asked_tensor(&self, target: &Target) -> u64 {
+        match target {
+            Target::Name(name) => self.key.short(name),
+            Target::Id(_) => 0,
+        }
+    }
+
+    pub(super) fn asked_version(&self, target: &VersionTarget) -> u64 {
+        match target {
+            VersionTarget::Name(name) => self.key.short(name),
+            VersionTarget::Id(_) => 0,
+        }
+    }
+
+    /// Of a create, which may find another tensor; no name has a space.
+    pub(super) fn asked_create(&self, tensor: TensorId) -> u64 {
+        self.key.short(format_args!("create {tensor}"))
     }
 
     pub(super) fn get(&self, client: ClientId, lease: LeaseId) -> Option<&Lease> {
@@ -171,7 +216,7 @@ mod tests {
     }
 
     fn lease(on: u8) -> Lease {
-        Lease { target: target(on), mode: Mode::ReadOnly, since_ms: 0, counted: false }
+        Lease { target: target(on), mode: Mode::ReadOnly, since_ms: 0, counted: false, asked: 0 }
     }
 
     #[test]

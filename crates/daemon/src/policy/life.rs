@@ -172,8 +172,9 @@ impl<P: Ports> Pond<P> {
     pub(super) fn counted_leases(&self, id: TensorId, tensor: &Tensor) -> Vec<Record> {
         let Some(accesses_left) = tensor.life.accesses_left else { return Vec::new() };
         let known = self.leases.on(id).filter_map(|(client, lease)| {
-            let mode = self.leases.get(client, lease).filter(|lease| lease.counted)?.mode;
-            Some(CountedLease { client, lease, mode, ended: false })
+            let known = self.leases.get(client, lease).filter(|lease| lease.counted)?;
+            let (mode, asked) = (known.mode, known.asked);
+            Some(CountedLease { client, lease, mode, ended: false, asked })
         });
         let record =
             |lease| Record::TensorAccessed { tensor: id, accesses_left, lease: Some(lease) };
@@ -182,7 +183,7 @@ impl<P: Ports> Pond<P> {
 
     /// What the journal says about a counted lease.
     pub(super) fn replay_lease(&mut self, id: TensorId, counted: CountedLease) {
-        let CountedLease { client, lease, mode, ended } = counted;
+        let CountedLease { client, lease, mode, ended, asked } = counted;
         if self.catalog.get(id).is_none_or(Tensor::is_part) {
             return;
         }
@@ -197,7 +198,7 @@ impl<P: Ports> Pond<P> {
             }
         } else if known.is_none() {
             let since_ms = self.identity.started_ms;
-            let held = Lease { target: id.into(), mode, since_ms, counted: true };
+            let held = Lease { target: id.into(), mode, since_ms, counted: true, asked };
             self.leases.begin(client, lease, held);
         }
     }

@@ -17,6 +17,7 @@ mod get;
 mod gpus;
 mod groups;
 mod hello;
+mod identity;
 mod leases;
 mod life;
 mod listing;

@@ -15,6 +15,14 @@ pub struct Owner {
     pub group: u32,
 }
 
+impl Owner {
+    /// Whether both are one user, who may have changed groups.
+    #[must_use]
+    pub fn is_user(&self, other: &Owner) -> bool {
+        self.tenant == other.tenant && self.user == other.user
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// As the kernel says.
@@ -53,7 +61,7 @@ impl Caller {
     /// everybody who may use it: the driver cannot tell them apart.
     #[must_use]
     pub fn may_change(&self, owner: &Owner) -> bool {
-        self.admin || (self.owner.tenant == owner.tenant && self.owner.user == owner.user)
+        self.admin || self.owner.is_user(owner)
     }
 }
 

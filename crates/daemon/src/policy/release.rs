@@ -56,7 +56,8 @@ impl<P: Ports> Pond<P> {
         let (LeaseTarget::Tensor(tensor), true) = (known.target, known.counted) else {
             return Ok(());
         };
-        let counted = CountedLease { client, lease, mode: known.mode, ended: true };
+        let (mode, asked) = (known.mode, known.asked);
+        let counted = CountedLease { client, lease, mode, ended: true, asked };
         self.count_release(ports, tensor, counted)
     }
 

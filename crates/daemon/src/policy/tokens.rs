@@ -1,10 +1,13 @@
-//! Lease tokens: how a lease proves itself to the next daemon, without a table of leases.
+//! Tokens: how a lease and a client prove themselves to the next daemon, without a table of them.
 
+use std::fmt::{Display, Write};
 use std::hash::Hasher;
 
-use millpond_wire::message::LeaseToken;
+use millpond_wire::message::{ClientToken, LeaseToken};
 use millpond_wire::{ClientId, LeaseId, LeaseTarget, Mode};
 use siphasher::sip128::{Hasher128, SipHasher24};
+
+use super::owner::Owner;
 
 /// The key of one pond; it lives in the journal, which no client sees.
 #[derive(Clone, Copy)]
@@ -39,6 +42,35 @@ impl TokenKey {
         hasher.write_u8(mode.code());
         hasher.write_u32(user);
         hasher.finish128().as_bytes()
+    }
+
+    /// The token of a client: the kernel has said that this process of this user has its identity.
+    #[must_use]
+    pub fn client_token(&self, client: ClientId, owner: &Owner, pid: u32) -> ClientToken {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(client.0.as_bytes());
+        // No lease has this number.
+        hasher.write_u64(0);
+        hasher.write_u32(owner.user);
+        hasher.write_u32(pid);
+        hasher.write(owner.tenant.as_bytes());
+        hasher.finish128().as_bytes()
+    }
+
+    /// A short hash of what somebody asked for, never zero.
+    #[must_use]
+    pub fn short(&self, asked: impl Display) -> u64 {
+        struct Text(SipHasher24);
+        impl Write for Text {
+            fn write_str(&mut self, text: &str) -> std::fmt::Result {
+                self.0.write(text.as_bytes());
+                Ok(())
+            }
+        }
+        let mut text = Text(SipHasher24::new_with_key(&self.0));
+        // Hashing does not fail.
+        let _written = write!(text, "{asked}");
+        text.0.finish128().h1.max(1)
     }
 
     /// Compares in constant time.

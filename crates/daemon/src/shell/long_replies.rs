@@ -133,7 +133,7 @@ mod tests {
             mode: Mode::ReadOnly,
             bytes: 1,
             since_unix_ms: 2,
-            client,
+            client: Some(client),
             pid: 3,
             program: "test".into(),
         }
@@ -143,7 +143,7 @@ mod tests {
     fn what_is_made_is_what_was_said() {
         let client = ClientId::random();
         let clients = ReplyBody::Clients(vec![ClientInfo {
-            client,
+            client: Some(client),
             pid: 3,
             user: 4,
             program: "test".into(),

@@ -5248,6 +5248,8 @@ mod root {
                 pub mode: u8,
                 /// The field `ended` in the table `TensorAccessed`
                 pub ended: bool,
+                /// The field `asked` in the table `TensorAccessed`
+                pub asked: u64,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -5260,6 +5262,7 @@ mod root {
                         lease: 0,
                         mode: 0,
                         ended: false,
+                        asked: 0,
                     }
                 }
             }
@@ -5280,6 +5283,7 @@ mod root {
                     field_lease: impl ::planus::WriteAsDefault<u64, u64>,
                     field_mode: impl ::planus::WriteAsDefault<u8, u8>,
                     field_ended: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_asked: impl ::planus::WriteAsDefault<u64, u64>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_tensor = field_tensor.prepare(builder);
                     let prepared_accesses_left = field_accesses_left.prepare(builder, &0);
@@ -5287,8 +5291,9 @@ mod root {
                     let prepared_lease = field_lease.prepare(builder, &0);
                     let prepared_mode = field_mode.prepare(builder, &0);
                     let prepared_ended = field_ended.prepare(builder, &false);
+                    let prepared_asked = field_asked.prepare(builder, &0);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<18> =
                         ::core::default::Default::default();
                     if prepared_tensor.is_some() {
                         table_writer.write_entry::<self::Id>(0);
@@ -5301,6 +5306,9 @@ mod root {
                     }
                     if prepared_lease.is_some() {
                         table_writer.write_entry::<u64>(3);
+                    }
+                    if prepared_asked.is_some() {
+                        table_writer.write_entry::<u64>(6);
                     }
                     if prepared_mode.is_some() {
                         table_writer.write_entry::<u8>(4);
@@ -5324,6 +5332,9 @@ mod root {
                             }
                             if let ::core::option::Option::Some(prepared_lease) = prepared_lease {
                                 object_writer.write::<_, _, 8>(&prepared_lease);
+                            }
+                            if let ::core::option::Option::Some(prepared_asked) = prepared_asked {
+                                object_writer.write::<_, _, 8>(&prepared_asked);
                             }
                             if let ::core::option::Option::Some(prepared_mode) = prepared_mode {
                                 object_writer.write::<_, _, 1>(&prepared_mode);
@@ -5375,6 +5386,7 @@ mod root {
                         self.lease,
                         self.mode,
                         self.ended,
+                        self.asked,
                     )
                 }
             }
@@ -5516,6 +5528,32 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`asked` field](TensorAccessed#structfield.asked).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn asked<T6>(
+                    self,
+                    value: T6,
+                ) -> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsDefault<u64, u64>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    TensorAccessedBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`asked` field](TensorAccessed#structfield.asked) to the default value.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn asked_as_default(
+                    self,
+                ) -> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, ::planus::DefaultValue)>
+                {
+                    self.asked(::planus::DefaultValue)
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [TensorAccessed].
                 #[inline]
                 pub fn finish(
@@ -5536,8 +5574,9 @@ mod root {
                 T3: ::planus::WriteAsDefault<u64, u64>,
                 T4: ::planus::WriteAsDefault<u8, u8>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAs<::planus::Offset<TensorAccessed>>
-                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 type Prepared = ::planus::Offset<TensorAccessed>;
 
@@ -5557,8 +5596,9 @@ mod root {
                 T3: ::planus::WriteAsDefault<u64, u64>,
                 T4: ::planus::WriteAsDefault<u8, u8>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOptional<::planus::Offset<TensorAccessed>>
-                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 type Prepared = ::planus::Offset<TensorAccessed>;
 
@@ -5578,16 +5618,17 @@ mod root {
                 T3: ::planus::WriteAsDefault<u64, u64>,
                 T4: ::planus::WriteAsDefault<u8, u8>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsDefault<u64, u64>,
             > ::planus::WriteAsOffset<TensorAccessed>
-                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5)>
+                for TensorAccessedBuilder<(T0, T1, T2, T3, T4, T5, T6)>
             {
                 #[inline]
                 fn prepare(
                     &self,
                     builder: &mut ::planus::Builder,
                 ) -> ::planus::Offset<TensorAccessed> {
-                    let (v0, v1, v2, v3, v4, v5) = &self.0;
-                    TensorAccessed::create(builder, v0, v1, v2, v3, v4, v5)
+                    let (v0, v1, v2, v3, v4, v5, v6) = &self.0;
+                    TensorAccessed::create(builder, v0, v1, v2, v3, v4, v5, v6)
                 }
             }
 
@@ -5643,6 +5684,14 @@ mod root {
                             .unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`asked` field](TensorAccessed#structfield.asked).
+                #[inline]
+                pub fn asked(&self) -> ::planus::Result<u64> {
+                    ::core::result::Result::Ok(
+                        self.0.access(6, "TensorAccessed", "asked")?.unwrap_or(0),
+                    )
+                }
             }
 
             impl<'a> ::core::fmt::Debug for TensorAccessedRef<'a> {
@@ -5658,6 +5707,7 @@ mod root {
                     f.field("lease", &self.lease());
                     f.field("mode", &self.mode());
                     f.field("ended", &self.ended());
+                    f.field("asked", &self.asked());
                     f.finish()
                 }
             }
@@ -5674,6 +5724,7 @@ mod root {
                         lease: ::core::convert::TryInto::try_into(value.lease()?)?,
                         mode: ::core::convert::TryInto::try_into(value.mode()?)?,
                         ended: ::core::convert::TryInto::try_into(value.ended()?)?,
+                        asked: ::core::convert::TryInto::try_into(value.asked()?)?,
                     })
                 }
             }
@@ -5754,7 +5805,7 @@ mod root {
             /// The table `TensorDeleted` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDeleted` in the file `schema/journal.fbs:113`
+            /// * Table `TensorDeleted` in the file `schema/journal.fbs:115`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDeleted {
                 /// The field `tensor` in the table `TensorDeleted`
@@ -6026,7 +6077,7 @@ mod root {
             /// The table `TensorFreed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `TensorFreed` in the file `schema/journal.fbs:117`
+            /// * Table `TensorFreed` in the file `schema/journal.fbs:119`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorFreed {
                 /// The field `tensor` in the table `TensorFreed`
@@ -6298,7 +6349,7 @@ mod root {
             /// The table `VersionStaged` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStaged` in the file `schema/journal.fbs:122`
+            /// * Table `VersionStaged` in the file `schema/journal.fbs:124`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStaged {
                 /// The field `version` in the table `VersionStaged`
@@ -7109,7 +7160,7 @@ mod root {
             /// The table `VersionReady` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReady` in the file `schema/journal.fbs:137`
+            /// * Table `VersionReady` in the file `schema/journal.fbs:139`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReady {
                 /// The field `version` in the table `VersionReady`
@@ -7786,7 +7837,7 @@ mod root {
             /// The table `VersionCurrent` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCurrent` in the file `schema/journal.fbs:151`
+            /// * Table `VersionCurrent` in the file `schema/journal.fbs:153`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCurrent {
                 /// The field `version` in the table `VersionCurrent`
@@ -8102,7 +8153,7 @@ mod root {
             /// The table `VersionDraining` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDraining` in the file `schema/journal.fbs:157`
+            /// * Table `VersionDraining` in the file `schema/journal.fbs:159`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDraining {
                 /// The field `version` in the table `VersionDraining`
@@ -8379,7 +8430,7 @@ mod root {
             /// The table `VersionGone` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGone` in the file `schema/journal.fbs:161`
+            /// * Table `VersionGone` in the file `schema/journal.fbs:163`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGone {
                 /// The field `version` in the table `VersionGone`
@@ -8653,7 +8704,7 @@ mod root {
             /// The table `Renamed` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Renamed` in the file `schema/journal.fbs:166`
+            /// * Table `Renamed` in the file `schema/journal.fbs:168`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Renamed {
                 /// The field `tensor` in the table `Renamed`
@@ -9050,7 +9101,7 @@ mod root {
             /// The table `DeviceSeen` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceSeen` in the file `schema/journal.fbs:175`
+            /// * Table `DeviceSeen` in the file `schema/journal.fbs:177`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceSeen {
                 /// The field `device` in the table `DeviceSeen`
@@ -9512,7 +9563,7 @@ mod root {
             /// The union `Body` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Union `Body` in the file `schema/journal.fbs:183`
+            /// * Union `Body` in the file `schema/journal.fbs:185`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum Body {
                 /// The variant of type `Opened` in the union `Body`
@@ -10566,7 +10617,7 @@ mod root {
             /// The table `Record` in the namespace `millpond.journal`
             ///
             /// Generated from these locations:
-            /// * Table `Record` in the file `schema/journal.fbs:204`
+            /// * Table `Record` in the file `schema/journal.fbs:206`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Record {
                 /// The field `body` in the table `Record`

@@ -799,6 +799,10 @@ mod root {
                 pub program: ::core::option::Option<::planus::alloc::string::String>,
                 /// The field `claims` in the table `Hello`
                 pub claims: bool,
+                /// The field `pond` in the table `Hello`
+                pub pond: ::core::option::Option<self::Id>,
+                /// The field `token` in the table `Hello`
+                pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -811,6 +815,8 @@ mod root {
                         client: ::core::default::Default::default(),
                         program: ::core::default::Default::default(),
                         claims: false,
+                        pond: ::core::default::Default::default(),
+                        token: ::core::default::Default::default(),
                     }
                 }
             }
@@ -833,6 +839,8 @@ mod root {
                         ::planus::Offset<::core::primitive::str>,
                     >,
                     field_claims: impl ::planus::WriteAsDefault<bool, bool>,
+                    field_pond: impl ::planus::WriteAsOptional<self::Id>,
+                    field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_magic = field_magic.prepare(builder, &0);
                     let prepared_version = field_version.prepare(builder, &0);
@@ -840,8 +848,10 @@ mod root {
                     let prepared_client = field_client.prepare(builder);
                     let prepared_program = field_program.prepare(builder);
                     let prepared_claims = field_claims.prepare(builder, &false);
+                    let prepared_pond = field_pond.prepare(builder);
+                    let prepared_token = field_token.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<16> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<20> =
                         ::core::default::Default::default();
                     if prepared_capabilities.is_some() {
                         table_writer.write_entry::<u64>(2);
@@ -849,11 +859,17 @@ mod root {
                     if prepared_client.is_some() {
                         table_writer.write_entry::<self::Id>(3);
                     }
+                    if prepared_pond.is_some() {
+                        table_writer.write_entry::<self::Id>(6);
+                    }
                     if prepared_magic.is_some() {
                         table_writer.write_entry::<u32>(0);
                     }
                     if prepared_program.is_some() {
                         table_writer.write_entry::<::planus::Offset<str>>(4);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(7);
                     }
                     if prepared_version.is_some() {
                         table_writer.write_entry::<u16>(1);
@@ -872,12 +888,18 @@ mod root {
                             if let ::core::option::Option::Some(prepared_client) = prepared_client {
                                 object_writer.write::<_, _, 16>(&prepared_client);
                             }
+                            if let ::core::option::Option::Some(prepared_pond) = prepared_pond {
+                                object_writer.write::<_, _, 16>(&prepared_pond);
+                            }
                             if let ::core::option::Option::Some(prepared_magic) = prepared_magic {
                                 object_writer.write::<_, _, 4>(&prepared_magic);
                             }
                             if let ::core::option::Option::Some(prepared_program) = prepared_program
                             {
                                 object_writer.write::<_, _, 4>(&prepared_program);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 4>(&prepared_token);
                             }
                             if let ::core::option::Option::Some(prepared_version) = prepared_version
                             {
@@ -924,6 +946,8 @@ mod root {
                         self.client,
                         &self.program,
                         self.claims,
+                        self.pond,
+                        &self.token,
                     )
                 }
             }
@@ -1059,6 +1083,46 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5> HelloBuilder<(T0, T1, T2, T3, T4, T5)> {
+                /// Setter for the [`pond` field](Hello#structfield.pond).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond<T6>(self, value: T6) -> HelloBuilder<(T0, T1, T2, T3, T4, T5, T6)>
+                where
+                    T6: ::planus::WriteAsOptional<self::Id>,
+                {
+                    let (v0, v1, v2, v3, v4, v5) = self.0;
+                    HelloBuilder((v0, v1, v2, v3, v4, v5, value))
+                }
+
+                /// Sets the [`pond` field](Hello#structfield.pond) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn pond_as_null(self) -> HelloBuilder<(T0, T1, T2, T3, T4, T5, ())> {
+                    self.pond(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6> HelloBuilder<(T0, T1, T2, T3, T4, T5, T6)> {
+                /// Setter for the [`token` field](Hello#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T7>(self, value: T7) -> HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
+                where
+                    T7: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6) = self.0;
+                    HelloBuilder((v0, v1, v2, v3, v4, v5, v6, value))
+                }
+
+                /// Sets the [`token` field](Hello#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(self) -> HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7> HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)> {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Hello].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Hello>
@@ -1076,8 +1140,10 @@ mod root {
                 T3: ::planus::WriteAsOptional<self::Id>,
                 T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAs<::planus::Offset<Hello>>
-                for HelloBuilder<(T0, T1, T2, T3, T4, T5)>
+                for HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<Hello>;
 
@@ -1094,8 +1160,10 @@ mod root {
                 T3: ::planus::WriteAsOptional<self::Id>,
                 T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOptional<::planus::Offset<Hello>>
-                for HelloBuilder<(T0, T1, T2, T3, T4, T5)>
+                for HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 type Prepared = ::planus::Offset<Hello>;
 
@@ -1115,12 +1183,14 @@ mod root {
                 T3: ::planus::WriteAsOptional<self::Id>,
                 T4: ::planus::WriteAsOptional<::planus::Offset<::core::primitive::str>>,
                 T5: ::planus::WriteAsDefault<bool, bool>,
-            > ::planus::WriteAsOffset<Hello> for HelloBuilder<(T0, T1, T2, T3, T4, T5)>
+                T6: ::planus::WriteAsOptional<self::Id>,
+                T7: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+            > ::planus::WriteAsOffset<Hello> for HelloBuilder<(T0, T1, T2, T3, T4, T5, T6, T7)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Hello> {
-                    let (v0, v1, v2, v3, v4, v5) = &self.0;
-                    Hello::create(builder, v0, v1, v2, v3, v4, v5)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7) = &self.0;
+                    Hello::create(builder, v0, v1, v2, v3, v4, v5, v6, v7)
                 }
             }
 
@@ -1171,6 +1241,18 @@ mod root {
                         self.0.access(5, "Hello", "claims")?.unwrap_or(false),
                     )
                 }
+
+                /// Getter for the [`pond` field](Hello#structfield.pond).
+                #[inline]
+                pub fn pond(&self) -> ::planus::Result<::core::option::Option<self::IdRef<'a>>> {
+                    self.0.access(6, "Hello", "pond")
+                }
+
+                /// Getter for the [`token` field](Hello#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(7, "Hello", "token")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for HelloRef<'a> {
@@ -1187,6 +1269,12 @@ mod root {
                         f.field("program", &field_program);
                     }
                     f.field("claims", &self.claims());
+                    if let ::core::option::Option::Some(field_pond) = self.pond().transpose() {
+                        f.field("pond", &field_pond);
+                    }
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
                     f.finish()
                 }
             }
@@ -1203,6 +1291,8 @@ mod root {
                         client: value.client()?.map(::core::convert::Into::into),
                         program: value.program()?.map(::core::convert::Into::into),
                         claims: ::core::convert::TryInto::try_into(value.claims()?)?,
+                        pond: value.pond()?.map(::core::convert::Into::into),
+                        token: value.token()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -1283,7 +1373,7 @@ mod root {
             /// The table `LeaseClaim` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseClaim` in the file `schema/wire.fbs:42`
+            /// * Table `LeaseClaim` in the file `schema/wire.fbs:45`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseClaim {
                 /// The field `lease` in the table `LeaseClaim`
@@ -1729,7 +1819,7 @@ mod root {
             /// The table `Claim` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claim` in the file `schema/wire.fbs:50`
+            /// * Table `Claim` in the file `schema/wire.fbs:53`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claim {
                 /// The field `leases` in the table `Claim`
@@ -2047,7 +2137,7 @@ mod root {
             /// The table `Goodbye` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Goodbye` in the file `schema/wire.fbs:55`
+            /// * Table `Goodbye` in the file `schema/wire.fbs:58`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Goodbye {}
 
@@ -2248,7 +2338,7 @@ mod root {
             /// The table `Ping` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Ping` in the file `schema/wire.fbs:56`
+            /// * Table `Ping` in the file `schema/wire.fbs:59`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Ping {}
 
@@ -2445,7 +2535,7 @@ mod root {
             /// The table `PondStatus` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PondStatus` in the file `schema/wire.fbs:57`
+            /// * Table `PondStatus` in the file `schema/wire.fbs:60`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PondStatus {}
 
@@ -2646,7 +2736,7 @@ mod root {
             /// The table `ClientList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientList` in the file `schema/wire.fbs:58`
+            /// * Table `ClientList` in the file `schema/wire.fbs:61`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientList {}
 
@@ -2847,7 +2937,7 @@ mod root {
             /// The table `TensorCreate` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorCreate` in the file `schema/wire.fbs:60`
+            /// * Table `TensorCreate` in the file `schema/wire.fbs:63`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorCreate {
                 /// The field `tensor` in the table `TensorCreate`
@@ -3717,7 +3807,7 @@ mod root {
             /// The table `TensorGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorGet` in the file `schema/wire.fbs:80`
+            /// * Table `TensorGet` in the file `schema/wire.fbs:83`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorGet {
                 /// The field `name` in the table `TensorGet`
@@ -4212,7 +4302,7 @@ mod root {
             /// The table `TensorPublish` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorPublish` in the file `schema/wire.fbs:89`
+            /// * Table `TensorPublish` in the file `schema/wire.fbs:92`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorPublish {
                 /// The field `tensor` in the table `TensorPublish`
@@ -4634,7 +4724,7 @@ mod root {
             /// The table `TensorMove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorMove` in the file `schema/wire.fbs:101`
+            /// * Table `TensorMove` in the file `schema/wire.fbs:104`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorMove {
                 /// The field `token` in the table `TensorMove`
@@ -5348,7 +5438,7 @@ mod root {
             /// The table `Collect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collect` in the file `schema/wire.fbs:118`
+            /// * Table `Collect` in the file `schema/wire.fbs:121`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collect {
                 /// The field `unleased_for_ms` in the table `Collect`
@@ -5658,7 +5748,7 @@ mod root {
             /// The table `Upgrade` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrade` in the file `schema/wire.fbs:124`
+            /// * Table `Upgrade` in the file `schema/wire.fbs:127`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrade {
                 /// The field `program` in the table `Upgrade`
@@ -5921,7 +6011,7 @@ mod root {
             /// The table `TensorDelete` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDelete` in the file `schema/wire.fbs:128`
+            /// * Table `TensorDelete` in the file `schema/wire.fbs:131`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDelete {
                 /// The field `tensor` in the table `TensorDelete`
@@ -6193,7 +6283,7 @@ mod root {
             /// The table `TensorInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInspect` in the file `schema/wire.fbs:132`
+            /// * Table `TensorInspect` in the file `schema/wire.fbs:135`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInspect {
                 /// The field `name` in the table `TensorInspect`
@@ -6560,7 +6650,7 @@ mod root {
             /// The table `TensorList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorList` in the file `schema/wire.fbs:138`
+            /// * Table `TensorList` in the file `schema/wire.fbs:141`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorList {
                 /// The field `prefix` in the table `TensorList`
@@ -6822,7 +6912,7 @@ mod root {
             /// The table `LeaseRelease` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseRelease` in the file `schema/wire.fbs:142`
+            /// * Table `LeaseRelease` in the file `schema/wire.fbs:145`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseRelease {
                 /// The field `leases` in the table `LeaseRelease`
@@ -7101,7 +7191,7 @@ mod root {
             /// The table `Subscribe` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Subscribe` in the file `schema/wire.fbs:146`
+            /// * Table `Subscribe` in the file `schema/wire.fbs:149`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Subscribe {
                 /// The field `from` in the table `Subscribe`
@@ -7353,7 +7443,7 @@ mod root {
             /// The table `PartSpec` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartSpec` in the file `schema/wire.fbs:152`
+            /// * Table `PartSpec` in the file `schema/wire.fbs:155`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartSpec {
                 /// The field `bytes` in the table `PartSpec`
@@ -7649,7 +7739,7 @@ mod root {
             /// The table `VersionStage` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionStage` in the file `schema/wire.fbs:158`
+            /// * Table `VersionStage` in the file `schema/wire.fbs:161`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionStage {
                 /// The field `version` in the table `VersionStage`
@@ -8234,7 +8324,7 @@ mod root {
             /// The table `VersionCommit` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionCommit` in the file `schema/wire.fbs:171`
+            /// * Table `VersionCommit` in the file `schema/wire.fbs:174`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionCommit {
                 /// The field `version` in the table `VersionCommit`
@@ -8919,7 +9009,7 @@ mod root {
             /// The table `VersionGet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionGet` in the file `schema/wire.fbs:187`
+            /// * Table `VersionGet` in the file `schema/wire.fbs:190`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionGet {
                 /// The field `version` in the table `VersionGet`
@@ -9470,7 +9560,7 @@ mod root {
             /// The table `VersionSlabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionSlabs` in the file `schema/wire.fbs:198`
+            /// * Table `VersionSlabs` in the file `schema/wire.fbs:201`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionSlabs {
                 /// The field `version` in the table `VersionSlabs`
@@ -9884,7 +9974,7 @@ mod root {
             /// The table `VersionPart` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionPart` in the file `schema/wire.fbs:206`
+            /// * Table `VersionPart` in the file `schema/wire.fbs:209`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionPart {
                 /// The field `version` in the table `VersionPart`
@@ -10199,7 +10289,7 @@ mod root {
             /// The table `VersionRetire` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionRetire` in the file `schema/wire.fbs:212`
+            /// * Table `VersionRetire` in the file `schema/wire.fbs:215`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionRetire {
                 /// The field `version` in the table `VersionRetire`
@@ -10674,7 +10764,7 @@ mod root {
             /// The table `VersionInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInspect` in the file `schema/wire.fbs:221`
+            /// * Table `VersionInspect` in the file `schema/wire.fbs:224`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInspect {
                 /// The field `version` in the table `VersionInspect`
@@ -11092,7 +11182,7 @@ mod root {
             /// The table `ModelSwap` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelSwap` in the file `schema/wire.fbs:229`
+            /// * Table `ModelSwap` in the file `schema/wire.fbs:232`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelSwap {
                 /// The field `model` in the table `ModelSwap`
@@ -11493,7 +11583,7 @@ mod root {
             /// The table `ModelList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelList` in the file `schema/wire.fbs:237`
+            /// * Table `ModelList` in the file `schema/wire.fbs:240`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelList {
                 /// The field `prefix` in the table `ModelList`
@@ -11754,7 +11844,7 @@ mod root {
             /// The table `GroupSet` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupSet` in the file `schema/wire.fbs:242`
+            /// * Table `GroupSet` in the file `schema/wire.fbs:245`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupSet {
                 /// The field `name` in the table `GroupSet`
@@ -12368,7 +12458,7 @@ mod root {
             /// The table `GroupJoin` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoin` in the file `schema/wire.fbs:259`
+            /// * Table `GroupJoin` in the file `schema/wire.fbs:262`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoin {
                 /// The field `token` in the table `GroupJoin`
@@ -12823,7 +12913,7 @@ mod root {
             /// The table `GroupList` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupList` in the file `schema/wire.fbs:269`
+            /// * Table `GroupList` in the file `schema/wire.fbs:272`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupList {}
 
@@ -13024,7 +13114,7 @@ mod root {
             /// The table `GroupInspect` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInspect` in the file `schema/wire.fbs:271`
+            /// * Table `GroupInspect` in the file `schema/wire.fbs:274`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInspect {
                 /// The field `name` in the table `GroupInspect`
@@ -13299,7 +13389,7 @@ mod root {
             /// The table `GroupRemove` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupRemove` in the file `schema/wire.fbs:275`
+            /// * Table `GroupRemove` in the file `schema/wire.fbs:278`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupRemove {
                 /// The field `name` in the table `GroupRemove`
@@ -13574,7 +13664,7 @@ mod root {
             /// The table `Rename` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Rename` in the file `schema/wire.fbs:280`
+            /// * Table `Rename` in the file `schema/wire.fbs:283`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Rename {
                 /// The field `tensor` in the table `Rename`
@@ -13971,7 +14061,7 @@ mod root {
             /// The table `StartReport` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `StartReport` in the file `schema/wire.fbs:290`
+            /// * Table `StartReport` in the file `schema/wire.fbs:293`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct StartReport {
                 /// The field `loading` in the table `StartReport`
@@ -14302,7 +14392,7 @@ mod root {
             /// The table `MovesExpected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MovesExpected` in the file `schema/wire.fbs:298`
+            /// * Table `MovesExpected` in the file `schema/wire.fbs:301`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MovesExpected {
                 /// The field `device` in the table `MovesExpected`
@@ -14574,7 +14664,7 @@ mod root {
             /// The union `RequestBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `RequestBody` in the file `schema/wire.fbs:303`
+            /// * Union `RequestBody` in the file `schema/wire.fbs:306`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum RequestBody {
                 /// The variant of type `Hello` in the union `RequestBody`
@@ -16687,7 +16777,7 @@ mod root {
             /// The table `Request` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Request` in the file `schema/wire.fbs:340`
+            /// * Table `Request` in the file `schema/wire.fbs:343`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Request {
                 /// The field `number` in the table `Request`
@@ -17001,7 +17091,7 @@ mod root {
             /// The table `Welcome` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Welcome` in the file `schema/wire.fbs:348`
+            /// * Table `Welcome` in the file `schema/wire.fbs:351`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Welcome {
                 /// The field `version` in the table `Welcome`
@@ -17022,6 +17112,8 @@ mod root {
                 pub admin: bool,
                 /// The field `page_slots` in the table `Welcome`
                 pub page_slots: u32,
+                /// The field `token` in the table `Welcome`
+                pub token: ::core::option::Option<::planus::alloc::vec::Vec<u8>>,
             }
 
             #[allow(clippy::derivable_impls)]
@@ -17037,6 +17129,7 @@ mod root {
                         user: 0,
                         admin: false,
                         page_slots: 0,
+                        token: ::core::default::Default::default(),
                     }
                 }
             }
@@ -17064,6 +17157,7 @@ mod root {
                     field_user: impl ::planus::WriteAsDefault<u32, u32>,
                     field_admin: impl ::planus::WriteAsDefault<bool, bool>,
                     field_page_slots: impl ::planus::WriteAsDefault<u32, u32>,
+                    field_token: impl ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
                 ) -> ::planus::Offset<Self> {
                     let prepared_version = field_version.prepare(builder, &0);
                     let prepared_capabilities = field_capabilities.prepare(builder, &0);
@@ -17074,8 +17168,9 @@ mod root {
                     let prepared_user = field_user.prepare(builder, &0);
                     let prepared_admin = field_admin.prepare(builder, &false);
                     let prepared_page_slots = field_page_slots.prepare(builder, &0);
+                    let prepared_token = field_token.prepare(builder);
 
-                    let mut table_writer: ::planus::table_writer::TableWriter<22> =
+                    let mut table_writer: ::planus::table_writer::TableWriter<24> =
                         ::core::default::Default::default();
                     if prepared_capabilities.is_some() {
                         table_writer.write_entry::<u64>(1);
@@ -17097,6 +17192,9 @@ mod root {
                     }
                     if prepared_page_slots.is_some() {
                         table_writer.write_entry::<u32>(8);
+                    }
+                    if prepared_token.is_some() {
+                        table_writer.write_entry::<::planus::Offset<[u8]>>(9);
                     }
                     if prepared_version.is_some() {
                         table_writer.write_entry::<u16>(0);
@@ -17133,6 +17231,9 @@ mod root {
                                 prepared_page_slots
                             {
                                 object_writer.write::<_, _, 4>(&prepared_page_slots);
+                            }
+                            if let ::core::option::Option::Some(prepared_token) = prepared_token {
+                                object_writer.write::<_, _, 4>(&prepared_token);
                             }
                             if let ::core::option::Option::Some(prepared_version) = prepared_version
                             {
@@ -17182,6 +17283,7 @@ mod root {
                         self.user,
                         self.admin,
                         self.page_slots,
+                        &self.token,
                     )
                 }
             }
@@ -17392,6 +17494,33 @@ mod root {
             }
 
             impl<T0, T1, T2, T3, T4, T5, T6, T7, T8> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)> {
+                /// Setter for the [`token` field](Welcome#structfield.token).
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token<T9>(
+                    self,
+                    value: T9,
+                ) -> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+                where
+                    T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
+                {
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = self.0;
+                    WelcomeBuilder((v0, v1, v2, v3, v4, v5, v6, v7, v8, value))
+                }
+
+                /// Sets the [`token` field](Welcome#structfield.token) to null.
+                #[inline]
+                #[allow(clippy::type_complexity)]
+                pub fn token_as_null(
+                    self,
+                ) -> WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, ())> {
+                    self.token(())
+                }
+            }
+
+            impl<T0, T1, T2, T3, T4, T5, T6, T7, T8, T9>
+                WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
+            {
                 /// Finish writing the builder to get an [Offset](::planus::Offset) to a serialized [Welcome].
                 #[inline]
                 pub fn finish(self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome>
@@ -17412,8 +17541,9 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAs<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -17433,8 +17563,9 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOptional<::planus::Offset<Welcome>>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 type Prepared = ::planus::Offset<Welcome>;
 
@@ -17457,13 +17588,14 @@ mod root {
                 T6: ::planus::WriteAsDefault<u32, u32>,
                 T7: ::planus::WriteAsDefault<bool, bool>,
                 T8: ::planus::WriteAsDefault<u32, u32>,
+                T9: ::planus::WriteAsOptional<::planus::Offset<[u8]>>,
             > ::planus::WriteAsOffset<Welcome>
-                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8)>
+                for WelcomeBuilder<(T0, T1, T2, T3, T4, T5, T6, T7, T8, T9)>
             {
                 #[inline]
                 fn prepare(&self, builder: &mut ::planus::Builder) -> ::planus::Offset<Welcome> {
-                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8) = &self.0;
-                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8)
+                    let (v0, v1, v2, v3, v4, v5, v6, v7, v8, v9) = &self.0;
+                    Welcome::create(builder, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
                 }
             }
 
@@ -17537,6 +17669,12 @@ mod root {
                         self.0.access(8, "Welcome", "page_slots")?.unwrap_or(0),
                     )
                 }
+
+                /// Getter for the [`token` field](Welcome#structfield.token).
+                #[inline]
+                pub fn token(&self) -> ::planus::Result<::core::option::Option<&'a [u8]>> {
+                    self.0.access(9, "Welcome", "token")
+                }
             }
 
             impl<'a> ::core::fmt::Debug for WelcomeRef<'a> {
@@ -17559,6 +17697,9 @@ mod root {
                     f.field("user", &self.user());
                     f.field("admin", &self.admin());
                     f.field("page_slots", &self.page_slots());
+                    if let ::core::option::Option::Some(field_token) = self.token().transpose() {
+                        f.field("token", &field_token);
+                    }
                     f.finish()
                 }
             }
@@ -17578,6 +17719,7 @@ mod root {
                         user: ::core::convert::TryInto::try_into(value.user()?)?,
                         admin: ::core::convert::TryInto::try_into(value.admin()?)?,
                         page_slots: ::core::convert::TryInto::try_into(value.page_slots()?)?,
+                        token: value.token()?.map(|v| v.to_vec()),
                     })
                 }
             }
@@ -17658,7 +17800,7 @@ mod root {
             /// The table `Claimed` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Claimed` in the file `schema/wire.fbs:362`
+            /// * Table `Claimed` in the file `schema/wire.fbs:367`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Claimed {
                 /// The field `refused` in the table `Claimed`
@@ -17923,7 +18065,7 @@ mod root {
             /// The table `Done` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Done` in the file `schema/wire.fbs:366`
+            /// * Table `Done` in the file `schema/wire.fbs:371`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Done {}
 
@@ -18120,7 +18262,7 @@ mod root {
             /// The table `TensorInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorInfo` in the file `schema/wire.fbs:368`
+            /// * Table `TensorInfo` in the file `schema/wire.fbs:373`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorInfo {
                 /// The field `tensor` in the table `TensorInfo`
@@ -19957,7 +20099,7 @@ mod root {
             /// The table `TensorReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorReply` in the file `schema/wire.fbs:392`
+            /// * Table `TensorReply` in the file `schema/wire.fbs:397`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorReply {
                 /// The field `info` in the table `TensorReply`
@@ -20487,7 +20629,7 @@ mod root {
             /// The table `Published` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Published` in the file `schema/wire.fbs:403`
+            /// * Table `Published` in the file `schema/wire.fbs:408`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Published {
                 /// The field `generation` in the table `Published`
@@ -20743,7 +20885,7 @@ mod root {
             /// The table `Moved` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Moved` in the file `schema/wire.fbs:407`
+            /// * Table `Moved` in the file `schema/wire.fbs:412`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Moved {
                 /// The field `bytes` in the table `Moved`
@@ -21044,7 +21186,7 @@ mod root {
             /// The table `PartInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `PartInfo` in the file `schema/wire.fbs:413`
+            /// * Table `PartInfo` in the file `schema/wire.fbs:418`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct PartInfo {
                 /// The field `tensor` in the table `PartInfo`
@@ -21401,7 +21543,7 @@ mod root {
             /// The table `VersionInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionInfo` in the file `schema/wire.fbs:419`
+            /// * Table `VersionInfo` in the file `schema/wire.fbs:424`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionInfo {
                 /// The field `version` in the table `VersionInfo`
@@ -23578,7 +23720,7 @@ mod root {
             /// The table `VersionReply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionReply` in the file `schema/wire.fbs:449`
+            /// * Table `VersionReply` in the file `schema/wire.fbs:454`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionReply {
                 /// The field `info` in the table `VersionReply`
@@ -24172,7 +24314,7 @@ mod root {
             /// The table `Slabs` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Slabs` in the file `schema/wire.fbs:460`
+            /// * Table `Slabs` in the file `schema/wire.fbs:465`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Slabs {
                 /// The field `first` in the table `Slabs`
@@ -24462,7 +24604,7 @@ mod root {
             /// The table `VersionDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `VersionDetails` in the file `schema/wire.fbs:466`
+            /// * Table `VersionDetails` in the file `schema/wire.fbs:471`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct VersionDetails {
                 /// The field `info` in the table `VersionDetails`
@@ -24867,7 +25009,7 @@ mod root {
             /// The table `ModelInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ModelInfo` in the file `schema/wire.fbs:472`
+            /// * Table `ModelInfo` in the file `schema/wire.fbs:477`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ModelInfo {
                 /// The field `name` in the table `ModelInfo`
@@ -25239,7 +25381,7 @@ mod root {
             /// The table `Models` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Models` in the file `schema/wire.fbs:478`
+            /// * Table `Models` in the file `schema/wire.fbs:483`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Models {
                 /// The field `models` in the table `Models`
@@ -25515,7 +25657,7 @@ mod root {
             /// The table `Swapped` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Swapped` in the file `schema/wire.fbs:482`
+            /// * Table `Swapped` in the file `schema/wire.fbs:487`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Swapped {
                 /// The field `current` in the table `Swapped`
@@ -25838,7 +25980,7 @@ mod root {
             /// The table `GroupDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDevice` in the file `schema/wire.fbs:489`
+            /// * Table `GroupDevice` in the file `schema/wire.fbs:494`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDevice {
                 /// The field `device` in the table `GroupDevice`
@@ -26657,7 +26799,7 @@ mod root {
             /// The table `GroupInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupInfo` in the file `schema/wire.fbs:507`
+            /// * Table `GroupInfo` in the file `schema/wire.fbs:512`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupInfo {
                 /// The field `name` in the table `GroupInfo`
@@ -27392,7 +27534,7 @@ mod root {
             /// The table `MemberDevice` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberDevice` in the file `schema/wire.fbs:526`
+            /// * Table `MemberDevice` in the file `schema/wire.fbs:531`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberDevice {
                 /// The field `device` in the table `MemberDevice`
@@ -27996,7 +28138,7 @@ mod root {
             /// The table `MemberInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MemberInfo` in the file `schema/wire.fbs:538`
+            /// * Table `MemberInfo` in the file `schema/wire.fbs:543`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MemberInfo {
                 /// The field `slot` in the table `MemberInfo`
@@ -28583,7 +28725,7 @@ mod root {
             /// The table `GroupDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupDetails` in the file `schema/wire.fbs:549`
+            /// * Table `GroupDetails` in the file `schema/wire.fbs:554`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupDetails {
                 /// The field `info` in the table `GroupDetails`
@@ -28930,7 +29072,7 @@ mod root {
             /// The table `Groups` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Groups` in the file `schema/wire.fbs:554`
+            /// * Table `Groups` in the file `schema/wire.fbs:559`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Groups {
                 /// The field `groups` in the table `Groups`
@@ -29206,7 +29348,7 @@ mod root {
             /// The table `GroupJoined` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `GroupJoined` in the file `schema/wire.fbs:558`
+            /// * Table `GroupJoined` in the file `schema/wire.fbs:563`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct GroupJoined {
                 /// The field `name` in the table `GroupJoined`
@@ -29584,7 +29726,7 @@ mod root {
             /// The table `Collected` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Collected` in the file `schema/wire.fbs:564`
+            /// * Table `Collected` in the file `schema/wire.fbs:569`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Collected {
                 /// The field `tensors` in the table `Collected`
@@ -29953,7 +30095,7 @@ mod root {
             /// The table `Upgrading` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Upgrading` in the file `schema/wire.fbs:570`
+            /// * Table `Upgrading` in the file `schema/wire.fbs:575`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Upgrading {
                 /// The field `from_version` in the table `Upgrading`
@@ -30270,7 +30412,7 @@ mod root {
             /// The table `LeaseInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `LeaseInfo` in the file `schema/wire.fbs:575`
+            /// * Table `LeaseInfo` in the file `schema/wire.fbs:580`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct LeaseInfo {
                 /// The field `tensor` in the table `LeaseInfo`
@@ -30924,7 +31066,7 @@ mod root {
             /// The table `TensorDetails` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `TensorDetails` in the file `schema/wire.fbs:587`
+            /// * Table `TensorDetails` in the file `schema/wire.fbs:593`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct TensorDetails {
                 /// The field `info` in the table `TensorDetails`
@@ -31270,7 +31412,7 @@ mod root {
             /// The table `Tensors` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Tensors` in the file `schema/wire.fbs:592`
+            /// * Table `Tensors` in the file `schema/wire.fbs:598`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Tensors {
                 /// The field `tensors` in the table `Tensors`
@@ -31548,7 +31690,7 @@ mod root {
             /// The table `ClientInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `ClientInfo` in the file `schema/wire.fbs:596`
+            /// * Table `ClientInfo` in the file `schema/wire.fbs:602`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct ClientInfo {
                 /// The field `client` in the table `ClientInfo`
@@ -32168,7 +32310,7 @@ mod root {
             /// The table `Clients` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Clients` in the file `schema/wire.fbs:608`
+            /// * Table `Clients` in the file `schema/wire.fbs:615`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Clients {
                 /// The field `clients` in the table `Clients`
@@ -32446,7 +32588,7 @@ mod root {
             /// The table `DeviceInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `DeviceInfo` in the file `schema/wire.fbs:612`
+            /// * Table `DeviceInfo` in the file `schema/wire.fbs:619`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct DeviceInfo {
                 /// The field `device` in the table `DeviceInfo`
@@ -33451,7 +33593,7 @@ mod root {
             /// The table `MoverInfo` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `MoverInfo` in the file `schema/wire.fbs:634`
+            /// * Table `MoverInfo` in the file `schema/wire.fbs:641`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct MoverInfo {
                 /// The field `device` in the table `MoverInfo`
@@ -33852,7 +33994,7 @@ mod root {
             /// The table `Status` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Status` in the file `schema/wire.fbs:642`
+            /// * Table `Status` in the file `schema/wire.fbs:649`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Status {
                 /// The field `pond` in the table `Status`
@@ -36084,7 +36226,7 @@ mod root {
             /// The table `Event` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Event` in the file `schema/wire.fbs:672`
+            /// * Table `Event` in the file `schema/wire.fbs:679`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Event {
                 /// The field `sequence` in the table `Event`
@@ -36669,7 +36811,7 @@ mod root {
             /// The table `Holder` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Holder` in the file `schema/wire.fbs:684`
+            /// * Table `Holder` in the file `schema/wire.fbs:691`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Holder {
                 /// The field `user` in the table `Holder`
@@ -37011,7 +37153,7 @@ mod root {
             /// The table `Failure` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Failure` in the file `schema/wire.fbs:690`
+            /// * Table `Failure` in the file `schema/wire.fbs:697`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Failure {
                 /// The field `kind` in the table `Failure`
@@ -37738,7 +37880,7 @@ mod root {
             /// The table `InMemfd` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `InMemfd` in the file `schema/wire.fbs:704`
+            /// * Table `InMemfd` in the file `schema/wire.fbs:711`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct InMemfd {
                 /// The field `bytes` in the table `InMemfd`
@@ -37990,7 +38132,7 @@ mod root {
             /// The union `ReplyBody` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Union `ReplyBody` in the file `schema/wire.fbs:708`
+            /// * Union `ReplyBody` in the file `schema/wire.fbs:715`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub enum ReplyBody {
                 /// The variant of type `Failure` in the union `ReplyBody`
@@ -39388,7 +39530,7 @@ mod root {
             /// The table `Reply` in the namespace `millpond.wire`
             ///
             /// Generated from these locations:
-            /// * Table `Reply` in the file `schema/wire.fbs:734`
+            /// * Table `Reply` in the file `schema/wire.fbs:741`
             #[derive(Clone, Debug, PartialEq, PartialOrd, Eq, Ord, Hash)]
             pub struct Reply {
                 /// The field `number` in the table `Reply`

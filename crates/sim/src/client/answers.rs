@@ -76,7 +76,7 @@ impl Client {
         let all = lies.iter().all(|lie| refused.contains(lie));
         ensure(all, "a lease without proof is refused", || format!("{lies:?}"))?;
         self.given_up.clear();
-        self.session.connected(welcome.pond, &refused);
+        self.session.connected(self.id, &welcome, &refused);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use millpond_client_core::{self as core, Ask, Call, Ended, Handshake, Retiring, Session};
-use millpond_wire::message::{LeaseClaim, Request, RequestBody};
+use millpond_wire::message::{Hello, LeaseClaim, Proof, Request, RequestBody, VERSION};
 use millpond_wire::{ClientId, LeaseId, Mode, TensorId};
 
 use crate::card::{Fd, Memory};
@@ -130,6 +130,13 @@ pub struct Client {
     builder: planus::Builder,
 }
 
+/// The hello of a client that no pond has seen.
+#[must_use]
+pub fn first_hello(client: ClientId, program: String) -> Hello {
+    let (claims, proof) = (false, None);
+    Hello { version: VERSION, capabilities: 0, client, program, claims, proof }
+}
+
 /// Leases that were never granted.
 const LIES: u64 = 1 << 40;
 /// A pond that is gone is waited for as long as a schedule lasts.
@@ -195,6 +202,12 @@ impl Client {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.session.is_closed()
+    }
+
+    /// What it has to prove that it is this client.
+    #[must_use]
+    pub fn proof(&self) -> Option<Proof> {
+        self.session.identity().proof
     }
 
     /// What it has to prove its leases.
@@ -284,7 +297,7 @@ impl Client {
             claims.push(LeaseClaim { lease, target: known.id.into(), mode: Mode::ReadOnly, token });
             lies.insert(lease);
         }
-        let handshake = Handshake::new(self.id, "sim", claims);
+        let handshake = Handshake::new(self.session.identity(), "sim", claims);
         let socket = Socket::connected(self.pid);
         self.socket = Some(Rc::clone(&socket));
         self.greeting = Some(Greeting { handshake, lies });

@@ -28,7 +28,7 @@ pub use pond::{ClientInfo, DeviceInfo, MoverInfo, Service, Status};
 pub use read::DecodeError;
 pub use reply::{Reply, ReplyBody};
 pub use request::{Request, RequestBody};
-pub use session::{Claim, Hello, LeaseClaim, LeaseInfo, LeaseToken, Welcome};
+pub use session::{Claim, ClientToken, Hello, LeaseClaim, LeaseInfo, LeaseToken, Proof, Welcome};
 pub use tensor::{
     Life, Rename, Target, TensorCreate, TensorGet, TensorGrant, TensorInfo, TensorPublish,
     TensorState, WAIT_FOREVER,

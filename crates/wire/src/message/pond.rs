@@ -3,7 +3,7 @@
 use millpond_schema::message as fb;
 
 use super::list::{Entries, list};
-use super::read::{self, Read, text, uuid_to_id};
+use super::read::{self, Read, id_to_uuid, text, uuid_to_id};
 use super::session::{read_lease_info, write_lease_info};
 use super::tensor::{read_info, write_info};
 use super::{LeaseInfo, ReplyBody, RequestBody, TensorInfo};
@@ -66,7 +66,8 @@ pub(super) fn read_start_report(report: fb::StartReportRef<'_>) -> Read<RequestB
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientInfo {
-    pub client: ClientId,
+    /// Nobody is told the identities of other users' clients.
+    pub client: Option<ClientId>,
     /// Process, as the daemon sees it.
     pub pid: u32,
     pub user: u32,
@@ -82,7 +83,7 @@ pub struct ClientInfo {
 
 pub(super) fn write_client(client: &ClientInfo) -> fb::ClientInfo {
     fb::ClientInfo {
-        client: Some(uuid_to_id(client.client.0)),
+        client: client.client.map(|client| uuid_to_id(client.0)),
         pid: client.pid,
         user: client.user,
         program: Some(client.program.clone()),
@@ -95,7 +96,7 @@ pub(super) fn write_client(client: &ClientInfo) -> fb::ClientInfo {
 
 pub(super) fn read_client(client: fb::ClientInfoRef<'_>, entries: &Entries) -> Read<ClientInfo> {
     Ok(ClientInfo {
-        client: ClientId(read::uuid("client", client.client()?)?),
+        client: client.client()?.map(|id| ClientId(id_to_uuid(id))),
         pid: client.pid()?,
         user: client.user()?,
         program: read::text_up_to("program", client.program()?, caps::PROGRAM_BYTES)?,

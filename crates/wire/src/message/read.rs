@@ -20,12 +20,21 @@ pub enum DecodeError {
     /// More of something than the cap.
     #[error("field '{field}' has {count}; at most {max}")]
     TooMany { field: &'static str, count: usize, max: usize },
+    /// Not the sixteen bytes of a token, a hash or a UUID.
+    #[error("field '{field}' has {count} bytes; a {field} has 16")]
+    NotSixteen { field: &'static str, count: usize },
     /// A number that means nothing.
     #[error("field '{field}' cannot be {value}")]
     BadValue { field: &'static str, value: u64 },
     /// A tensor or a version is meant, and both are named.
     #[error("a tensor and a version are named where one of them is meant")]
     TwoTargets,
+    /// The name and the identity of one thing, which may be two.
+    #[error("a name and an identity are given where one of them is meant")]
+    NameAndId,
+    /// A part of a file where no file can have one.
+    #[error("{bytes} bytes at {file_offset} lie beyond the end of any file")]
+    BeyondFiles { file_offset: u64, bytes: u64 },
     /// Something on another machine.
     #[error("node {0} is named, and this pond knows no node but its own")]
     OtherNode(Uuid),
@@ -52,7 +61,9 @@ impl DecodeError {
             DecodeError::Name(_)
             | DecodeError::Model(_)
             | DecodeError::Group(_)
-            | DecodeError::Shape(_) => ErrorKind::Invalid,
+            | DecodeError::Shape(_)
+            | DecodeError::NameAndId
+            | DecodeError::BeyondFiles { .. } => ErrorKind::Invalid,
             DecodeError::OtherNode(_) => ErrorKind::Unsupported,
             _ => ErrorKind::Protocol,
         }
@@ -126,7 +137,13 @@ pub(crate) fn text_up_to(field: &'static str, value: Option<&str>, max: usize) -
 }
 
 pub(crate) fn bytes16(field: &'static str, value: &[u8]) -> Read<[u8; 16]> {
-    value.try_into().map_err(|_| DecodeError::TooMany { field, count: value.len(), max: 16 })
+    value.try_into().map_err(|_| DecodeError::NotSixteen { field, count: value.len() })
+}
+
+/// Offsets in files are signed numbers for the kernel.
+pub(crate) fn in_a_file(file_offset: u64, bytes: u64) -> Read<u64> {
+    let end = file_offset.checked_add(bytes).and_then(|end| i64::try_from(end).ok());
+    end.map(|_| file_offset).ok_or(DecodeError::BeyondFiles { file_offset, bytes })
 }
 
 pub(crate) fn gpu(field: &'static str, value: Option<&[u8]>) -> Read<GpuUuid> {

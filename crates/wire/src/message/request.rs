@@ -243,6 +243,10 @@ impl Request {
     pub fn decode(bytes: &[u8]) -> Result<Self, (u64, DecodeError)> {
         let request = fb::RequestRef::read_as_root(bytes).map_err(|error| (0, error.into()))?;
         let number = request.number().map_err(|error| (0, error.into()))?;
+        if number == 0 {
+            // The answer would be taken for an event.
+            return Err((0, DecodeError::BadValue { field: "number", value: 0 }));
+        }
         let body = match request.body() {
             Ok(Some(body)) => read_body(body).map_err(|error| (number, error))?,
             Ok(None) => return Err((number, DecodeError::Missing("body"))),

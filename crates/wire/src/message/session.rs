@@ -2,12 +2,14 @@
 
 use millpond_schema::message as fb;
 
-use super::read::{self, DecodeError, Read, text, uuid_to_id};
+use super::read::{self, DecodeError, Read, id_to_uuid, text, uuid_to_id};
 use super::{MAGIC, Mode, RequestBody};
 use crate::{ClientId, Epoch, LeaseId, LeaseTarget, PondId, TensorName, caps};
 
 /// The keyed hash that proves a lease to the next daemon.
 pub type LeaseToken = [u8; 16];
+/// The keyed hash that proves a client's identity, to this daemon and the next ones.
+pub type ClientToken = [u8; 16];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
@@ -18,6 +20,16 @@ pub struct Hello {
     pub client: ClientId,
     pub program: String,
     pub claims: bool,
+    /// From the last welcome; none before the first.
+    pub proof: Option<Proof>,
+}
+
+/// How a process proves that it is the client that it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The pond that gave the token; another one cannot check it.
+    pub pond: PondId,
+    pub token: ClientToken,
 }
 
 pub(super) fn write_hello(hello: &Hello) -> fb::Hello {
@@ -28,6 +40,8 @@ pub(super) fn write_hello(hello: &Hello) -> fb::Hello {
         client: Some(uuid_to_id(hello.client.0)),
         program: Some(hello.program.clone()),
         claims: hello.claims,
+        pond: hello.proof.map(|proof| uuid_to_id(proof.pond.0)),
+        token: hello.proof.map(|proof| proof.token.to_vec()),
     }
 }
 
@@ -42,7 +56,14 @@ pub(super) fn read_hello(hello: fb::HelloRef<'_>) -> Read<Hello> {
         client: ClientId(read::uuid("client", hello.client()?)?),
         program: read::text_up_to("program", hello.program()?, caps::PROGRAM_BYTES)?,
         claims: hello.claims()?,
+        proof: read_proof(hello)?,
     })
+}
+
+fn read_proof(hello: fb::HelloRef<'_>) -> Read<Option<Proof>> {
+    let Some(token) = hello.token()? else { return Ok(None) };
+    let token = read::bytes16("token", token)?;
+    Ok(Some(Proof { pond: PondId(read::uuid("pond", hello.pond()?)?), token }))
 }
 
 /// Some of the leases that a process holds from earlier connections.
@@ -138,6 +159,8 @@ pub struct Welcome {
     pub admin: bool,
     /// Counters in the page that comes along; zero if none does.
     pub page_slots: u32,
+    /// What proves the client's identity from now on.
+    pub token: Option<ClientToken>,
 }
 
 pub(super) fn write_welcome(welcome: &Welcome) -> fb::Welcome {
@@ -151,6 +174,7 @@ pub(super) fn write_welcome(welcome: &Welcome) -> fb::Welcome {
         user: welcome.user,
         admin: welcome.admin,
         page_slots: welcome.page_slots,
+        token: welcome.token.map(|token| token.to_vec()),
     }
 }
 
@@ -165,6 +189,7 @@ pub(super) fn read_welcome(welcome: fb::WelcomeRef<'_>) -> Read<Welcome> {
         user: welcome.user()?,
         admin: welcome.admin()?,
         page_slots: welcome.page_slots()?,
+        token: welcome.token()?.map(|token| read::bytes16("token", token)).transpose()?,
     })
 }
 
@@ -189,7 +214,8 @@ pub struct LeaseInfo {
     /// The tensor's bytes, or those of the version's slabs.
     pub bytes: u64,
     pub since_unix_ms: u64,
-    pub client: ClientId,
+    /// Nobody is told the identities of other users' clients.
+    pub client: Option<ClientId>,
     pub pid: u32,
     pub program: String,
 }
@@ -202,7 +228,7 @@ pub(super) fn write_lease_info(lease: &LeaseInfo) -> fb::LeaseInfo {
         mode: lease.mode.code(),
         bytes: lease.bytes,
         since_unix_ms: lease.since_unix_ms,
-        client: Some(uuid_to_id(lease.client.0)),
+        client: lease.client.map(|client| uuid_to_id(client.0)),
         pid: lease.pid,
         program: Some(lease.program.clone()),
     }
@@ -215,7 +241,7 @@ pub(super) fn read_lease_info(lease: fb::LeaseInfoRef<'_>) -> Read<LeaseInfo> {
         mode: read::code("mode", lease.mode()?, Mode::from_code)?,
         bytes: lease.bytes()?,
         since_unix_ms: lease.since_unix_ms()?,
-        client: ClientId(read::uuid("client", lease.client()?)?),
+        client: lease.client()?.map(|id| ClientId(id_to_uuid(id))),
         pid: lease.pid()?,
         program: read::text_up_to("program", lease.program()?, caps::PROGRAM_BYTES)?,
     })

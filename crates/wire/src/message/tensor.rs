@@ -62,7 +62,8 @@ fn read_target(
 ) -> Read<Target> {
     read::own_node(node)?;
     match (name, id) {
-        (_, Some(id)) => Ok(Target::Id(TensorId(id_to_uuid(id)))),
+        (Some(_), Some(_)) => Err(DecodeError::NameAndId),
+        (None, Some(id)) => Ok(Target::Id(TensorId(id_to_uuid(id)))),
         (Some(name), None) => {
             // A name, and before it '~', ten digits and a slash.
             read::at_most("name", name.len(), caps::NAME_BYTES + 12)?;

@@ -126,6 +126,91 @@ fn a_lease_is_on_a_tensor_or_on_a_version_and_not_on_both() {
 }
 
 #[test]
+fn a_name_and_an_identity_together_are_invalid() {
+    let id = Some(fb::Id { high: 1, low: 2 });
+    let name = || Some("x".to_owned());
+    let (lease, mode) = (1, Mode::ReadOnly.code());
+    use fb::RequestBody as B;
+    let both = [
+        B::TensorGet(Box::new(fb::TensorGet {
+            name: name(),
+            tensor: id,
+            lease,
+            mode,
+            ..Default::default()
+        })),
+        B::TensorInspect(Box::new(fb::TensorInspect {
+            name: name(),
+            tensor: id,
+            ..Default::default()
+        })),
+        B::VersionGet(Box::new(fb::VersionGet {
+            version: id,
+            model: name(),
+            lease,
+            mode,
+            ..Default::default()
+        })),
+        B::VersionRetire(Box::new(fb::VersionRetire {
+            version: id,
+            tag: name(),
+            ..Default::default()
+        })),
+    ];
+    for body in both {
+        let error = decoded(body.clone());
+        assert!(matches!(error, DecodeError::NameAndId), "{body:?}: {error}");
+        assert_eq!(error.kind(), crate::ErrorKind::Invalid);
+    }
+}
+
+#[test]
+fn a_token_that_is_too_short_is_told_how_long_one_is() {
+    let id = Some(fb::Id { high: 1, low: 2 });
+    let token = Some(vec![0; 15]);
+    let hello = fb::Hello { magic: MAGIC, client: id, pond: id, token, ..Default::default() };
+    let error = decoded(fb::RequestBody::Hello(Box::new(hello)));
+    assert_eq!(error.to_string(), "field 'token' has 15 bytes; a token has 16");
+}
+
+#[test]
+fn a_place_that_no_file_has_is_invalid() {
+    let id = Some(fb::Id { high: 1, low: 2 });
+    for (kind, file_offset) in [(1, u64::MAX), (2, u64::MAX - 8), (1, (1 << 63) - 8)] {
+        let moving = fb::TensorMove {
+            token: id,
+            kind,
+            tensor: id,
+            bytes: 16,
+            file_offset,
+            ..Default::default()
+        };
+        let error = decoded(fb::RequestBody::TensorMove(Box::new(moving)));
+        assert_eq!(error.kind(), crate::ErrorKind::Invalid, "{error}");
+    }
+    let run = fb::Span { offset: (1 << 63) - 8, bytes: 16 };
+    let moving = fb::TensorMove {
+        token: id,
+        kind: 5,
+        tensor: id,
+        bytes: 16,
+        pieces: Some(vec![fb::Span { offset: 0, bytes: 16 }]),
+        runs: Some(vec![run]),
+        ..Default::default()
+    };
+    let error = decoded(fb::RequestBody::TensorMove(Box::new(moving)));
+    assert!(matches!(error, DecodeError::BeyondFiles { .. }), "{error}");
+}
+
+#[test]
+fn the_number_of_events_is_no_number_for_a_request() {
+    let bytes = Request { number: 0, body: RequestBody::Ping }.encode(&mut Builder::new()).to_vec();
+    let (number, error) = Request::decode(&bytes).unwrap_err();
+    assert_eq!((number, error.kind()), (0, crate::ErrorKind::Protocol));
+    assert_eq!(error.to_string(), "field 'number' cannot be 0");
+}
+
+#[test]
 fn caps_hold() {
     let mut builder = Builder::new();
     let leases = vec![LeaseId(1); caps::LEASES_PER_MESSAGE + 1];

@@ -130,8 +130,10 @@ fn write_spans<T>(spans: &[T], span: impl Fn(&T) -> (u64, u64)) -> Option<Vec<fb
 pub(super) fn read_move(moving: fb::TensorMoveRef<'_>) -> Read<TensorMove> {
     let kind = moving.kind()?;
     let work = match kind {
-        PUT => MoveWork::Put { file_offset: moving.file_offset()? },
-        GET => MoveWork::Get { file_offset: moving.file_offset()? },
+        PUT | GET => {
+            let file_offset = read::in_a_file(moving.file_offset()?, moving.bytes()?)?;
+            if kind == PUT { MoveWork::Put { file_offset } } else { MoveWork::Get { file_offset } }
+        }
         COPY => MoveWork::Copy {
             from: TensorId(read::uuid("from", moving.from()?)?),
             from_offset: moving.from_offset()?,
@@ -185,6 +187,7 @@ fn read_pieces(moving: fb::TensorMoveRef<'_>, has_file: bool) -> Read<(Vec<Piece
             let run = Run { file_offset: span.offset(), bytes: span.bytes() };
             let fits = run.bytes > 0 && run.file_offset.checked_add(run.bytes).is_some();
             left = left.checked_sub(run.bytes).filter(|_| fits).ok_or(bad("runs", run.bytes))?;
+            read::in_a_file(run.file_offset, run.bytes)?;
             runs.push(run);
         }
     }

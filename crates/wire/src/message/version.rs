@@ -166,6 +166,7 @@ fn read_target(
     node: Option<fb::IdRef<'_>>,
 ) -> Read<VersionTarget> {
     match version {
+        Some(_) if model.is_some() || tag.is_some() => Err(read::DecodeError::NameAndId),
         Some(id) => {
             read::own_node(node)?;
             Ok(VersionTarget::Id(VersionId(read::id_to_uuid(id))))

@@ -119,6 +119,8 @@ pub struct CountedLease {
     pub lease: LeaseId,
     pub mode: Mode,
     pub ended: bool,
+    /// A hash of the name that it was asked by; zero if it was asked by identity.
+    pub asked: u64,
 }
 
 pub(super) fn write_accessed(
@@ -133,6 +135,7 @@ pub(super) fn write_accessed(
         lease: lease.map_or(0, |lease| lease.lease.0),
         mode: lease.map_or(0, |lease| lease.mode.code()),
         ended: lease.is_some_and(|lease| lease.ended),
+        asked: lease.map_or(0, |lease| lease.asked),
     }
 }
 
@@ -144,6 +147,7 @@ pub(super) fn read_accessed(accessed: fb::TensorAccessedRef<'_>) -> Read<Record>
             lease: LeaseId(accessed.lease()?),
             mode: message::code("mode", accessed.mode()?, Mode::from_code)?,
             ended: accessed.ended()?,
+            asked: accessed.asked()?,
         }),
     };
     Ok(Record::TensorAccessed {

@@ -3,7 +3,7 @@
 use super::{GPU, Sample, id};
 use crate::message::{
     Claim, ClientInfo, DeviceInfo, Event, EventKind, Hello, LeaseClaim, LeaseInfo, MoverInfo,
-    ReplyBody, RequestBody, Service, Status, VERSION, Welcome,
+    Proof, ReplyBody, RequestBody, Service, Status, VERSION, Welcome,
 };
 use crate::{
     ClientId, Epoch, ErrorKind, Failure, Holder, LeaseId, Mode, PondId, TensorId, VersionId,
@@ -16,6 +16,7 @@ pub(super) fn requests() -> Vec<Sample<RequestBody>> {
         client: ClientId(id(1)),
         program: "worker".into(),
         claims: true,
+        proof: Some(Proof { pond: PondId(id(4)), token: [6; 16] }),
     };
     let on_tensor = LeaseClaim {
         lease: LeaseId(1),
@@ -51,7 +52,7 @@ pub(super) fn lease() -> LeaseInfo {
         mode: Mode::ReadOnly,
         bytes: 6,
         since_unix_ms: 5,
-        client: ClientId(id(1)),
+        client: Some(ClientId(id(1))),
         pid: 77,
         program: "worker".into(),
     }
@@ -119,6 +120,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         user: 1000,
         admin: false,
         page_slots: 512,
+        token: Some([6; 16]),
     };
     let on_tensor = LeaseInfo {
         target: TensorId(id(2)).into(),
@@ -126,7 +128,7 @@ pub(super) fn replies() -> Vec<Sample<ReplyBody>> {
         ..lease()
     };
     let client = ClientInfo {
-        client: ClientId(id(1)),
+        client: Some(ClientId(id(1))),
         pid: 1,
         user: 2,
         program: "x".into(),

@@ -96,6 +96,7 @@ pub fn records() -> Vec<Sample<Record>> {
                     lease: LeaseId(3),
                     mode: Mode::ReadWrite,
                     ended: true,
+                    asked: 9,
                 }),
             },
         ),

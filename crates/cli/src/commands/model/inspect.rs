@@ -1,6 +1,6 @@
 //! `millpond inspect`.
 
-use millpond::{ErrorKind, Pond, VersionInfo, VersionView};
+use millpond::{ErrorKind, IntoVersion, Pond, VersionInfo, VersionView};
 use millpond_view as view;
 use millpond_wire::manifest::{Manifest, ManifestTensor};
 
@@ -19,6 +19,8 @@ pub fn inspect(args: &InspectAnyArgs, global: &Global, printer: &Printer) -> Out
     match pond.version(args.name.as_str()) {
         Ok(found) => version(&pond, found, args.tensors, printer),
         Err(no_model) => match no_model.kind() {
+            // It is a model, and something is wrong with it.
+            ErrorKind::Invalid if args.name.as_str().into_version().is_ok() => Err(no_model.into()),
             ErrorKind::NotFound | ErrorKind::Invalid => tensor::show(&pond, &args.name, printer)
                 .map_err(|no_tensor| neither(&args.name, no_model, no_tensor)),
             _ => Err(no_model.into()),

@@ -3,7 +3,7 @@
 use millpond_view::units::count;
 use millpond_wire::message::{EventKind, VersionCommit, VersionState};
 use millpond_wire::record::{ReadyRecord, Record};
-use millpond_wire::{Backing, ClientId, ErrorKind, Failure};
+use millpond_wire::{Backing, ClientId, ErrorKind, Failure, caps};
 
 use crate::policy::answer::{Answer, from_port};
 use crate::policy::owner::Caller;
@@ -37,6 +37,21 @@ impl<P: Ports> Pond<P> {
         if self.models.making.keys().any(|making| making.version == id) {
             let message = format!("a slab of {label} is still being made");
             return Err(Failure::new(ErrorKind::Later, message));
+        }
+        let tensors = usize::try_from(commit.tensors).unwrap_or(usize::MAX);
+        if tensors > caps::TENSORS_PER_VERSION {
+            let (most, said) = (caps::TENSORS_PER_VERSION, commit.tensors);
+            let message = format!("{label} cannot have {said} tensors; at most {most}");
+            return Err(Failure::new(ErrorKind::Invalid, message));
+        }
+        let room = self.slab_bytes_of(version);
+        if commit.bytes > room {
+            let message = format!(
+                "{label} cannot have tensors of {}: its slabs have {}",
+                count(commit.bytes, "byte"),
+                count(room, "byte")
+            );
+            return Err(Failure::new(ErrorKind::Invalid, message));
         }
         let Some(manifest) = manifest else {
             return Err(Failure::new(ErrorKind::Protocol, "a file is missing"));

@@ -10,7 +10,7 @@ use millpond_wire::{
 use super::{Version, lost, retired};
 use crate::policy::answer::{Answer, Answered, gone, now};
 use crate::policy::get::wait_until;
-use crate::policy::leases::Lease;
+use crate::policy::leases::{Lease, Wanted, number_in_use};
 use crate::policy::owner::Caller;
 use crate::policy::parked::{RequestId, Ticket, Until, Wish};
 use crate::policy::pond::Pond;
@@ -25,9 +25,20 @@ impl<P: Ports> Pond<P> {
     ) -> Answer<P::Fd> {
         self.check_draining()?;
         let (client, caller) = self.client_of(by.conn)?;
-        let on = (get.lease, get.mode);
+        let on = self.wanted_version(&get);
         // A repeat gets the same answer, whatever is current since.
-        if let Some(target) = self.leases.get(client, get.lease).map(|known| known.target) {
+        if let Some(Lease { target, asked, .. }) = self.leases.get(client, get.lease).copied() {
+            let is_repeat = on.asked != 0 && on.asked == asked;
+            let means = |id: VersionId| target == id.into();
+            let is_same = match get.target {
+                VersionTarget::Id(id) => means(id),
+                VersionTarget::Name(_) => {
+                    self.models.lookup(&caller, &get.target).is_some_and(means)
+                }
+            };
+            if !is_repeat && !is_same {
+                return Err(number_in_use(get.lease));
+            }
             return self.grant_version(ports, by.conn, target, on);
         }
         // Who waits needs no hints about what is not there yet.
@@ -44,6 +55,11 @@ impl<P: Ports> Pond<P> {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    fn wanted_version(&self, get: &VersionGet) -> Wanted {
+        let asked = self.leases.asked_version(&get.target);
+        Wanted { lease: get.lease, mode: get.mode, asked }
     }
 
     fn wait_for_version(&mut self, ports: &P, by: RequestId, get: VersionGet) -> Answer<P::Fd> {
@@ -112,7 +128,7 @@ impl<P: Ports> Pond<P> {
         ports: &mut P,
         conn: ConnId,
         target: LeaseTarget,
-        (lease, mode): (LeaseId, Mode),
+        Wanted { lease, mode, asked }: Wanted,
     ) -> Answer<P::Fd> {
         let (client_id, _) = self.client_of(conn)?;
         self.room_for_lease(ports, client_id, lease, Some((target, mode)))?;
@@ -130,7 +146,8 @@ impl<P: Ports> Pond<P> {
                 .hint("the admin socket can list and retire versions, but not map them"));
         }
         let (user, since_ms) = (client.owner().user, ports.now_ms());
-        self.leases.begin(client_id, lease, Lease { target, mode, since_ms, counted: false });
+        let begun = Lease { target, mode, since_ms, counted: false, asked };
+        self.leases.begin(client_id, lease, begun);
         let token = self.leases.token(client_id, lease, target, mode, user);
         let mut fds: Vec<P::Fd> = version.manifest.iter().cloned().collect();
         let has_manifest = !fds.is_empty();
@@ -235,7 +252,7 @@ impl<P: Ports> Pond<P> {
                     && self.usable_version(client, &caller, &get.target, get.mode).is_ok()
             });
             if ready {
-                let on = (get.lease, get.mode);
+                let on = self.wanted_version(get);
                 let answer = self.grant_version(ports, conn, id.into(), on);
                 self.answer_parked(ports, Some(ticket), answer);
             }

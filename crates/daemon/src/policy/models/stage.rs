@@ -12,6 +12,7 @@ use super::Version;
 use super::making::{Making, MakingKey};
 use crate::policy::answer::{Answer, Answered, from_port, gone};
 use crate::policy::catalog::NameKey;
+use crate::policy::leases::Wanted;
 use crate::policy::parked::{RequestId, Until, Wish};
 use crate::policy::pond::Pond;
 use crate::policy::ports::{ConnId, Ports};
@@ -208,7 +209,10 @@ impl<P: Ports> Pond<P> {
         lease: Option<LeaseId>,
     ) -> Answer<P::Fd> {
         match lease {
-            Some(lease) => self.grant_version(ports, conn, id.into(), (lease, Mode::ReadWrite)),
+            Some(lease) => {
+                let on = Wanted { lease, mode: Mode::ReadWrite, asked: 0 };
+                self.grant_version(ports, conn, id.into(), on)
+            }
             None => self.answer_version(id),
         }
     }

@@ -99,7 +99,8 @@ impl<P: Ports> Pond<P> {
                 let lease = *lease;
                 mover.next_lease += 1;
                 let (target, mode) = (tensor.into(), Mode::ReadWrite);
-                self.leases.begin(client, lease, Lease { target, mode, since_ms, counted: false });
+                let begun = Lease { target, mode, since_ms, counted: false, asked: 0 };
+                self.leases.begin(client, lease, begun);
                 self.schedule(tensor);
                 self.is_held(tensor);
             }

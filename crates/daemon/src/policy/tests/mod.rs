@@ -6,6 +6,7 @@ mod corners;
 mod events;
 mod groups;
 mod hang_ups;
+mod identity;
 mod indexes;
 mod leases;
 mod listings;
@@ -15,6 +16,7 @@ mod models;
 mod mover_turns;
 mod moves;
 mod naming;
+mod numbers;
 mod page;
 mod public;
 mod renaming;
@@ -26,8 +28,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use millpond_mover::channel::ToMover;
 use millpond_wire::message::{
-    Claim, Hello, LeaseClaim, LeaseToken, Life, Reply, ReplyBody, Request, RequestBody, Target,
-    TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION,
+    Claim, Hello, LeaseClaim, LeaseToken, Life, Proof, Reply, ReplyBody, Request, RequestBody,
+    Target, TensorCreate, TensorGet, TensorInfo, TensorPublish, VERSION, Welcome,
 };
 use millpond_wire::record::Record;
 use millpond_wire::{
@@ -223,6 +225,7 @@ struct Play {
     next_conn: u64,
     next_number: u64,
     pids: HashMap<ClientId, u32>,
+    proofs: HashMap<ClientId, Proof>,
 }
 
 const LIMITS: Caps = Caps {
@@ -243,7 +246,8 @@ impl Play {
         let mut world = World::default();
         let mut pond = Pond::new(&mut world, [7; 16], Epoch(1), LIMITS).unwrap();
         pond.public_writers = vec![PublicWriter::Everybody];
-        let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids: HashMap::new() };
+        let (pids, proofs) = (HashMap::new(), HashMap::new());
+        let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids, proofs };
         play.driver_ready(1 << 30);
         play
     }
@@ -297,8 +301,22 @@ impl Play {
         if let Some(connection) = self.pond.clients.connection_mut(conn) {
             connection.pid = *self.pids.entry(client).or_insert(connection.pid);
         }
-        let hello =
-            Hello { version: VERSION, capabilities: 0, client, program: "test".into(), claims };
+        let answer = self.hello_with(conn, client, claims, self.proofs.get(&client).copied());
+        if let ReplyBody::Welcome(Welcome { pond, token: Some(token), .. }) = &answer {
+            self.proofs.insert(client, Proof { pond: *pond, token: *token });
+        }
+        answer
+    }
+
+    fn hello_with(
+        &mut self,
+        conn: ConnId,
+        client: ClientId,
+        claims: bool,
+        proof: Option<Proof>,
+    ) -> ReplyBody {
+        let program = "test".into();
+        let hello = Hello { version: VERSION, capabilities: 0, client, program, claims, proof };
         self.ask(conn, RequestBody::Hello(hello))
     }
 

@@ -11,6 +11,7 @@ use millpond_wire::{
 use super::*;
 
 mod listing;
+mod numbers;
 mod renaming;
 mod restart;
 mod rights;

@@ -57,6 +57,7 @@ fn the_page_comes_with_the_welcome() {
         client: ClientId::random(),
         program: "test".into(),
         claims: false,
+        proof: None,
     };
     play.start(conn, RequestBody::Hello(hello));
     let (_, reply, fd) = play.world.replies.pop().unwrap();

@@ -150,8 +150,9 @@ fn a_client_identity_belongs_to_one_process() {
     let mut play = Play::new();
     let (_, client) = play.client(1);
     let thief = play.connect(1);
+    let program = "".into();
     let hello =
-        Hello { version: VERSION, capabilities: 0, client, program: "".into(), claims: false };
+        Hello { version: VERSION, capabilities: 0, client, program, claims: false, proof: None };
     let failure = play.refused(thief, RequestBody::Hello(hello));
     assert_eq!(failure.kind, ErrorKind::Denied);
 }
@@ -166,6 +167,7 @@ fn another_version_is_refused_with_both_numbers() {
         client: ClientId::random(),
         program: "".into(),
         claims: false,
+        proof: None,
     };
     let failure = play.refused(conn, RequestBody::Hello(hello));
     assert_eq!(failure.kind, ErrorKind::Protocol);

@@ -53,7 +53,7 @@ impl<P: Ports> Pond<P> {
             }
             listing.inside = Some(None);
             listing.found.push(ClientInfo {
-                client: id,
+                client: shown_id(caller, id, client),
                 pid: client.pid,
                 user: client.owner().user,
                 program: client.program.clone(),
@@ -83,7 +83,8 @@ impl<P: Ports> Pond<P> {
             listing.inside = Some(Some(lease_id));
             if self.may_see(&listing.caller, lease.target) {
                 let (name, bytes) = self.leased(lease.target);
-                shown.leases.push(lease_info((id, client), lease, name, bytes));
+                let info = lease_info(&listing.caller, (id, client), lease, (name, bytes));
+                shown.leases.push(info);
             }
         }
         Some(())
@@ -120,11 +121,16 @@ impl<P: Ports> Pond<P> {
     }
 }
 
+/// An identity is a secret of its user's: with it another process could pass for the client.
+fn shown_id<F>(caller: &Caller, id: ClientId, client: &Client<F>) -> Option<ClientId> {
+    caller.may_change(client.owner()).then_some(id)
+}
+
 pub(super) fn lease_info<F>(
+    caller: &Caller,
     (id, client): (ClientId, &Client<F>),
     lease: &Lease,
-    name: Option<TensorName>,
-    bytes: u64,
+    (name, bytes): (Option<TensorName>, u64),
 ) -> LeaseInfo {
     LeaseInfo {
         target: lease.target,
@@ -132,7 +138,7 @@ pub(super) fn lease_info<F>(
         mode: lease.mode,
         bytes,
         since_unix_ms: lease.since_ms,
-        client: id,
+        client: shown_id(caller, id, client),
         pid: client.pid,
         program: client.program.clone(),
     }

@@ -4,19 +4,26 @@ use millpond_wire::message::{LeaseInfo, ReplyBody};
 use millpond_wire::{ClientId, LeaseId, LeaseTarget, TensorId, VersionId, caps};
 
 use super::Budget;
+use super::clients::lease_info;
 use crate::policy::answer::{Answer, now};
+use crate::policy::owner::Caller;
 use crate::policy::pond::Pond;
 use crate::policy::ports::Ports;
 
 /// The leases on something, as many as are shown.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Holders {
+    caller: Caller,
     /// The last lease that was looked at.
     at: Option<(ClientId, LeaseId)>,
     found: Vec<LeaseInfo>,
 }
 
 impl Holders {
+    pub(super) fn new(caller: Caller) -> Self {
+        Self { caller, at: None, found: Vec::new() }
+    }
+
     /// How many entries an answer has whose object has so many leases.
     pub(super) fn weight(leases: usize) -> usize {
         1 + leases.min(caps::HOLDERS_SHOWN)
@@ -66,7 +73,8 @@ impl<P: Ports> Pond<P> {
             if let Some(lease) = self.leases.get(client, id)
                 && let Some(holder) = self.clients.get(client)
             {
-                let info = super::clients::lease_info((client, holder), lease, name.clone(), bytes);
+                let leased = (name.clone(), bytes);
+                let info = lease_info(&holders.caller, (client, holder), lease, leased);
                 holders.found.push(info);
             }
         }

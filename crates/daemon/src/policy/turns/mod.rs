@@ -82,7 +82,7 @@ impl<P: Ports> Pond<P> {
         target: &Target,
     ) -> Answer<P::Fd> {
         let id = self.find(caller, target)?;
-        self.in_turns(ports, by, caller, Job::Tensor(id, Holders::default()))
+        self.in_turns(ports, by, caller, Job::Tensor(id, Holders::new(caller.clone())))
     }
 
     pub(super) fn inspect_version(
@@ -93,7 +93,7 @@ impl<P: Ports> Pond<P> {
         target: &VersionTarget,
     ) -> Answer<P::Fd> {
         let id = self.models.find(caller, target)?;
-        self.in_turns(ports, by, caller, Job::Version(id, Holders::default()))
+        self.in_turns(ports, by, caller, Job::Version(id, Holders::new(caller.clone())))
     }
 
     pub(super) fn list_clients(
