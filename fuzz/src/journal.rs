@@ -244,6 +244,7 @@ fn some_record(decide: &mut Bytes<'_>) -> Record {
                 lease: LeaseId(decide.below(3) as u64),
                 mode: if decide.flag() { Mode::ReadWrite } else { Mode::ReadOnly },
                 ended: decide.flag(),
+                asked: decide.below(3) as u64,
             }),
         },
         9 => Record::TensorDeleted(TensorId(some_id(decide))),
