@@ -59,11 +59,12 @@ impl Listings {
     }
 
     /// Who is next: nobody where an earlier one is not sent yet, or replies that are not read pile
-    /// up, and no user with too many such connections, but for the operator; and others before the
-    /// user who had the last one.
+    /// up, and no user with too many such connections or with too much that is sent and not read, but
+    /// for the operator; and others before the user who had the last one.
     fn next<'a, P: Ports>(
         &mut self,
         ports: &P,
+        is_full: impl Fn(ConnId) -> bool,
         waiting: impl Iterator<Item = (Ticket, &'a Parked)>,
     ) -> Option<Ticket> {
         self.sent.retain(|(conn, _, _)| ports.backlog(*conn) > 0);
@@ -74,7 +75,8 @@ impl Listings {
             let theirs = self.sent.iter().filter(|(_, to, _)| *to == user);
             let unread: usize = theirs.map(|(_, _, entries)| entries).sum();
             let reads = self.sent.iter().all(|(conn, _, _)| *conn != parked.by.conn);
-            if !reads || !(caller.admin || unread < self.unread) {
+            let may = caller.admin || (unread < self.unread && !is_full(parked.by.conn));
+            if !reads || !may {
                 continue;
             }
             if Some(user) != self.last_user {
@@ -115,13 +117,15 @@ impl<P: Ports> Pond<P> {
         if self.catalog.len() <= self.listings.slice {
             return now(ReplyBody::Tensors(self.tensor_list(ports, &caller, &prefix)));
         }
-        self.parked.park(by, Wish::List { caller, prefix }, None);
+        self.park(by, Wish::List { caller, prefix }, None);
         Ok(Answered::Parked)
     }
 
     /// The one whose turn it is.
     fn next_listing(&mut self, ports: &P) -> Option<Ticket> {
-        self.listings.next(ports, self.parked.waiting(Until::Listing))
+        let Self { clients, parked, listings, .. } = self;
+        let is_full = |conn| clients.connection(conn).is_some_and(|it| it.account.is_full());
+        listings.next(ports, is_full, parked.waiting(Until::Listing))
     }
 
     fn begin_listing(&mut self, ports: &P) -> Option<Listing> {

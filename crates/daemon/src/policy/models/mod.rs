@@ -19,12 +19,14 @@ mod version;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use millpond_wire::message::VersionState;
 use millpond_wire::{TensorId, TensorRef, Token, VersionId, VersionTag};
 
 use super::catalog::NameKey;
 use super::owner::{Caller, Owner};
+use crate::accounts::{Account, Accounts, Resource};
 use making::Making;
 pub(super) use making::MakingKey;
 use version::{Model, Version, lost, retired};
@@ -37,15 +39,18 @@ pub(super) struct Models<F> {
     having: BTreeMap<TensorId, BTreeSet<VersionId>>,
     /// Slabs that are being made.
     making: BTreeMap<MakingKey, Making>,
+    accounts: Accounts,
 }
 
-impl<F> Default for Models<F> {
-    fn default() -> Self {
+impl<F> Models<F> {
+    /// None yet; their versions are on these accounts.
+    pub(super) fn new(accounts: Accounts) -> Self {
         Self {
             versions: BTreeMap::new(),
             models: BTreeMap::new(),
             having: BTreeMap::new(),
             making: BTreeMap::new(),
+            accounts,
         }
     }
 }
@@ -96,12 +101,20 @@ impl<F> Models<F> {
         for part in version.keeps() {
             self.having.entry(part).or_default().insert(id);
         }
-        self.versions.insert(id, version);
+        self.account(&version).add(Resource::Versions, 1);
+        if let Some(before) = self.versions.insert(id, version) {
+            self.account(&before).give(Resource::Versions, 1);
+        }
+    }
+
+    fn account(&self, version: &Version<F>) -> Rc<Account> {
+        self.accounts.of(&version.owner.tenant, version.owner.user)
     }
 
     /// Takes a version out of the books; the parts that it had may be of no use now.
     fn remove(&mut self, id: VersionId) -> Option<Version<F>> {
         let version = self.versions.remove(&id)?;
+        self.account(&version).give(Resource::Versions, 1);
         if let Some(model) = self.models.get_mut(&version.model) {
             model.forget(id);
             model.versions.retain(|other| *other != id);
@@ -206,13 +219,5 @@ impl<F> Models<F> {
             return found;
         }
         self.models.get_key_value(&NameKey::new(&own, &name.name.in_public()?))
-    }
-
-    /// How many versions a user has, those that are being made included.
-    fn count_of(&self, owner: &Owner) -> usize {
-        let theirs = |other: &Owner| other.tenant == owner.tenant && other.user == owner.user;
-        let versions = self.versions.values().filter(|version| theirs(&version.owner)).count();
-        let making = self.making.values();
-        versions + making.filter(|it| it.stage.is_some() && theirs(&it.class.owner)).count()
     }
 }

@@ -9,6 +9,7 @@ use millpond_wire::{Audience, ErrorKind, Failure, LeaseId, Mode, VersionId, Vers
 
 use super::Version;
 use super::making::{Making, MakingKey};
+use crate::accounts::{Charge, Resource};
 use crate::policy::answer::{Answer, Answered, from_port, gone};
 use crate::policy::catalog::NameKey;
 use crate::policy::parked::{RequestId, Until, Wish};
@@ -47,7 +48,7 @@ impl<P: Ports> Pond<P> {
             return Err(Failure::new(ErrorKind::Invalid, message));
         }
         let Some(device) = self.gpus.choose(stage.device)? else {
-            self.parked.park(by, Wish::Stage(stage), None);
+            self.park(by, Wish::Stage(stage), None);
             return Ok(Answered::Parked);
         };
         let owner = caller.owner.clone();
@@ -63,10 +64,9 @@ impl<P: Ports> Pond<P> {
             size: SlabSize::Own,
         };
         let wanted = self.check_parts(&mut stage, &class)?;
-        let versions = self.models.count_of(&owner);
-        if versions >= self.caps.versions_per_user {
-            let what = format!("{versions} versions of models");
-            return Err(self.cap_reached(ports, &owner, &what, "limits.versions_per_user"));
+        let account = self.account(&owner);
+        if let Err(refused) = account.check(Resource::Versions, 1) {
+            return Err(self.cap_reached(ports, &account, refused));
         }
         if self.catalog.len() + wanted.len() > self.caps.tensors {
             let message = format!("{} tensors and slabs are the limit", self.caps.tensors);
@@ -92,6 +92,7 @@ impl<P: Ports> Pond<P> {
             stage: Some(stage),
             has: BTreeMap::new(),
             awaits: BTreeMap::new(),
+            _charge: Some(Charge::new(&account, Resource::Versions, 1)),
         };
         self.make_slabs(ports, by, begins, making, wanted)
     }
@@ -114,7 +115,7 @@ impl<P: Ports> Pond<P> {
         let message = "the same was asked for again; that request gets the answer";
         let earlier = self.parked.first(Until::Slabs(key));
         self.answer_parked(ports, earlier, Err(Failure::new(ErrorKind::Invalid, message)));
-        self.parked.park(by, Wish::Slabs(key), None);
+        self.park(by, Wish::Slabs(key), None);
         Ok(Answered::Parked)
     }
 

@@ -18,6 +18,7 @@ use millpond_wire::message::TensorMove;
 use millpond_wire::{ClientId, GpuUuid, LeaseId, SlabId, TensorId, Token};
 
 use super::ports::Ports;
+use crate::accounts::Charge;
 
 /// Jobs that a mover has at a time: enough that it never waits for the next.
 const SENT: usize = 16;
@@ -37,12 +38,13 @@ pub struct MoverLimits {
 #[derive(Debug)]
 struct Moving<F> {
     client: ClientId,
-    user: u32,
     what: TensorMove,
     file: Option<F>,
     /// The tensors' slabs: its own, and the one that it is copied from.
     slab: SlabId,
     from: Option<SlabId>,
+    /// For the move and its bytes.
+    _charges: [Charge; 2],
 }
 
 /// Where a mover is in its life.
@@ -92,10 +94,6 @@ impl<F> Default for Mover<F> {
 }
 
 impl<F> Mover<F> {
-    fn all(&self) -> impl Iterator<Item = &Moving<F>> {
-        self.sent.values().chain(self.waiting.iter().map(|(_, moving)| moving))
-    }
-
     fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.waiting.is_empty()
     }
@@ -125,15 +123,6 @@ impl<F> Movers<F> {
         self.next_job += 1;
         self.by_device.entry(device).or_default().waiting.push_back((job, moving));
         job
-    }
-
-    /// How many moves of a user wait or run, and their bytes.
-    fn load_of(&self, user: u32) -> (usize, u64) {
-        let all = self.by_device.values().flat_map(Mover::all);
-        let theirs = all.filter(|moving| moving.user == user);
-        theirs.fold((0, 0), |(count, bytes), moving| {
-            (count + 1, moving.what.bytes.saturating_add(bytes))
-        })
     }
 
     /// Drops those of these jobs that have not begun.

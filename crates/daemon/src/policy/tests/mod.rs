@@ -32,6 +32,7 @@ use millpond_wire::{
 };
 
 use super::*;
+use crate::accounts::{AllTerms, Resource};
 
 const GPU: GpuUuid = GpuUuid([1; 16]);
 const MIB: u64 = 1 << 20;
@@ -77,6 +78,8 @@ struct World {
     bumped: Vec<usize>,
     /// The programs that the keeper was asked to go over to.
     upgrades: Vec<String>,
+    /// No more descriptors may be in flight.
+    no_page: bool,
 }
 
 impl Ports for World {
@@ -177,8 +180,8 @@ impl Ports for World {
         self.group_asks.push(ask);
     }
 
-    fn page(&self) -> Option<u64> {
-        Some(u64::MAX)
+    fn page(&mut self, _conn: ConnId) -> Option<u64> {
+        (!self.no_page).then_some(u64::MAX)
     }
 
     fn bump(&mut self, slots: [usize; 2]) {
@@ -216,15 +219,19 @@ struct Play {
 }
 
 const LIMITS: Caps = Caps {
-    clients: 100,
+    terms: AllTerms::NONE
+        .with_in_all(Resource::Clients, 100)
+        .with(Resource::Tensors, 1000)
+        .with(Resource::Versions, 100)
+        .with(Resource::Moves, 8)
+        .with(Resource::MoveBytes, 64 * MIB)
+        .with(Resource::Events, 4096),
+    own_user: 0,
     tensors: 1000,
-    tensors_per_user: 1000,
-    versions_per_user: 100,
+    clients_per_process: 8,
     keep_previous: 1,
     leases_per_client: 100,
     recycle_bytes: 64 * MIB,
-    moves_per_user: 8,
-    move_bytes_per_user: 64 * MIB,
     movers: MoverLimits { patience_ms: 1000, idle_ms: 500 },
 };
 
@@ -235,6 +242,11 @@ impl Play {
         let mut play = Play { pond, world, next_conn: 1, next_number: 1, pids: HashMap::new() };
         play.driver_ready(1 << 30);
         play
+    }
+
+    /// Another cap for users; the operator's stays.
+    fn cap(&mut self, resource: Resource, per_user: u64) {
+        self.pond.accounts.set_terms(|terms| terms.with(resource, per_user));
     }
 
     fn driver_ready(&mut self, capacity_bytes: u64) {
