@@ -141,6 +141,9 @@ pub(super) struct ParkedRequests {
     by_conn: BTreeMap<ConnId, BTreeSet<Ticket>>,
     by_key: BTreeMap<WaitKey, BTreeSet<Ticket>>,
     last: u64,
+    /// How many were looked at because something came.
+    #[cfg(test)]
+    pub looked_at: std::cell::Cell<usize>,
 }
 
 impl ParkedRequests {
@@ -192,11 +195,19 @@ impl ParkedRequests {
     /// The gets that any of these would wake, oldest first.
     pub(super) fn for_keys(&self, keys: impl IntoIterator<Item = WaitKey>) -> BTreeSet<Ticket> {
         let found = keys.into_iter().filter_map(|key| self.by_key.get(&key));
-        found.flatten().copied().collect()
+        let found: BTreeSet<Ticket> = found.flatten().copied().collect();
+        #[cfg(test)]
+        self.looked_at.set(self.looked_at.get() + found.len());
+        found
     }
 
     pub(super) fn get(&self, ticket: Ticket) -> Option<&Parked> {
         self.requests.get(&ticket)
+    }
+
+    /// The connection of each request that waits.
+    pub(super) fn conns(&self) -> impl Iterator<Item = ConnId> {
+        self.requests.values().map(|parked| parked.by.conn)
     }
 
     /// How many requests of a connection wait.

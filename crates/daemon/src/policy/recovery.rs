@@ -81,7 +81,7 @@ impl<P: Ports> Pond<P> {
             parked: ParkedRequests::default(),
             movers: Movers::default(),
             models: Models::new(accounts.clone()),
-            events: Events::new(identity.epoch),
+            events: Events::new(identity.epoch, accounts.clone()),
             accounts,
             unfreed: Unfreed::default(),
             listings: Listings::default(),

@@ -73,6 +73,13 @@ impl<F> Models<F> {
         self.models.get_key_value(&self.versions.get(&id)?.model)
     }
 
+    /// The user of each version, those that begin included.
+    pub(super) fn version_users(&self) -> impl Iterator<Item = u32> {
+        let making = self.making.values().filter(|making| making.stage.is_some());
+        let begin = making.map(|making| making.class.owner.user);
+        self.versions.values().map(|version| version.owner.user).chain(begin)
+    }
+
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.versions.is_empty() && self.models.is_empty() && self.making.is_empty()

@@ -1,5 +1,6 @@
 //! The rules of a pond, in a world that the test plays.
 
+mod accounts;
 mod collecting;
 mod corners;
 mod events;
@@ -433,6 +434,7 @@ impl Play {
     /// so.
     fn check_held(&self) {
         self.check_indexes();
+        assert_eq!(self.pond.check_accounts(), Ok(()));
         let mut expected: Vec<Held> =
             self.pond.slabs.iter().map(|(id, _)| Held::Slab(id)).collect();
         let recorded = self.pond.clients.iter().filter(|(_, client)| client.recorded);
