@@ -269,9 +269,15 @@ impl World {
         if self.mutation == Some(Mutation::RecycleWithoutRelease) {
             self.goodbye_for(client)?;
         }
+        let kept = self.mutation == Some(Mutation::AccountNotReturned);
+        let user = self.clients.iter().find(|it| it.id == client).map(|it| it.user);
         self.event(|pond, ports| {
             ports.unwatch(client);
             pond.process_gone(ports, client);
+            if let Some(user) = user.filter(|_| kept) {
+                let owner = Owner { tenant: pond.tenant("local"), user, group: 100 };
+                pond.account(&owner).add(Resource::Leases, 1);
+            }
         })
     }
 
