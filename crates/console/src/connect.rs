@@ -11,6 +11,8 @@ use crate::printer::write_stderr;
 
 /// What `ps` shows for this program.
 const PROGRAM: &str = "millpond";
+/// A daemon that refuses users lives, and answers an operator at once.
+const OPERATOR_WITHIN: Duration = Duration::from_secs(2);
 
 /// Connects to the pond that the command line or the environment names. Where users have taken all
 /// that there is for users, whoever may open the operator's socket gets in through that.
@@ -26,7 +28,7 @@ pub fn connect(global: &Global) -> Result<Pond, CommandError> {
     if !matches!(refused.kind(), ErrorKind::TooMany | ErrorKind::Timeout | ErrorKind::NoPond) {
         return Err(refused.into());
     }
-    match builder.operator().reconnect_timeout(Duration::ZERO).connect() {
+    match builder.operator().reconnect_timeout(OPERATOR_WITHIN).connect() {
         Ok(pond) => {
             let text = "the operator's socket is used instead";
             write_stderr(format_args!("note: {refused}; {text}\n"));
